@@ -9,7 +9,10 @@ public final class TemporaryFolder: Sendable {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    deinit { remove() }
+
+    /// Deletes the folder before this value is released, as at the end of the process.
+    public func remove() { try? FileManager.default.removeItem(atPath: path) }
 
     public var url: URL { URL(filePath: path, directoryHint: .isDirectory) }
 

@@ -1,5 +1,6 @@
 #if PostgreSQL
 import Foundation
+import Glibc
 import Support
 import Synchronization
 import Testing
@@ -69,6 +70,28 @@ final class Fleet: Sendable {
     }
 
     deinit { for wire in wires { wire.end() } }
+
+    /// A fleet with wires, and the disk of its PostgreSQL server, which tests use one after the other.
+    static func shared() throws -> (fleet: Fleet, disk: FaultyDisk) { try common.get() }
+
+    private static let common = Result {
+        var made: FaultyDisk?
+        let cluster = try makeCluster { data in
+            let disk = try FaultyDisk(ofClusterIn: data)
+            made = disk
+            return disk.environment
+        }
+        let disk = try #require(made)
+        let fleet = try Fleet(on: cluster, hasWires: true)
+        // A value that lives as long as the process is not released at its end.
+        atexit {
+            guard let (fleet, disk) = try? Fleet.shared() else { return }
+            for index in 0..<serverCount { fleet.kill(index) }
+            fleet.folder.remove()
+            disk.remove()
+        }
+        return (fleet: fleet, disk: disk)
+    }
 
     private static let role = "afterlink"
     private static let password = "fleet"

@@ -20,13 +20,13 @@ extension FleetTests {
 
     @Test("locked tables and rows, used up connections, hung commits and restarts of PostgreSQL")
     func operatorsFaults() throws {
-        let fleet = try Fleet(on: Self.cluster())
+        let fleet = try Fleet.shared().fleet
         let (cluster, database) = (fleet.database.cluster, fleet.database)
         let load = FleetLoad(fleet, seed: 5)
         load.run(for: .milliseconds(600))
         for _ in 0..<(isLong ? 20 : 1) {
-            try run("a table locked for 3 s", load) {
-                try database.execute("BEGIN; LOCK TABLE clicks; SELECT pg_sleep(3); COMMIT")
+            try run("a locked table", load) {
+                try database.execute("BEGIN; LOCK TABLE clicks; SELECT pg_sleep(\(isLong ? 3 : 1.5)); COMMIT")
             }
             try run("rows locked for a second", load) {
                 let rows = "SELECT 1 FROM clicks WHERE claimed_at IS NULL LIMIT 40 FOR UPDATE"
@@ -70,14 +70,8 @@ extension FleetTests {
 
     @Test("a full disk of PostgreSQL")
     func fullDisk() throws {
-        var made: FaultyDisk?
-        let cluster = try Fleet.makeCluster { data in
-            let disk = try FaultyDisk(ofClusterIn: data)
-            made = disk
-            return disk.environment
-        }
-        let disk = try #require(made)
-        let fleet = try Fleet(on: cluster)
+        let (fleet, disk) = try Fleet.shared()
+        let cluster = fleet.database.cluster
         let load = FleetLoad(fleet, seed: 9)
         load.run(for: .milliseconds(600))
         for _ in 0..<(isLong ? 20 : 1) {
@@ -126,7 +120,7 @@ extension FleetTests {
     @Test("a server whose clock is an hour off, and one whose clock leaps by an hour")
     func clocks() throws {
         var clocks: [FaultyDisk] = []
-        let fleet = try Fleet(on: Self.cluster()) { _, folder in
+        let fleet = try Fleet(on: Fleet.shared().fleet.database.cluster) { _, folder in
             let clock = try FaultyDisk(in: folder)
             clocks.append(clock)
             return clock.environment
@@ -155,7 +149,7 @@ extension FleetTests {
 
     @Test("rotation of the server key")
     func rotation() throws {
-        let fleet = try Fleet(on: Self.cluster())
+        let fleet = try Fleet.shared().fleet
         let load = FleetLoad(fleet, seed: 8)
         load.run(for: .milliseconds(600))
         for round in 1...(isLong ? 10 : 1) {

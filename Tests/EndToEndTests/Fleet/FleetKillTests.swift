@@ -15,11 +15,6 @@ struct FleetTests {
     /// After this time every server works again.
     static let recoveryLimit = Duration.seconds(10)
 
-    /// The PostgreSQL server of all tests that need no other.
-    static func cluster() throws -> PostgreSQLCluster { try common.get() }
-
-    private static let common = Result { try Fleet.makeCluster() }
-
     /// The number of kills of each kind.
     static let kills =
         ProcessInfo.processInfo.environment["AFTERLINK_FLEET_KILLS"].flatMap { Int($0) } ?? (isLong ? 100 : 1)
@@ -27,11 +22,12 @@ struct FleetTests {
     /// Repeats a kill under load, and expects that it loses no acknowledged click, matches none twice, and hides none.
     private func expectNothingLost(
         _ victim: String,
+        seed: UInt64,
         _ kill: (Fleet, FleetLoad, inout SeededGenerator) throws -> FleetLoad.Hit
     ) throws {
-        let fleet = try Fleet(on: Self.cluster())
-        let load = FleetLoad(fleet, seed: 1)
-        var random = SeededGenerator(seed: 2)
+        let fleet = try Fleet.shared().fleet
+        let load = FleetLoad(fleet, seed: seed)
+        var random = SeededGenerator(seed: seed)
         var (hits, longest): ([FleetLoad.Hit], Duration) = ([], .zero)
         load.run(for: .milliseconds(600))
         for _ in 0..<Self.kills {
@@ -52,7 +48,7 @@ struct FleetTests {
 
     @Test("kill -9 of a server")
     func killedServer() throws {
-        try expectNothingLost("an Afterlink server") { fleet, load, random in
+        try expectNothingLost("an Afterlink server", seed: 1) { fleet, load, random in
             let index = Int.random(in: 0..<Fleet.serverCount, using: &random)
             let hit = try load.strike(index) { fleet.kill(index) }
             load.run(for: .milliseconds(Int.random(in: 0...300, using: &random)))
@@ -63,7 +59,7 @@ struct FleetTests {
 
     @Test("kill -9 of a backend of PostgreSQL")
     func killedBackend() throws {
-        try expectNothingLost("a PostgreSQL backend") { fleet, load, random in
+        try expectNothingLost("a PostgreSQL backend", seed: 2) { fleet, load, random in
             let backend = try #require(fleet.backends().randomElement(using: &random))
             let hit = try load.strike { kill(backend, SIGKILL) }
             try load.run { try fleet.database.cluster.waitUntilServing() }
@@ -73,7 +69,7 @@ struct FleetTests {
 
     @Test("kill -9 of PostgreSQL's postmaster")
     func killedPostmaster() throws {
-        try expectNothingLost("a PostgreSQL postmaster") { fleet, load, random in
+        try expectNothingLost("a PostgreSQL postmaster", seed: 10) { fleet, load, random in
             let postmaster = try #require(fleet.database.cluster.postmaster)
             let hit = try load.strike { kill(postmaster, SIGKILL) }
             load.run(for: .milliseconds(Int.random(in: 0...300, using: &random)))

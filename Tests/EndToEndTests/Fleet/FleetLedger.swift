@@ -36,6 +36,9 @@ struct FleetLedger {
         var isOver: Bool { callerCount > 0 && decided.count == callerCount }
     }
 
+    /// Added to the clicks' numbers in requests, so that several loads can use one database.
+    private let first: Int
+    private let network: Int
     private(set) var entries: [Entry] = []
     /// The acknowledged clicks that no check has asked for.
     private(set) var unasked: [Int] = []
@@ -46,11 +49,18 @@ struct FleetLedger {
     private(set) var refusalCount = 0
     private(set) var lostReplyCount = 0
 
+    /// - Parameter load: a number that no other load on the database has, from 1 to 80.
+    init(_ load: Int) { (first, network) = (load * 1_000_000, 11 + load) }
+
+    func fingerprint(of click: Int) -> String { EndToEndTests.fingerprint(first + click) }
+
+    func journey(of click: Int) -> String { "j\(first + click)" }
+
     static func way(of click: Int) -> Way { Way(rawValue: click % 3) ?? .fingerprint }
 
     /// The address of a click's caller; the first caller has tapped the link.
-    static func address(of click: Int, _ caller: Int) -> String {
-        "11.\(click >> 12 & 255).\(click >> 4 & 255).\((click & 15) * 16 + caller)"
+    func address(of click: Int, _ caller: Int) -> String {
+        "\(network).\(click >> 12 & 255).\(click >> 4 & 255).\((click & 15) * 16 + caller)"
     }
 
     mutating func report(_ violation: String) { violations.append(violation) }
@@ -112,7 +122,7 @@ struct FleetLedger {
         entries[click].decided.insert(caller)
         if reply.isMatch {
             matchCount += 1
-            if reply.string("jid") != "j\(click)" {
+            if reply.string("jid") != journey(of: click) {
                 report("a check got another click: \(reply.text)", of: click)
             }
             entries[click].matched.insert(caller)
@@ -159,12 +169,11 @@ extension FleetLedger {
         var rows: [Int: (number: Int64, claimedAt: Int64)] = [:]
         for line in text.split(separator: "\n") {
             let columns = line.split(separator: "|")
-            guard columns.count == 3, let click = Int(columns[0].dropFirst()), let number = Int64(columns[1]),
-                let claimedAt = Int64(columns[2])
-            else {
-                report("a row of clicks is \(line)")
-                continue
-            }
+            guard columns.count == 3, let journey = Int(columns[0].dropFirst()),
+                let number = Int64(columns[1]), let claimedAt = Int64(columns[2]),
+                entries.indices.contains(journey - first)
+            else { continue }
+            let click = journey - first
             if rows[click] != nil { report("click \(click) is recorded twice") }
             rows[click] = (number, claimedAt)
         }

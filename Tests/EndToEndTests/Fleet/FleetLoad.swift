@@ -33,7 +33,7 @@ final class FleetLoad {
     }
 
     private let fleet: Fleet
-    private(set) var ledger = FleetLedger()
+    private(set) var ledger: FleetLedger
     private var random: SeededGenerator
     private var connections: [Connection]
     /// Requests that were not decided, with the time of the next attempt.
@@ -61,13 +61,17 @@ final class FleetLoad {
         case draining
     }
 
-    private static let clickConnections = 58
-    private static let checkConnections = 14
+    private static let clickConnections = 62
+    private static let checkConnections = 18
     /// The clicks that are kept for the claims of the next burst.
     private static let reserve = 40
 
+    /// - Parameters:
+    ///   - fleet: the servers.
+    ///   - seed: the number of the load, which no other load on the fleet's database has.
     init(_ fleet: Fleet, seed: UInt64) {
         self.fleet = fleet
+        ledger = FleetLedger(Int(seed))
         random = SeededGenerator(seed: seed)
         connections = (0..<Fleet.serverCount).flatMap { server in
             (0..<Self.clickConnections + Self.checkConnections).map { index in
@@ -161,7 +165,7 @@ final class FleetLoad {
     func finish(clocksAgree: Bool = true, in cluster: PostgreSQLCluster? = nil) throws {
         mode = .draining
         let start = ContinuousClock.now
-        let end = Polling.end
+        let end = Polling.end + .milliseconds(10 * ledger.entries.count)
         while ContinuousClock.now < end {
             turn()
             let isIdle = connections.allSatisfy { $0.request == nil }
@@ -226,9 +230,10 @@ final class FleetLoad {
         connections[index].request = nil
         if reply == nil { connections[index].client = nil }
         longestWait = max(longestWait, now - sentAt)
-        // About as many clicks as checks, of which some ask for the same click.
+        // Checks keep pace with the clicks.
+        let isBehind = connections[index].sendsChecks && ledger.unasked.count > 2 * Self.reserve
         let rest = Int.random(in: 200...600, using: &random) * (connections[index].sendsChecks ? 1 : 6)
-        connections[index].restsUntil = now + .milliseconds(rest)
+        connections[index].restsUntil = now + .milliseconds(isBehind ? 0 : rest)
         let retryAt = now + .milliseconds(Int.random(in: 100...300, using: &random))
         switch request {
         case .click(let click):
@@ -298,19 +303,23 @@ final class FleetLoad {
     }
 
     private func send(_ click: Int, on client: HTTPTestClient) {
-        let fields = ["X-Forwarded-For": FleetLedger.address(of: click, 0)]
+        let fields = ["X-Forwarded-For": ledger.address(of: click, 0)]
         // The body is valid JSON, so this does not throw.
-        try? client.sendClick(fingerprint(click), ["jid": "j\(click)"], fields: fields)
+        try? client.sendClick(
+            ledger.fingerprint(of: click),
+            ["jid": ledger.journey(of: click)],
+            fields: fields
+        )
     }
 
     private func send(check click: Int, from caller: Int, on client: HTTPTestClient) {
-        var fields = ["X-Forwarded-For": FleetLedger.address(of: click, caller)]
+        var fields = ["X-Forwarded-For": ledger.address(of: click, caller)]
         switch FleetLedger.way(of: click) {
         case .fingerprint: break
-        case .install: fields["X-Install-ID"] = "install-\(click)-\(caller)"
+        case .install: fields["X-Install-ID"] = "install-\(ledger.journey(of: click))-\(caller)"
         case .token: fields["X-Install-Referrer"] = "al=\(ledger.entries[click].token)"
         }
-        client.sendCheck(fingerprint(click), fields: fields)
+        client.sendCheck(ledger.fingerprint(of: click), fields: fields)
     }
 }
 

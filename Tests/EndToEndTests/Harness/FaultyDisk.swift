@@ -3,12 +3,12 @@ import Support
 
 /// A disk that fails on command, and a clock that can be set: a library preloaded into the server and controlled
 /// through shared memory, so that settings take effect at once.
-final class FaultyDisk {
+final class FaultyDisk: Sendable {
     /// The environment for the server.
     let environment: [String: String]
     private let control: FileHandle
     /// The folder of what a PostgreSQL server reads; nil for other disks.
-    private var shared: TemporaryFolder?
+    private let shared: TemporaryFolder?
 
     private static let headerLength = 64
     private static let ruleLength = 32
@@ -28,6 +28,7 @@ final class FaultyDisk {
         ]
         environment["AFTERLINK_FAULTS_JOURNAL"] = journal?.path
         self.environment = environment
+        shared = nil
     }
 
     /// Creates the disk of a PostgreSQL server that is not started yet, and may run as another user.
@@ -47,6 +48,9 @@ final class FaultyDisk {
             "AFTERLINK_FAULTS_FOLDER": folder.path,
         ]
     }
+
+    /// Deletes the files of a PostgreSQL server's disk at the end of the process.
+    func remove() { shared?.remove() }
 
     /// Replaces all faults.
     func set(_ faults: Fault...) throws {
