@@ -187,7 +187,10 @@ struct MoveTests {
         let before = try await test.run { try await Reports($0, ids, at: now) }
         let after = try await moved(test)
         let found = try await after.run { try await Reports($0, ids, at: now) }
-        #expect(found == before && found.checks.records.count > 20)
+        #expect(found.statistics == before.statistics)
+        #expect(found.checks.records == before.checks.records)
+        #expect(found.checks.next == before.checks.next)
+        #expect(found.links == before.links)
         try await after.run { session in
             for (number, link) in [link, link, full].enumerated() {
                 let click = try NewClick.sample(fingerprint: UInt64(200 + number), at: now) {
@@ -214,7 +217,9 @@ struct MoveTests {
         let links: [LinkListing?]
 
         init(_ session: TestSession, _ ids: [LinkID], at now: Timestamp) async throws {
-            statistics = try await session.statistics(StatisticsQuery(), at: now)
+            var statistics = try await session.statistics(StatisticsQuery(), at: now)
+            (statistics.databaseBytes, statistics.writeAheadLogBytes) = (0, 0)
+            self.statistics = statistics
             checks = try await session.checks(CheckQuery())
             var links: [LinkListing?] = []
             for id in ids { links.append(try await session.link(id)) }
@@ -260,7 +265,7 @@ struct MoveTests {
             let store = try? await TestStore(.postgreSQL, in: place)
             #expect(store == nil)
         }
-        #expect(count > 50)
+        #expect(count > 25)
         #expect(try place.verify(at: noon).isWhole)
         let whole = try await PostgreSQLPlace.make()
         _ = try whole.fill(from: file.moveSource())
