@@ -309,6 +309,8 @@ struct MoveTests {
     @Test("a move has all columns of its tables, and all tables of SQLite")
     func tables() async throws {
         let test = try await TestStore(.sqlite)
+        let place = try await PostgreSQLPlace.make()
+        // From here on, nothing changes the thread, to which the connection belongs.
         let connection = try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 1000)
         func texts(_ sql: String) throws -> [String] {
             var texts: [String] = []
@@ -323,7 +325,6 @@ struct MoveTests {
         }
         let moved: [String] = MovedTable.all.map { $0.name.description }
         #expect(moved.sorted() == tables.sorted())
-        let place = try await PostgreSQLPlace.make()
         for table in MovedTable.all {
             let name: String = table.name.description
             let columns: [String] = table.columns.names.map { $0.description }.sorted()
