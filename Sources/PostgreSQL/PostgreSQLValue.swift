@@ -173,6 +173,8 @@ extension Bool: PostgreSQLValue, PostgreSQLElement {
 // MARK: - Texts and bytes
 
 /// Reads `varchar` and `name` too; bytes that are not UTF-8 are replaced.
+///
+/// The server stores no U+0000, which texts of clients may have: it becomes U+001A, the character for substitution.
 extension String: PostgreSQLValue, PostgreSQLElement {
     public static var type: TypeID { .text }
     public static var arrayType: TypeID { TypeID(rawValue: 1009) }
@@ -180,6 +182,8 @@ extension String: PostgreSQLValue, PostgreSQLElement {
     public func appendField(to fields: inout [UInt8]) {
         fields.appendNetwork(Int32(utf8.count))
         fields.append(contentsOf: utf8)
+        guard utf8.contains(0) else { return }
+        for index in fields.indices.suffix(utf8.count) where fields[index] == 0 { fields[index] = 0x1A }
     }
 
     public init?(_ bytes: Span<UInt8>, type: TypeID) {

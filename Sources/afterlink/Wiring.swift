@@ -100,6 +100,8 @@ private struct SQLiteDatabase: Database {
         )
     }
 
+    func moveSource() throws(StoreError) -> any MoveSource { try SQLiteMoveSource(settings(.command)) }
+
     private func settings(_ purpose: DatabasePurpose) -> SQLiteConfiguration {
         var settings = SQLiteConfiguration(path: configuration.databasePath, clock: .system)
         settings.retentionSeconds = configuration.retention

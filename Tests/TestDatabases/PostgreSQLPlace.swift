@@ -150,6 +150,20 @@ package final class PostgreSQLPlace: TestPlace {
         }
     }
 
+    /// Moves the rows of another database into this one, which no store has open.
+    package func fill(from source: any MoveSource) throws(StoreError) -> MoveReport {
+        wasOpened.withLock { $0 = true }
+        let settings = try Self.settings(
+            of: database,
+            StoreConfiguration(clock: .fixed(Timestamp(milliseconds: 0)))
+        )
+        return try PostgreSQLMove.run(from: source, to: settings, note: { _ in })
+    }
+
+    /// Runs SQL as another program does.
+    @discardableResult
+    package func execute(_ sql: String) throws -> String { try database.execute(sql) }
+
     package func verify(at now: Timestamp) throws(StoreError) -> VerificationReport {
         try PostgreSQLVerification.run(
             Self.settings(of: database, StoreConfiguration(clock: .fixed(now)))

@@ -49,6 +49,11 @@ package final class SQLitePlace: TestPlace {
 
     package func change(_ change: TestChange) throws { try execute(change.script) }
 
+    /// Opens the database, which no store has open, for a move.
+    package func moveSource() throws(StoreError) -> any MoveSource {
+        try SQLiteMoveSource(configuration(StoreConfiguration(clock: .fixed(Timestamp(milliseconds: 0)))))
+    }
+
     package func roundTrip<Kept: Record>(_ record: Kept, in table: StaticString) throws -> Kept? {
         let connection = try connect(.readWrite)
         try connection.statement(.insert(table, Kept.columns)).run(record)

@@ -33,7 +33,20 @@ struct DatabaseOpening: Sendable {
                 "\(configuration.name) is of an older version; start the service once"
             )
         }
+        try requireAllRows(connection)
         return connection
+    }
+
+    /// Refuses a database into which rows of another one move.
+    func requireAllRows(_ connection: BlockingConnection) throws(StoreError) {
+        let source = try StoreError.translating { () throws(PostgreSQLError) in
+            try PostgreSQLReader(connection: connection).value(of: .moveSource)
+        }
+        guard source != nil else { return }
+        throw StoreError(
+            .locked,
+            "\(configuration.name) lacks rows until `afterlink migrate --from`, run again if it was stopped, has moved all"
+        )
     }
 
     /// Returns the migrations that ``open()`` would apply, and changes nothing.

@@ -45,6 +45,7 @@ public final class PostgreSQLStore: Sendable {
             (connection, isNew) = (try accepted.openAccepted(), false)
         } else {
             (connection, isNew) = try accepted.open()
+            try accepted.requireAllRows(connection)
             try Self.makePartitions(connection, from: given.store.clock.now())
         }
         let form = try accepted.form(connection)

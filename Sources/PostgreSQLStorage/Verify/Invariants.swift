@@ -118,7 +118,9 @@ extension Invariant {
                     "SELECT click FROM click_addresses WHERE slot = \($0) AND \(isAway("near_address", "click", $0))"
                 },
             "records of checks are stored where nothing looks for them":
-                .ofSlot { "SELECT id FROM checks WHERE slot = \($0) AND \(isAway("id", "id", $0))" },
+                .ofSlot {
+                    "SELECT id FROM checks WHERE slot = \($0) AND (b <> (id & 63) OR \(RowChange.day(of: "id")) <> \($0))"
+                },
         ]
     )
 

@@ -142,6 +142,9 @@ final class PostgreSQLEngine: BlockingEngine {
     func reopen() throws(EngineFailure) -> TransactionFate {
         do throws(StoreError) {
             let isCommitted = try connection.open() && isInDoubt
+            batch.movedUpTo = try StoreError.translating { () throws(PostgreSQLError) in
+                try connection.reader().value(of: .movedUpTo) ?? 0
+            }
             if let transaction {
                 if isCommitted { didCommit(transaction) } else { rollback() }
             } else {

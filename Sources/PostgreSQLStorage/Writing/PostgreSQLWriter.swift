@@ -50,15 +50,7 @@ extension PostgreSQLWriter {
     }
 
     func insertAddress(_ address: AddressHashes, of click: ClickRecord) {
-        batch.append(.address) { row in
-            row.put("scope", click.scope.number)
-            row.put("near_address", address.near)
-            row.put("clicked_at", click.facts.clickedAt)
-            row.put("click", click.number)
-            row.put("exact_address", address.exact)
-            row.put("expires_at", click.expiresAt)
-            row.put("marks", HashPrefixes(click.hashes).bytes)
-        }
+        batch.append(.address) { $0.put(address, of: click) }
     }
 
     /// Unlike in SQLite, a click may have several keys.
@@ -95,7 +87,7 @@ extension PostgreSQLWriter {
     }
 
     func insert(_ check: CheckRecord) throws(PostgreSQLError) {
-        try batch.require(RowHome(of: Int64(bitPattern: check.id.high)).slot)
+        try batch.require(RowHome.day(of: Int64(bitPattern: check.id.high)))
         batch.append(.check) { check.write(to: &$0) }
     }
 

@@ -46,6 +46,7 @@ extension PostgreSQLWriterReader {
         let key = ScopedHash(scope: scope, hash: post)
         if batch.rows.posts[key] == nil {
             var needs = RowNeeds()
+            needs.movedUpTo = batch.movedUpTo
             let slots = Slots.around(recordedAt, 0) + [RowHome.longSlot]
             needs.add(post, of: visit, scope, at: recordedAt, in: slots)
             try batch.read(needs)

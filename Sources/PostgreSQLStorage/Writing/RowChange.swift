@@ -100,7 +100,7 @@ enum RowChange: Hashable, Comparable {
         case .check:
             """
             INSERT INTO checks (b, slot, \(columns))
-            SELECT id & 63, \(Self.slot(of: "id")), \(columns) FROM \(rows)
+            SELECT id & 63, \(Self.day(of: "id")), \(columns) FROM \(rows)
             """
         case .claim(let slot):
             Self.changing(
@@ -159,10 +159,13 @@ enum RowChange: Hashable, Comparable {
         }
     }
 
-    /// The slot of a click or a check; see ``RowHome``.
+    /// The slot of a click; see ``RowHome``.
     static func slot(of number: StaticString) -> SQLText {
-        "CASE WHEN \(number) & 64 <> 0 THEN \(RowHome.longSlot) ELSE (\(number) >> 16) / 86400000 END"
+        "CASE WHEN \(number) & 64 <> 0 THEN \(RowHome.longSlot) ELSE \(day(of: number)) END"
     }
+
+    /// The slot of the record of a check; see ``RowHome/day(of:)``.
+    static func day(of number: StaticString) -> SQLText { "(\(number) >> 16) / 86400000" }
 
     /// Changes clicks that nobody has consumed, and fails if it does not change all of them: a click is consumed once,
     /// whatever the program's memory says.
@@ -187,6 +190,19 @@ enum RowChange: Hashable, Comparable {
         ORDER BY scope, family, key
         ON CONFLICT (scope, family, key) DO UPDATE SET value = l.value + excluded.value
         """
+    }
+}
+
+extension ColumnArrays {
+    /// Puts the columns of ``RowChange/address``.
+    mutating func put(_ address: AddressHashes, of click: ClickRecord) {
+        put("scope", click.scope.number)
+        put("near_address", address.near)
+        put("clicked_at", click.facts.clickedAt)
+        put("click", click.number)
+        put("exact_address", address.exact)
+        put("expires_at", click.expiresAt)
+        put("marks", HashPrefixes(click.hashes).bytes)
     }
 }
 #endif

@@ -6,15 +6,16 @@ internal import Storage
 /// A statement that names slots as constants, so that the server opens their partitions alone.
 enum SlotStatement: Hashable {
     /// Locks clicks, with those of their visits in the ten minutes before.
-    case clicks([Int64])
-    case posts([Int64])
+    case clicks(VisitHome)
+    case posts(VisitHome)
     case visitors([Int64])
     case change(RowChange)
 
     var text: SQLText {
         switch self {
-        case .clicks(let slots): Self.clicks(Self.list(slots))
-        case .posts(let slots): Self.posts(Self.list(slots))
+        case .clicks(let home): Self.clicks(Self.list(home.slots), home.isMoved ? Self.anyBucket : "h.b")
+        case .posts(let home):
+            Self.posts(Self.list(home.slots), home.isMoved ? Self.anyBucket : "(k.visit & 63)")
         case .visitors(let slots): Self.visitors(slots)
         case .change(let change): change.text
         }
@@ -25,6 +26,8 @@ enum SlotStatement: Hashable {
         return slots.dropFirst().reduce(first) { "\($0), \($1)" }
     }
 
+    private static let anyBucket: SQLText = "ANY (ARRAY[\(list(Array(0..<64)))])"
+
     private static let columns: SQLText = """
         (c.claimed_at IS NOT NULL)::int4 AS is_claimed, (c.retired_at IS NOT NULL)::int4 AS is_retired,
         \(ClickRecord.columns, of: "c"), c.id AS click, c.scope, c.claimed_at, c.method, c.confidence, c.hash,
@@ -33,13 +36,13 @@ enum SlotStatement: Hashable {
         """
 
     /// After a wait for a lock, the server returns the row as the other transaction has left it.
-    private static func clicks(_ slots: SQLText) -> SQLText {
+    private static func clicks(_ slots: SQLText, _ bucket: SQLText) -> SQLText {
         """
         SELECT \(columns) FROM (
         SELECT DISTINCT b, scope, visit, clicked_at FROM unnest($1) AS k (number) CROSS JOIN LATERAL (
         SELECT b, scope, visit, clicked_at FROM clicks
         WHERE slot IN (\(slots)) AND b = (k.number & 63) AND id = k.number LIMIT 1) h) h
-        JOIN clicks c ON c.slot IN (\(slots)) AND c.b = h.b AND c.scope = h.scope AND c.visit = h.visit
+        JOIN clicks c ON c.slot IN (\(slots)) AND c.b = \(bucket) AND c.scope = h.scope AND c.visit = h.visit
         AND c.clicked_at BETWEEN h.clicked_at - \(AddressKeys.visitMilliseconds) AND h.clicked_at
         ORDER BY c.b, c.visit, c.id FOR UPDATE OF c
         """
@@ -49,10 +52,10 @@ enum SlotStatement: Hashable {
     ///
     /// The limit is above the number of clicks that one post can have there, unless each of them was claimed at once.
     /// Without the zero, the server may walk back through the whole bucket by `id`.
-    private static func posts(_ slots: SQLText) -> SQLText {
+    private static func posts(_ slots: SQLText, _ bucket: SQLText) -> SQLText {
         """
         SELECT \(columns) FROM unnest($1, $2, $3, $4, $5) AS k (scope, visit, post, first, last)
-        CROSS JOIN LATERAL (SELECT * FROM clicks WHERE slot IN (\(slots)) AND b = (k.visit & 63)
+        CROSS JOIN LATERAL (SELECT * FROM clicks WHERE slot IN (\(slots)) AND b = \(bucket)
         AND scope = k.scope AND visit = k.visit AND post = k.post AND turn BETWEEN k.first AND k.last
         ORDER BY id + 0 DESC LIMIT 4) c
         """

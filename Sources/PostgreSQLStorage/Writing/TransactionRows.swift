@@ -97,7 +97,7 @@ struct RowNeeds {
     struct Post: Hashable {
         let hash: ScopedHash
         let visit: UInt64
-        let slots: [Int64]
+        let home: VisitHome
         let at: Timestamp
     }
     /// A visitor's clicks of the day before; see ``WriterReader/visits(ofVisitor:_:)``.
@@ -116,6 +116,8 @@ struct RowNeeds {
 
     /// The newest click of this server; after its clock was set back, further clicks are stored with this one's day.
     var newest: Int64 = 0
+    /// The newest click that was moved from another database; 0 for none.
+    var movedUpTo: Int64 = 0
     var installs: [ScopedHash] = []
     /// Clicks that may be claimed or marked; they are locked, and with them the clicks of their visits.
     var clicks: [Int64] = []
@@ -181,7 +183,9 @@ struct RowNeeds {
         in slots: [Int64]
     ) {
         let hash = ScopedHash(scope: scope, hash: post)
-        posts.append(Post(hash: hash, visit: visit.index, slots: slots, at: time))
+        let times = time.advanced(byMilliseconds: -Post.span)...time.advanced(byMilliseconds: Post.span)
+        let home = VisitHome(slots, at: times, movedUpTo: movedUpTo)
+        posts.append(Post(hash: hash, visit: visit.index, home: home, at: time))
     }
 }
 
@@ -221,13 +225,40 @@ enum Slots {
         let days = [(time.milliseconds - span) / day, (time.milliseconds + span) / day, newest]
         return Set(days.filter { $0 >= (time.milliseconds - span) / day }).sorted()
     }
+}
 
-    /// Returns the slots of a click and of the clicks of its visit in the ten minutes before it.
-    static func ofVisit(_ click: Int64) -> [Int64] {
-        let slot = RowHome(of: click).slot
-        guard slot != RowHome.longSlot else { return [slot] }
-        let first = RowIdentifier.time(of: click).milliseconds - AddressKeys.visitMilliseconds
-        return Array(min(first / day, slot)...slot)
+/// Where the clicks of a visit are stored.
+///
+/// A visit has one bucket, which the numbers of its clicks name. But clicks that were moved from another database are in
+/// any bucket, and with their day or in slot -1 whatever their windows are. They are searched everywhere, and so are, for
+/// a moment after the move, the clicks before a new one.
+struct VisitHome: Hashable, Comparable {
+    let slots: [Int64]
+    /// Whether some of the clicks may have been moved.
+    let isMoved: Bool
+
+    /// - Parameters:
+    ///   - slots: the slots of clicks that were not moved.
+    ///   - times: the times of the clicks that are searched.
+    ///   - movedUpTo: the newest click that was moved; 0 for none.
+    init(_ slots: [Int64], at times: ClosedRange<Timestamp>, movedUpTo: Int64) {
+        isMoved = movedUpTo > 0 && times.lowerBound <= RowIdentifier.time(of: movedUpTo)
+        let days = times.lowerBound.milliseconds / Slots.day...times.upperBound.milliseconds / Slots.day
+        self.slots = isMoved ? Set(slots + [RowHome.longSlot] + days).sorted() : slots
+    }
+
+    /// The home of a click and of the clicks of its visit in the ten minutes before it.
+    init(of click: Int64, movedUpTo: Int64) {
+        let (slot, last) = (RowHome(of: click).slot, RowIdentifier.time(of: click))
+        let first = last.advanced(byMilliseconds: -AddressKeys.visitMilliseconds)
+        let isLong = slot == RowHome.longSlot
+        let slots = isLong ? [slot] : Array(min(first.milliseconds / Slots.day, slot)...slot)
+        self.init(slots, at: first...last, movedUpTo: movedUpTo)
+    }
+
+    static func < (left: VisitHome, right: VisitHome) -> Bool {
+        left.slots == right.slots
+            ? !left.isMoved && right.isMoved : left.slots.lexicographicallyPrecedes(right.slots)
     }
 }
 #endif

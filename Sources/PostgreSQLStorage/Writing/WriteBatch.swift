@@ -39,6 +39,8 @@ final class WriteBatch {
     var lastClaim: Timestamp?
     /// The newest click that was inserted.
     private var newest: Int64 = 0
+    /// The newest click that was moved from another database; 0 for none.
+    var movedUpTo: Int64 = 0
     /// The identifiers of links, which never change.
     private var linkIDs: [Int64: LinkID] = [:]
 
@@ -191,7 +193,7 @@ extension WriteBatch {
         throws(PostgreSQLError)
     {
         var needs = RowNeeds()
-        needs.newest = newest
+        (needs.newest, needs.movedUpTo) = (newest, movedUpTo)
         for write in writes { try needs.add(write, transaction) }
         try read(needs)
         var named = RowNeeds()
@@ -205,9 +207,9 @@ extension WriteBatch {
     /// Reads rows in one trip, first those that it locks.
     func read(_ needs: RowNeeds) throws(PostgreSQLError) {
         guard !needs.isEmpty else { return }
-        let clicks = Dictionary(grouping: needs.clicks, by: Slots.ofVisit)
-            .sorted { $0.key.lexicographicallyPrecedes($1.key) }
-        let posts = Dictionary(grouping: needs.posts, by: \.slots)
+        let clicks = Dictionary(grouping: needs.clicks) { VisitHome(of: $0, movedUpTo: movedUpTo) }
+            .sorted { $0.key < $1.key }
+        let posts = Dictionary(grouping: needs.posts, by: \.home)
         let visitors = Dictionary(grouping: needs.visitors, by: \.slots)
         var readers: [(ResultRow) throws(PostgreSQLError) -> Void] = []
         let results = try connection.run { steps in
@@ -220,15 +222,15 @@ extension WriteBatch {
                 readers.append(read)
             }
             if !needs.installs.isEmpty { ask(RowReads.installs, Parameters(needs.installs), addInstall) }
-            for (slots, numbers) in clicks {
-                ask(statement(.clicks(slots)), Parameters(numbers), addLockedClick)
+            for (home, numbers) in clicks {
+                ask(statement(.clicks(home)), Parameters(numbers), addLockedClick)
             }
             if !needs.links.isEmpty {
                 ask(RowReads.lockLimits, Parameters(needs.links)) { _ in }
                 ask(RowReads.limits, Parameters(needs.links), addLimits)
             }
-            for (slots, posts) in posts {
-                ask(statement(.posts(slots)), Parameters(posts), addPost)
+            for (home, posts) in posts {
+                ask(statement(.posts(home)), Parameters(posts), addPost)
             }
             if !needs.idempotencies.isEmpty {
                 ask(RowReads.idempotencies, Parameters(needs.idempotencies), addIdempotency)

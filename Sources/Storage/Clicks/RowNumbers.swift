@@ -74,6 +74,9 @@ public struct NumberLayout: Equatable, Sendable {
 }
 
 /// Where the row of a number is stored, in a database whose numbers name the home.
+///
+/// Every number has a home, also one that was made without, in a database that was moved later. Then the bits of the
+/// bucket are not those of the visit, and a click with a long window may be stored with its day, or the reverse.
 public struct RowHome: Hashable, Sendable {
     /// 0…63.
     public let bucket: Int64
@@ -89,7 +92,11 @@ public struct RowHome: Hashable, Sendable {
     public init(of number: Int64) {
         bucket = number & 63
         server = number >> 7 & 31
-        let day = RowIdentifier.time(of: number).milliseconds / 86_400_000
-        slot = number & 1 << 6 != 0 ? Self.longSlot : day
+        slot = number & 1 << 6 != 0 ? Self.longSlot : Self.day(of: number)
+    }
+
+    /// The day since 1970 of a number, which is the slot of the record of a check.
+    public static func day(of number: Int64) -> Int64 {
+        RowIdentifier.time(of: number).milliseconds / 86_400_000
     }
 }

@@ -69,6 +69,10 @@ public enum StoredValue: String, Sendable {
     case compactedBefore = "thinned_before"
     /// The first word of the check value of the server key in use.
     case serverKey = "server_key"
+    /// The mark of the database whose rows move into this one, until all have; see ``MoveSource/mark``.
+    case moveSource = "move_source"
+    /// The newest click that was moved from another database, in which numbers did not name homes.
+    case movedUpTo = "moved_up_to"
 }
 
 /// The statements of the writing thread in its open transaction.

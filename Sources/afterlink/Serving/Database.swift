@@ -74,10 +74,31 @@ protocol Database: Sendable {
         unless isInterrupted: () -> Bool,
         check: (DatabaseSummary) throws(StoreError) -> Void
     ) throws(StoreError) -> DatabaseCopy
+
+    /// Opens the database to read all of it for a move; no process can change it meanwhile.
+    func moveSource() throws(StoreError) -> any MoveSource
+
+    /// Copies the rows of another database into this one, which must be empty, or continues to.
+    ///
+    /// - Parameters:
+    ///   - source: the other database.
+    ///   - note: called with what is copied now.
+    /// - Returns: the counted rows; if they differ, the move is not finished.
+    /// - Throws: `conflict` if this database has other data.
+    func fill(from source: any MoveSource, note: @escaping (String) -> Void) throws(StoreError) -> MoveReport
 }
 
 extension Database {
     func keyring() throws(StoreError) -> (any KeyringRows)? { nil }
+
+    func moveSource() throws(StoreError) -> any MoveSource {
+        throw StoreError(.unsupported, "rows move from SQLite files only")
+    }
+
+    func fill(from source: any MoveSource, note: @escaping (String) -> Void) throws(StoreError) -> MoveReport
+    {
+        throw StoreError(.unsupported, "rows move to PostgreSQL databases only")
+    }
 }
 
 /// The reasons to open a database.

@@ -71,6 +71,11 @@ struct PostgreSQLDatabase: Database {
         check: (DatabaseSummary) throws(StoreError) -> Void
     ) throws(StoreError) -> DatabaseCopy { throw Self.isNoFile }
 
+    func fill(from source: any MoveSource, note: @escaping (String) -> Void) throws(StoreError) -> MoveReport
+    {
+        try PostgreSQLMove.run(from: source, to: settings(.command), note: note)
+    }
+
     /// `CommandDatabase.requireFile` refuses the commands that need a file before they come here.
     private static let isNoFile = StoreError(.unsupported, "the database is on a server, and no file")
 

@@ -6,21 +6,45 @@ internal import Storage
 enum MigrateCommand {
     static let description = CommandDescription(
         name: "migrate",
-        summary: "Bring the database's tables up to this version",
+        summary: "Bring the database's tables up to this version, or move it to PostgreSQL",
         discussion: [
             "Copies the database, and then applies the migrations that it lacks, each in a transaction. `afterlink serve` does"
                 + " the same at its start; this command can show the plan first.",
             "It refuses a database of a newer version.",
+            "With --from, copies everything of an SQLite file into an empty PostgreSQL database, and counts the rows of"
+                + " both, table by table. Stop the service first: the command refuses a file that a process has open, and"
+                + " no process can open the file during the move. Identifiers stay, so click tokens and links stay valid."
+                + " If the command is stopped, run it again: it continues, and no server starts on the new database before"
+                + " it has finished. The file does not change; do not serve it again.",
         ],
-        options: CommandOption.table(["dry-run": "Show the plan, and change nothing."]) + [.json],
-        settings: CommandDatabase.settings,
-        examples: ["afterlink migrate --dry-run": "Show what the new version will change in the database."],
+        options: CommandOption.table([
+            "dry-run": "Show the plan, and change nothing.",
+            "from sqlite:PATH": "Move this file, whose keys are beside it or in --server-key-file.",
+            "to URL":
+                "Move to this PostgreSQL database, as in postgres://user@host/database, without a password; default:"
+                + " --database. With --secret-file, the keys move too.",
+        ]) + [.json],
+        settings: CommandDatabase.settings + ["server-key-file", "secret-file"],
+        examples: [
+            "afterlink migrate --dry-run": "Show what the new version will change in the database.",
+            "afterlink migrate --from sqlite:/var/lib/afterlink/afterlink.db"
+                + " --to postgres://afterlink@db.example/afterlink": "Move to a PostgreSQL server.",
+        ],
         run: run
     )
 
     private static func run(_ invocation: Invocation) async throws {
+        if let source = invocation.arguments.value("from") {
+            try DatabaseMove(invocation, from: source).run()
+            return
+        }
+        guard !invocation.arguments.has("to") else {
+            throw CommandFailure.usage("--to needs --from.")
+                .advising("Write `afterlink migrate --from sqlite:PATH --to postgres://user@host/database`.")
+        }
         let configuration = try ConfigurationReader.read(invocation)
-        try CommandDatabase.require(configuration)
+        // A database on a server exists before its tables do.
+        if !configuration.isOnServer { try CommandDatabase.require(configuration) }
         let plan = try CommandDatabase.explaining(configuration) { try $0.migrationPlan() }
         let isDryRun = invocation.arguments.has("dry-run")
         if !isDryRun, !plan.pending.isEmpty { try CommandDatabase.openOrMake(configuration).close() }

@@ -1,0 +1,110 @@
+/// A table that a move copies row by row, because its rows are the same in both databases.
+public struct MovedTable: Sendable {
+    public let name: StaticString
+    private let integers: Columns
+    private let texts: Columns
+    private let reals: Columns
+    private let bytes: Columns
+    /// The rows that are copied, as a condition of SQL that both databases understand.
+    public let condition: StaticString
+
+    private init(
+        _ name: StaticString,
+        integers: Columns,
+        texts: Columns = [],
+        reals: Columns = [],
+        bytes: Columns = [],
+        where condition: StaticString = "true"
+    ) {
+        (self.name, self.integers, self.texts) = (name, integers, texts)
+        (self.reals, self.bytes, self.condition) = (reals, bytes, condition)
+    }
+
+    /// The columns in the order in which ``copy(_:to:)`` reads and writes them.
+    public var columns: Columns { integers + texts + reals + bytes }
+
+    /// Copies a row, value by value.
+    public func copy(_ row: inout some RowReader, to written: inout some RowWriter) {
+        for name in integers.names { written.putInteger(name, row.getOptionalInteger(name)) }
+        for name in texts.names { written.putText(name, row.getOptionalText(name)) }
+        for name in reals.names { written.putReal(name, row.getOptionalReal(name)) }
+        for name in bytes.names { written.putBytes(name, row.getBytes(name)) }
+    }
+
+    /// The tables in an order in which each row follows those that it refers to.
+    public static let all: [MovedTable] = directory + links + counts + learning + keys
+
+    private static let directory = [
+        MovedTable(
+            "apps",
+            integers: [
+                "number", "id_high", "id_low", "open_clicks", "window_seconds", "created_at",
+                "uses_fingerprints",
+            ],
+            texts: ["name", "development_language", "matching_rule", "on_ambiguity", "default_link"],
+            reals: ["minimum_confidence"]
+        ),
+        MovedTable("app_fields", integers: ["app", "position"], texts: ["field", "value"]),
+        MovedTable(
+            "keys",
+            integers: [
+                "number", "id_high", "id_low", "app", "created_at", "expires_at", "revoked_at",
+                "last_used_at",
+            ],
+            texts: ["kind", "label"],
+            bytes: ["digest"]
+        ),
+    ]
+
+    private static let links = [
+        MovedTable(
+            "links",
+            integers: [
+                "number", "id_high", "id_low", "app", "expires_at", "maximum_clicks", "created_at",
+                "updated_at", "archived_at",
+            ],
+            texts: ["slug", "campaign_key", "search_text"]
+        ),
+        MovedTable("link_fields", integers: ["link", "position"], texts: ["field", "value"]),
+        MovedTable(
+            "link_counts",
+            integers: ["link", "clicks", "robots", "tests", "matches"],
+            texts: ["variant"]
+        ),
+    ]
+
+    private static let counts = [
+        MovedTable(
+            "counts",
+            integers: ["scope", "dimension", "span", "period", "count"],
+            texts: ["campaign", "value", "metric"]
+        ),
+        MovedTable("live_clicks", integers: ["scope", "expires_in", "count"], texts: ["span"]),
+        MovedTable(
+            "drift_groups",
+            integers: ["scope", "trials", "matches", "since", "began"],
+            texts: ["side", "name"],
+            reals: ["usual_rate", "fallen_rate"]
+        ),
+        MovedTable("figures", integers: ["scope"], texts: ["report", "name"], reals: ["value"]),
+        MovedTable("jobs", integers: ["holder", "until", "progress"], texts: ["name"]),
+    ]
+
+    private static let learning = [
+        MovedTable("learnt_counters", integers: ["scope", "family", "key"], reals: ["value"]),
+        MovedTable("learning", integers: ["scope", "began_at", "landmark"]),
+    ]
+
+    private static let keys = [
+        MovedTable("former_server_keys", integers: ["key_check", "replaced_at"]),
+        MovedTable("address_days", integers: ["day", "needed_until"]),
+        // `closed_before` is about index rows of expired clicks, which a database with partitions does not close; the
+        // progress of a move is the target's own.
+        MovedTable(
+            "progress",
+            integers: ["value"],
+            texts: ["name"],
+            where: "name <> 'closed_before' AND name NOT LIKE 'move%'"
+        ),
+    ]
+}
