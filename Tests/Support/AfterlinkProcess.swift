@@ -27,7 +27,8 @@ public final class AfterlinkProcess: Sendable {
         self.installation = installation
         process = try ChildProcess(
             installation.binary,
-            ["serve", "--listen", "127.0.0.1:0", "--database", installation.database.path] + arguments,
+            ["serve", "--listen", "127.0.0.1:0", "--database", installation.databaseName]
+                + installation.settings + arguments,
             environment: environment,
             errorLog: installation.folder.appending(path: "server.log"),
             endsWithStarter: endsWithStarter

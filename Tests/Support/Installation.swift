@@ -27,7 +27,12 @@ public final class Installation: Sendable {
     public let keys: Keys
     private let isTemporary: Bool
 
+    /// The SQLite file, unless the database is another one.
     public var database: URL { folder.appending(path: "afterlink.db") }
+    /// The database as the setting `--database` names it.
+    public let databaseName: String
+    /// Further settings of every command on the database.
+    public let settings: [String]
 
     /// The binary from the same build as this program.
     public static let binary: URL = {
@@ -37,12 +42,25 @@ public final class Installation: Sendable {
     }()
 
     /// Creates a database in a new folder, which is deleted with this value.
-    public init(in folder: URL = TemporaryFolder.fresh("afterlink"), binary: URL = Installation.binary) throws
-    {
+    ///
+    /// - Parameters:
+    ///   - folder: the folder.
+    ///   - binary: the program that creates and serves the database.
+    ///   - databaseName: the database as `--database` names it; nil for a file in the folder.
+    ///   - settings: further settings of every command on the database.
+    /// - Throws: when the folder or the database cannot be created.
+    public init(
+        in folder: URL = TemporaryFolder.fresh("afterlink"),
+        binary: URL = Installation.binary,
+        databaseName: String? = nil,
+        settings: [String] = []
+    ) throws {
         (self.folder, self.binary, isTemporary) = (folder, binary, true)
+        self.databaseName = databaseName ?? folder.appending(path: "afterlink.db").path
+        self.settings = settings
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let database = folder.appending(path: "afterlink.db")
-        let output = try ChildProcess.run(binary, ["init", "--database", database.path, "--json"])
+        let arguments = ["init", "--database", self.databaseName] + settings
+        let output = try ChildProcess.run(binary, arguments + ["--json"])
         guard output.status == 0 else {
             throw ChildProcess.Failure(description: "init failed: \(output.errors)")
         }
@@ -58,14 +76,20 @@ public final class Installation: Sendable {
     ///   - binary: the program that serves the database.
     ///   - keys: the keys of the database, or of the database that the server creates at its first start in the folder.
     ///   - isTemporary: whether the folder is deleted when this value is released.
+    ///   - databaseName: the database as `--database` names it; nil for a file in the folder.
+    ///   - settings: further settings of every command on the database.
     /// - Throws: when the folder cannot be created.
     public init(
         in folder: URL = TemporaryFolder.fresh("afterlink"),
         binary: URL = Installation.binary,
         keys: Keys,
-        isTemporary: Bool = true
+        isTemporary: Bool = true,
+        databaseName: String? = nil,
+        settings: [String] = []
     ) throws {
         (self.folder, self.binary, self.isTemporary) = (folder, binary, isTemporary)
+        self.databaseName = databaseName ?? folder.appending(path: "afterlink.db").path
+        self.settings = settings
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         appID = ""
         self.keys = keys
@@ -91,7 +115,8 @@ public final class Installation: Sendable {
     /// Runs a command on this installation's database.
     public func run(_ arguments: [String], environment: [String: String] = [:]) throws -> ChildProcess.Output
     {
-        try ChildProcess.run(binary, arguments + ["--database", database.path], environment: environment)
+        let named = arguments + ["--database", databaseName] + settings
+        return try ChildProcess.run(binary, named, environment: environment)
     }
 
     /// Opens the database while its server may use it.

@@ -12,7 +12,8 @@ public final class PostgreSQLCluster: Sendable {
     /// Why suites are skipped where they are not.
     public static let missing = "the programs of a PostgreSQL server are not installed (package postgresql)"
 
-    private static let programs: URL? = {
+    /// The folder of the server's programs and of `pgbench`; nil if they are not installed.
+    public static let programs: URL? = {
         guard let output = try? ExternalProgram.run("pg_config", ["--bindir"]) else { return nil }
         let path = String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         let folder = URL(filePath: path, directoryHint: .isDirectory)
@@ -44,9 +45,11 @@ public final class PostgreSQLCluster: Sendable {
 
     /// Creates and starts a server.
     ///
-    /// - Parameter configuration: lines of `postgresql.conf`.
+    /// - Parameters:
+    ///   - configuration: lines of `postgresql.conf`.
+    ///   - dataFolder: a new folder for the data, which stays; nil for a folder in ``folder``.
     /// - Throws: if the programs are missing or fail.
-    public init(_ configuration: [String] = []) throws {
+    public init(_ configuration: [String] = [], dataFolder: URL? = nil) throws {
         guard let programs = Self.programs else { throw ChildProcess.Failure(description: Self.missing) }
         guard let port = Loopback.freePort() else { throw ChildProcess.Failure(description: "no free port") }
         self.programs = programs
@@ -60,6 +63,12 @@ public final class PostgreSQLCluster: Sendable {
             }
             ?? [.posixPermissions: 0o700]
         try FileManager.default.setAttributes(attributes, ofItemAtPath: folder.path)
+        if let dataFolder {
+            try FileManager.default.createDirectory(at: dataFolder, withIntermediateDirectories: true)
+            try FileManager.default.setAttributes(attributes, ofItemAtPath: dataFolder.path)
+            let link = folder.appending(path: "data").path
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: dataFolder.path)
+        }
         supervisor = try Supervisor(
             Self.asServerUser([
                 "sh", "-c", Self.script, "sh", programs.appending(path: "pg_ctl").path, folder.path,
