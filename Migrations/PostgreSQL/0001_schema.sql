@@ -148,8 +148,9 @@ CREATE TABLE clicks (
     -- The hash of the visit with the post's campaign key and journey id: a post that is sent again has the same hash.
     post bigint NOT NULL,
     post_rest bigint NOT NULL,
-    -- `recorded_at` in tens of seconds, or the negative number of a click whose post repeats one that was claimed. A
-    -- unique index over post and turn decides between servers that record one post at once.
+    -- `recorded_at` in turns of twenty seconds, or the negative number of a click whose post repeats one that was claimed.
+    -- Two unique indexes over post and turn, one with turns that begin ten seconds earlier, decide between servers that
+    -- record one post at once.
     turn bigint NOT NULL,
     window_seconds integer NOT NULL,
     is_robot smallint NOT NULL CHECK (is_robot IN (0, 1)),

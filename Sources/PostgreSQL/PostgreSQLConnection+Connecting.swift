@@ -158,7 +158,7 @@ extension PostgreSQLConnection {
                     throw PostgreSQLError(.readOnly, "The server is a standby, or accepts no writes.")
                 }
                 let timeline: Int64 = try row.value(0, 1)
-                guard timeline >= self.timeline else {
+                guard settings.timelines.accept(timeline) else {
                     throw PostgreSQLError(.readOnly, "The server was the primary before the last failover.")
                 }
                 let found: [String?] = try row.value(0, 2)

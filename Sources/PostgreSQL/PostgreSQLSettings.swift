@@ -1,4 +1,24 @@
 #if PostgreSQL
+internal import Threads
+
+/// The highest timeline that connections to a database have seen; each promotion of a standby starts a higher one.
+///
+/// All connections of a process share it. A former primary that comes back accepts writes as the new primary does, and
+/// without this memory one connection would write to it while another reads from the new one.
+public final class HighestTimeline: Sendable {
+    private let number = ConditionLock<Int64>(0)
+
+    public init() {}
+
+    /// Remembers a primary's timeline; returns false if a connection has seen a higher one.
+    package func accept(_ timeline: Int64) -> Bool {
+        number.withLock { highest in
+            guard timeline >= highest else { return false }
+            highest = timeline
+            return true
+        }
+    }
+}
 
 /// How connections to a server are made.
 public struct PostgreSQLSettings: Sendable {
@@ -33,6 +53,8 @@ public struct PostgreSQLSettings: Sendable {
         SessionSetting("synchronous_commit", "on"),
         SessionSetting("client_encoding", "UTF8"),
     ]
+    /// The timelines that these connections have seen; copies of the settings share them.
+    public var timelines = HighestTimeline()
     /// How long an attempt to connect to one address may take.
     public var connectTimeout: Duration
     /// How long the server may send nothing while statements wait for it; then the connection counts as lost.

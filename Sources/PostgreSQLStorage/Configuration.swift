@@ -30,6 +30,8 @@ public struct PostgreSQLConfiguration: Sendable {
     let address: PostgreSQLAddress
     let password: @Sendable () -> String?
     private let hosts = HostNames()
+    /// What all connections of a store know of failovers.
+    let timelines = HighestTimeline()
 
     /// - Parameters:
     ///   - url: as in `postgres://user@host/database`.
@@ -60,6 +62,7 @@ public struct PostgreSQLConfiguration: Sendable {
         var settings = PostgreSQLSettings(address, password: password) { hosts.lookUp($0) }
         // Compiling a statement over all partitions and buckets takes a second, and running it some milliseconds.
         settings.session.append(.init("jit", "off"))
+        settings.timelines = timelines
         let index = settings.session.firstIndex { $0.name == "synchronous_commit" }
         if durability == .relaxed, let index { settings.session[index] = .init("synchronous_commit", "off") }
         return settings

@@ -22,6 +22,9 @@ struct DependencyTests {
         "SQLiteStorage": [
             "Attribution", "Crypto", "Glibc", "SQLite", "Storage", "Synchronization", "Threads",
         ],
+        "PostgreSQLStorage": [
+            "Attribution", "CLinux", "Crypto", "Glibc", "PostgreSQL", "Storage", "Synchronization", "Threads",
+        ],
         "HTTPServer": ["CLinux", "COpenSSL", "Glibc", "Synchronization", "Threads"],
         "Server": [
             "Attribution", "Crypto", "Dispatch", "DomainFiles", "FoundationEssentials", "HTTPServer", "JSON",
@@ -40,6 +43,23 @@ struct DependencyTests {
                 guard let name = Self.importedModule(line) else { continue }
                 #expect(Self.allowed[module]?.contains(name) == true, "\(file.lastPathComponent): \(line)")
             }
+        }
+    }
+
+    @Test("every module is in the README's tour and in the article Architecture")
+    func documented() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.sources.path)
+        // The headers of C libraries begin with C, and the two parts of the build with Embed.
+        let modules = names.filter { $0.wholeMatch(of: /C[A-Z]\w+|Embed\w+/) == nil }
+        #expect(modules.count >= Self.allowed.count)
+        let tour = try String(contentsOf: Self.sources.appending(path: "../README.md"), encoding: .utf8)
+        let article = try String(
+            contentsOf: Self.sources.appending(path: "afterlink/Afterlink.docc/Architecture.md"),
+            encoding: .utf8
+        )
+        for module in modules {
+            #expect(tour.contains(" \(module)/ "), "README.md: \(module)")
+            #expect(article.contains("`\(module)`"), "Architecture.md: \(module)")
         }
     }
 

@@ -25,8 +25,30 @@ struct DockerTests {
         #expect(dockerfile.contains("RUN \(try array("release")) "))
     }
 
+    @Test("with the package trait, the image is built as CI builds the release for PostgreSQL")
+    func buildWithTrait() throws {
+        let traits = "--traits PostgreSQL"
+        #expect(ci.contains("\n\"${release[@]}\" \(traits) "))
+        #expect(try Repository.text("Package.swift").contains(".trait(name: \"PostgreSQL\","))
+        #expect(DatabaseURL.buildCommand.replacing(" \(traits)", with: "") == (try array("release")))
+        #expect(try array("test_packages").contains("libpq-dev"))
+        let stages = dockerfile.components(separatedBy: "\nFROM ")
+        try #require(stages.count == 3)
+        for stage in stages.dropFirst() { #expect(stage.contains("\nARG TRAITS=\nRUN ")) }
+        #expect(stages[1].contains(" \(try array("packages")) ${TRAITS:+libpq-dev} "))
+        #expect(stages[1].contains("RUN \(try array("release")) ${TRAITS:+--traits \"$TRAITS\"} "))
+        #expect(stages[2].contains(" ${TRAITS:+libpq5} "))
+    }
+
     @Test("the README installs what CI installs")
-    func readme() throws { #expect(try Repository.text("README.md").contains(" \(try array("packages"))'")) }
+    func readme() throws {
+        let readme = try Repository.text("README.md")
+        #expect(readme.contains(" \(try array("packages"))'"))
+        let tests = try #require(readme.components(separatedBy: "<!-- command: test -->").last)
+        for package in try array("test_packages").split(separator: " ") {
+            #expect(tests.contains(" \(package) "), "\(package)")
+        }
+    }
 
     @Test("the image's final stage has the libraries that the binary links, and no tools")
     func libraries() throws {

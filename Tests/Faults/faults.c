@@ -6,6 +6,8 @@
 //   AFTERLINK_FAULTS          the file of the control page, see `struct control`; the test writes its rules there
 //   AFTERLINK_FAULTS_FOLDER   the path of the folder, without symbolic links
 //   AFTERLINK_FAULTS_JOURNAL  the file in which all changes of the files are recorded in order; none when not set
+//   AFTERLINK_FAULTS_CLUSTER  set if the folder is the data folder of a PostgreSQL server: then the faults affect calls
+//                             with a descriptor of a table (the kind of the database) or of the write-ahead log
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -55,6 +57,7 @@ struct control {
 
 static struct control *control;
 static char folder[PATH_MAX];
+static int is_cluster;
 static int journal = -1;
 static pthread_mutex_t journal_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -73,6 +76,7 @@ static int open_unwatched(const char *path, int flags) {
 __attribute__((constructor)) static void prepare(void) {
     const char *name = getenv("AFTERLINK_FAULTS_FOLDER");
     if (name) snprintf(folder, sizeof folder, "%s", name);
+    is_cluster = getenv("AFTERLINK_FAULTS_CLUSTER") != 0;
     name = getenv("AFTERLINK_FAULTS_JOURNAL");
     if (name) journal = open_unwatched(name, O_WRONLY | O_CREAT | O_APPEND);
     name = getenv("AFTERLINK_FAULTS");
@@ -92,6 +96,13 @@ static const char *name_in_folder(const char *path) {
     return strchr(path + length + 1, '/') ? 0 : path + length + 1;
 }
 
+static uint32_t kind_in_cluster(const char *path) {
+    size_t length = strlen(folder);
+    if (strncmp(path, folder, length) != 0) return 0;
+    if (strncmp(path + length, "/base/", 6) == 0) return FILE_DATABASE;
+    return strncmp(path + length, "/pg_wal/", 8) == 0 ? FILE_LOG : 0;
+}
+
 static uint32_t kind_of_file(int file) {
     if (!*folder) return 0;
     char link[64], path[PATH_MAX];
@@ -99,6 +110,7 @@ static uint32_t kind_of_file(int file) {
     ssize_t length = readlink(link, path, sizeof path - 1);
     if (length <= 0 || path[0] != '/') return 0;
     path[length] = 0;
+    if (is_cluster) return kind_in_cluster(path);
     if (strcmp(path, folder) == 0) return FOLDER;
     char *deleted = strstr(path, " (deleted)");
     if (deleted) *deleted = 0;
@@ -108,7 +120,7 @@ static uint32_t kind_of_file(int file) {
 
 // Returns the kind of the file at `path`, and stores its name within the folder in `name`.
 static uint32_t kind_of_path(const char *path, char name[NAME_MAX + 1]) {
-    if (!*folder) return 0;
+    if (!*folder || is_cluster) return 0;
     const char *slash = strrchr(path, '/');
     char parent[PATH_MAX], resolved[PATH_MAX];
     snprintf(parent, sizeof parent, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");

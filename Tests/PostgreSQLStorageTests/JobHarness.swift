@@ -50,7 +50,7 @@ struct JobDatabase: Sendable {
                 post, post_rest, turn, window_seconds, is_robot, is_contradictory, destination, journey_id, source,
                 platform, fingerprints, idempotency, idempotency_rest, exact_address, near_address)
             VALUES (\(home.bucket), \(home.slot), 6, \(number), 1, \(clickedAt), \(clickedAt), \(end), 1, 1,
-                \(number), 1, 1, 3600, 0, 0, 'myapp://', 'jid', 'web', 'ios',
+                \(number), 1, 1, 3600, 0, 0, 'myapp://', 'jid', 'instagram', 'ios',
                 '\\x\(hash.joined())0000000000000000', \(number), 7, 8, 9);
             INSERT INTO click_index (b, slot, scope, hash, since, click, hash_rest, expires_at, visit)
             VALUES (\(fingerprint & 63), \(home.slot), 6, \(Int64(bitPattern: fingerprint)), \(clickedAt), \(number), 0, \(end), 1);

@@ -52,6 +52,17 @@ struct OpeningTests {
         #expect(try results.all.map { try $0.get() }.count { $0 } == 1)
     }
 
+    @Test("makes no connection to a former primary after one of them has seen its successor", .blocking)
+    func formerPrimary() throws {
+        var configuration = try opening().configuration
+        configuration.longTimeLimit = .seconds(2)
+        #expect(try DatabaseOpening(configuration).connect().isReady)
+        // A promotion begins the second timeline.
+        #expect(configuration.timelines.accept(2))
+        let error = #expect(throws: PostgreSQLError.self) { try DatabaseOpening(configuration).connect() }
+        #expect(error?.kind == .readOnly)
+    }
+
     @Test("refuses the tables of another program")
     func foreign() throws {
         try database.execute("CREATE TABLE visitors (name text)")

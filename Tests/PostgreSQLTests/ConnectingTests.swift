@@ -82,6 +82,17 @@ struct ConnectingTests {
         #expect(alone.loss()?.kind == .readOnly)
     }
 
+    @Test("refuses a former primary after another connection has seen the server that took its place")
+    func formerPrimary() throws {
+        let database = try PostgreSQLTestDatabase()
+        let settings = try ConnectionHarness.settings(database.socketURL)
+        try ConnectionHarness(settings, database).whenReady { _ in }
+        // A promotion begins the second timeline.
+        #expect(settings.timelines.accept(2))
+        let error = ConnectionHarness(settings, database).loss()
+        #expect(error?.kind == .readOnly && error?.message.contains("before the last failover") == true)
+    }
+
     @Test("gives up a server that accepts and never answers, without a thread, and tries the next one")
     func silence() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

@@ -26,6 +26,7 @@ struct RecordedTrafficTests {
             let moment = event.at.advanced(byMilliseconds: -late)
             guard AddressKeys.day(of: moment) == AddressKeys.day(of: TestClock.start) else { continue }
             service.clock.now = moment
+            try service.catchUp()
             switch event {
             case .click(let click):
                 let answer = await service.click(

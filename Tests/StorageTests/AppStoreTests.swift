@@ -151,6 +151,7 @@ struct AppStoreTests {
             _ = try session.directory()
             try await other.run { try await $0.revoke(key.id, at: Timestamp(milliseconds: 1)) }
             monotonic.advance(milliseconds: 400)
+            try test.database.catchUp()
             return try session.directory().key(key.digest)?.revokedAt
         }
         #expect(revoked == Timestamp(milliseconds: 1))
@@ -164,8 +165,10 @@ struct AppStoreTests {
             try await session.create(key)
             session.noteUse(of: key.id, at: TestStore.noon.advanced(byMilliseconds: 60_000))
             session.noteUse(of: key.id, at: TestStore.noon)
+            // It waits until the use is stored, which other processes see when they open the database.
             _ = try await session.statistics(StatisticsQuery(), at: TestStore.noon)
-            return try session.directory().key(key.digest)?.lastUsedAt
+            let other = try await TestStore(backend, in: test.place)
+            return try await other.run { try $0.directory().key(key.digest)?.lastUsedAt }
         }
         #expect(used == Timestamp(milliseconds: 1_699_999_980_000 + 60_000))
     }
@@ -177,8 +180,10 @@ struct AppStoreTests {
         let used = try await test.run { session in
             try await session.create(key)
             session.noteUse(of: key.id, at: key.createdAt)
+            // It waits until the use is stored, which other processes see when they open the database.
             _ = try await session.statistics(StatisticsQuery(), at: TestStore.noon)
-            return try session.directory().key(key.digest)?.lastUsedAt
+            let other = try await TestStore(backend, in: test.place)
+            return try await other.run { try $0.directory().key(key.digest)?.lastUsedAt }
         }
         #expect(key.createdAt.milliseconds % 60_000 > 0)
         #expect(used == key.createdAt)

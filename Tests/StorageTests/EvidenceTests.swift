@@ -46,6 +46,7 @@ struct EvidenceTests {
             try await test.run { _ = try await $0.record(click(address)) }
         }
         try await test.run { _ = try await $0.record(click(Self.here, fingerprint: 2)) }
+        try test.database.catchUp()
         let view = try await test.run { try await $0.view(for: check(Self.here)) }
         let evidence = try #require(view.evidence)
         #expect(evidence.candidates.map(\.address) == [.missing, .differs, .near, .exact])

@@ -52,6 +52,7 @@ struct LinkClickTests {
             // Only the claim counts: a repeated answer and a test match do not.
             _ = try await session.match(.sample(fingerprint: 1))
             _ = try await session.match(.sample(fingerprint: 4, isTest: true))
+            try test.database.catchUp()
             let listing = try #require(try await session.link(link.id))
             #expect((listing.clicks, listing.robots, listing.matches) == (2, 1, 1))
             #expect(
@@ -75,6 +76,7 @@ struct LinkClickTests {
             _ = try await session.record(try Self.click(link, variant: "a"))
             link.settings = try Link.Settings(SampleLink.fields([.variants: ["b 1 myapp://b"]]))
             try await session.update(link, ifUpdatedAt: nil)
+            try test.database.catchUp()
             let names = try await session.link(link.id)?.variants.map(\.name)
             #expect(names == ["b", "a"])
         }
@@ -121,6 +123,7 @@ struct LinkClickTests {
             #expect(try await record(link, visit: 7, at: TestStore.noon) == .linkEnded(.archived))
             let gone = try SampleLink.make(2)
             #expect(try await record(gone, visit: 8, at: TestStore.noon) == .linkEnded(.archived))
+            try test.database.catchUp()
             #expect(try await session.link(link.id)?.clicks == 1)
         }
     }

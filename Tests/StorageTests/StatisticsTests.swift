@@ -174,7 +174,8 @@ struct StatisticsTests {
         #expect(all.byCampaign.map(\.counts) == [[.clicks: 3]])
         #expect((all.liveClicks, one.liveClicks) == (3, 2))
         #expect(one.totals == [.clicks: 2])
-        #expect(all.databaseBytes > 0 && all.writeAheadLogBytes > 0)
+        #expect(all.databaseBytes > 0)
+        #expect((all.writeAheadLogBytes > 0) == (backend == .sqlite), "a server's log is not the database's")
     }
 
     @Test("invented names beyond the day's limit count as one, after a restart too", arguments: backends)

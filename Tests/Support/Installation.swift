@@ -26,13 +26,16 @@ public final class Installation: Sendable {
     public let appID: String
     public let keys: Keys
     private let isTemporary: Bool
+    /// The URL of a PostgreSQL database that the servers use instead of a file; nil for a file.
+    private let databaseURL: String?
 
     /// The SQLite file, unless the database is another one.
     public var database: URL { folder.appending(path: "afterlink.db") }
-    /// The database as the setting `--database` names it.
-    public let databaseName: String
     /// Further settings of every command on the database.
     public let settings: [String]
+
+    /// The value of the option `--database`.
+    var databaseArgument: String { databaseURL ?? database.path }
 
     /// The binary from the same build as this program.
     public static let binary: URL = {
@@ -46,20 +49,20 @@ public final class Installation: Sendable {
     /// - Parameters:
     ///   - folder: the folder.
     ///   - binary: the program that creates and serves the database.
-    ///   - databaseName: the database as `--database` names it; nil for a file in the folder.
+    ///   - databaseURL: the URL of the database; nil for a file in the folder.
     ///   - settings: further settings of every command on the database.
     /// - Throws: when the folder or the database cannot be created.
     public init(
         in folder: URL = TemporaryFolder.fresh("afterlink"),
         binary: URL = Installation.binary,
-        databaseName: String? = nil,
+        databaseURL: String? = nil,
         settings: [String] = []
     ) throws {
         (self.folder, self.binary, isTemporary) = (folder, binary, true)
-        self.databaseName = databaseName ?? folder.appending(path: "afterlink.db").path
-        self.settings = settings
+        (self.databaseURL, self.settings) = (databaseURL, settings)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let arguments = ["init", "--database", self.databaseName] + settings
+        let database = databaseURL ?? folder.appending(path: "afterlink.db").path
+        let arguments = ["init", "--database", database] + settings
         let output = try ChildProcess.run(binary, arguments + ["--json"])
         guard output.status == 0 else {
             throw ChildProcess.Failure(description: "init failed: \(output.errors)")
@@ -76,7 +79,7 @@ public final class Installation: Sendable {
     ///   - binary: the program that serves the database.
     ///   - keys: the keys of the database, or of the database that the server creates at its first start in the folder.
     ///   - isTemporary: whether the folder is deleted when this value is released.
-    ///   - databaseName: the database as `--database` names it; nil for a file in the folder.
+    ///   - databaseURL: the URL of the database; nil for a file in the folder.
     ///   - settings: further settings of every command on the database.
     /// - Throws: when the folder cannot be created.
     public init(
@@ -84,12 +87,11 @@ public final class Installation: Sendable {
         binary: URL = Installation.binary,
         keys: Keys,
         isTemporary: Bool = true,
-        databaseName: String? = nil,
+        databaseURL: String? = nil,
         settings: [String] = []
     ) throws {
         (self.folder, self.binary, self.isTemporary) = (folder, binary, isTemporary)
-        self.databaseName = databaseName ?? folder.appending(path: "afterlink.db").path
-        self.settings = settings
+        (self.databaseURL, self.settings) = (databaseURL, settings)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         appID = ""
         self.keys = keys
@@ -115,7 +117,7 @@ public final class Installation: Sendable {
     /// Runs a command on this installation's database.
     public func run(_ arguments: [String], environment: [String: String] = [:]) throws -> ChildProcess.Output
     {
-        let named = arguments + ["--database", databaseName] + settings
+        let named = arguments + ["--database", databaseArgument] + settings
         return try ChildProcess.run(binary, named, environment: environment)
     }
 

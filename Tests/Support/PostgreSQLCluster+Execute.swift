@@ -3,8 +3,9 @@ internal import CLibPQ
 internal import Foundation
 
 extension PostgreSQLCluster {
-    /// Executes SQL as ``user`` on a connection of its own, and returns the rows of all statements: a line for each row,
-    /// with `|` between its columns. It blocks until the server has answered.
+    /// Executes SQL as ``user`` on a connection of its own, and returns the rows of all statements.
+    ///
+    /// Each row is a line, with `|` between its columns. The call blocks until the server has answered.
     @discardableResult
     public func execute(_ sql: String, in database: String = "postgres") throws -> String {
         let words = "host='\(folder.path)' port=\(port) user=\(Self.user) dbname=\(database)"

@@ -37,7 +37,7 @@ public final class PostgreSQLCluster: Sendable {
     public let folder: URL
     public let port: UInt16
     /// The password of ``user``.
-    public let password = UUID().uuidString
+    public let password: String
     /// The certificate of the server for the name `localhost`, a PEM file.
     public var certificate: String { folder.appending(path: "server.crt").path }
     private let programs: URL
@@ -48,8 +48,15 @@ public final class PostgreSQLCluster: Sendable {
     /// - Parameters:
     ///   - configuration: lines of `postgresql.conf`.
     ///   - dataFolder: a new folder for the data, which stays; nil for a folder in ``folder``.
+    ///   - primary: the server that this one becomes a standby of, with its data; nil for a server with data of its own.
+    ///   - environment: returns variables of the server, by the folder of its data.
     /// - Throws: if the programs are missing or fail.
-    public init(_ configuration: [String] = [], dataFolder: URL? = nil) throws {
+    public init(
+        _ configuration: [String] = [],
+        dataFolder: URL? = nil,
+        standbyOf primary: PostgreSQLCluster? = nil,
+        environment: (_ data: URL) throws -> [String: String] = { _ in [:] }
+    ) throws {
         guard let programs = Self.programs else { throw ChildProcess.Failure(description: Self.missing) }
         guard let port = Loopback.freePort() else { throw ChildProcess.Failure(description: "no free port") }
         self.programs = programs
@@ -69,20 +76,34 @@ public final class PostgreSQLCluster: Sendable {
             let link = folder.appending(path: "data").path
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: dataFolder.path)
         }
+        password = primary?.password ?? UUID().uuidString
         supervisor = try Supervisor(
-            Self.asServerUser([
-                "sh", "-c", Self.script, "sh", programs.appending(path: "pg_ctl").path, folder.path,
-            ])
+            Self.asServerUser(
+                ["env"] + environment(folder.appending(path: "data")).map { "\($0.key)=\($0.value)" } + [
+                    "sh", "-c", Self.script, "sh", programs.appending(path: "pg_ctl").path, folder.path,
+                ]
+            )
         )
         // Everything else in the folder is written by the server's user.
-        try write(password, to: "password")
-        try run(
-            "initdb",
-            [
-                "-D", data, "-U", Self.user, "--pwfile", folder.appending(path: "password").path, "--no-sync",
-                "--auth-local=trust", "--auth-host=scram-sha-256", "--encoding=UTF8", "--locale=C",
-            ]
-        )
+        if let primary {
+            try run(
+                "pg_basebackup",
+                [
+                    "-D", data, "-h", primary.folder.path, "-p", "\(primary.port)", "-U", Self.user,
+                    "--checkpoint=fast", "--write-recovery-conf", "--no-sync",
+                ]
+            )
+        } else {
+            try write(password, to: "password")
+            try run(
+                "initdb",
+                [
+                    "-D", data, "-U", Self.user, "--pwfile", folder.appending(path: "password").path,
+                    "--no-sync", "--auth-local=trust", "--auth-host=scram-sha-256", "--encoding=UTF8",
+                    "--locale=C",
+                ]
+            )
+        }
         let identityOfServer = try TestCertificate("localhost")
         try write(String(decoding: identityOfServer.certificate, as: UTF8.self), to: "server.crt")
         try write(String(decoding: identityOfServer.key, as: UTF8.self), to: "server.key")
@@ -109,7 +130,7 @@ public final class PostgreSQLCluster: Sendable {
     }()
 
     /// Returns a command line that runs the program as the server's user.
-    private static func asServerUser(_ command: [String]) -> [String] {
+    static func asServerUser(_ command: [String]) -> [String] {
         guard let identity else { return command }
         return ["setpriv", "--reuid", "\(identity.user)", "--regid", "\(identity.group)", "--clear-groups"]
             + command
@@ -123,7 +144,7 @@ public final class PostgreSQLCluster: Sendable {
         """#
 
     /// Writes a file that belongs to the server's user, and that only this user can read.
-    private func write(_ text: String, to name: String) throws {
+    func write(_ text: String, to name: String) throws {
         let path = folder.appending(path: name).path
         let script = #"umask 077; printf '%s' "$1" >"$2""#
         _ = try Self.runProgram(Self.asServerUser(["sh", "-c", script, "sh", text, path]))
@@ -149,6 +170,33 @@ extension PostgreSQLCluster {
     public func start() throws { try supervisor.control("start") }
 
     public func stop(_ mode: StopMode) throws { try supervisor.control("stop -m \(mode.rawValue)") }
+
+    /// Makes a standby the primary, and waits until it is.
+    public func promote() throws { try supervisor.control("promote") }
+
+    /// The process that started all others of the server; nil if the server is stopped.
+    public var postmaster: Int32? {
+        let file = try? String(contentsOfFile: data + "/postmaster.pid", encoding: .utf8)
+        return file?.split(separator: "\n").first.flatMap { Int32($0) }
+    }
+
+    /// Starts the server after its first process was killed; its other processes must notice that before.
+    public func startAfterKill() throws {
+        let end = Polling.end
+        while true {
+            do {
+                return try start()
+            } catch {
+                guard ContinuousClock.now < end else { throw error }
+            }
+        }
+    }
+
+    /// Waits until the server accepts connections after the kill of one of its processes.
+    public func waitUntilServing() throws {
+        let isServing = Polling.until { (try? execute("SELECT 1")) == "1" }
+        guard isServing else { throw ChildProcess.Failure(description: "the server does not start again") }
+    }
 }
 
 /// A database of one test, which is deleted with this value.
@@ -188,7 +236,7 @@ public final class PostgreSQLTestDatabase: Sendable {
 ///
 /// Its input is a pipe, which closes with this value or with this process, even if the process is killed. A server that
 /// this process started itself would keep open what Foundation waits for.
-private final class Supervisor: Sendable {
+final class Supervisor: Sendable {
     private let ends: Mutex<(commands: FileHandle, statuses: FileHandle)>
 
     init(_ command: [String]) throws {

@@ -4,33 +4,27 @@ package import PostgreSQLStorage
 package import Storage
 package import Support
 internal import Synchronization
+internal import Testing
 
 /// A database of a PostgreSQL server that all tests of a process share.
-///
 package final class PostgreSQLPlace: TestPlace {
     package var backend: Backend { .postgreSQL }
     private let database: PostgreSQLTestDatabase
+    private let permit: PlacePermit
     private let wasOpened = Mutex(false)
 
     package var isFreshCopy: Bool { wasOpened.withLock { !$0 } }
 
-    /// Each place has a database, and its stores have threads and connections, so few tests have one at a time.
-    private static let permits = Permits(count: 8)
+    private init(_ permit: PlacePermit) throws {
+        self.permit = permit
+        database = try Self.cluster.get().makeDatabase()
+    }
 
-    private init() throws { database = try Self.cluster.get().makeDatabase() }
-
-    deinit { Self.permits.give() }
-
-    /// Creates a database, as soon as few enough tests have one.
+    /// Creates a database, as soon as few enough other tests have one.
     package static func make() async throws -> PostgreSQLPlace {
-        await permits.take()
-        do {
-            // The call waits for programs, and so must leave the threads that run all tests.
-            return try await onLoop { try PostgreSQLPlace() }
-        } catch {
-            permits.give()
-            throw error
-        }
+        let permit = await PlacePermit.take()
+        // The call waits for the server, and so must leave the threads that run all tests.
+        return try await onLoop { try PostgreSQLPlace(permit) }
     }
 
     /// Starts the server if this machine has its programs; if not, returns what is missing.
@@ -69,7 +63,8 @@ package final class PostgreSQLPlace: TestPlace {
         isDurable: Bool = false
     ) throws(StoreError) -> PostgreSQLConfiguration {
         var configuration = try PostgreSQLConfiguration(
-            url: database.socketURL,
+            // The machine may be busy.
+            url: database.socketURL + "&connect_timeout=60",
             name: "the test's database",
             clock: store.clock
         )
@@ -173,6 +168,30 @@ package final class PostgreSQLPlace: TestPlace {
     }
 }
 
+/// Lets few tests have databases at a time, because the stores of each have threads and connections.
+///
+/// A test that has one never waits for another one, so that tests do not wait for each other.
+private final class PlacePermit: Sendable {
+    private static let permits = Permits(count: 8)
+    /// The permits of the tests that have one.
+    private static let taken = Mutex<[Test.ID: Weak]>([:])
+
+    private struct Weak: Sendable {
+        weak let permit: PlacePermit?
+    }
+
+    deinit { Self.permits.give() }
+
+    static func take() async -> PlacePermit {
+        let test = Test.current?.id
+        if let test, let own = taken.withLock({ $0[test]?.permit }) { return own }
+        await permits.take()
+        let permit = PlacePermit()
+        if let test { taken.withLock { $0[test] = Weak(permit: permit) } }
+        return permit
+    }
+}
+
 extension PostgreSQLStore: TestDatabase {
     package func openSession(on loop: LoopThread) -> any LoopSession {
         let session = makeSession(port: loop.sockets.port)
@@ -180,12 +199,20 @@ extension PostgreSQLStore: TestDatabase {
         return session
     }
 
-    /// Adds counts, makes and drops partitions, sweeps, and compacts counts.
+    package func catchUp() throws(StoreError) {
+        try run(makeOwnJobs().filter { [.directory, .fold].contains($0.name) })
+    }
+
+    private func run(_ jobs: [any Job]) throws(StoreError) { for var job in jobs { try job.runToEnd() } }
+
+    /// Makes and drops partitions, sweeps, and compacts counts.
     @discardableResult
     package func runRetention() throws(StoreError) -> RetentionProgress {
-        for var job in makeOwnJobs() { try job.runToEnd() }
+        try run(makeOwnJobs())
         var compaction = CompactionJob(makeJobContext())
         try compaction.runToEnd()
+        // The store learns which partitions are gone.
+        try catchUp()
         return RetentionProgress()
     }
 }

@@ -45,6 +45,8 @@ package protocol TestDatabase: Sendable {
     /// Refuses all waiting writes and checks, as if their deadlines had passed.
     func expireWaiting()
 
+    /// Reads what other processes changed, and adds counts that transactions have left, as jobs do within a second.
+    func catchUp() throws(StoreError)
     /// Creates the context of jobs that run on the calling thread.
     func makeJobContext() -> JobContext<Reader>
     /// Closes and deletes all clicks and checks that are due, and compacts counts.
@@ -55,6 +57,8 @@ package protocol TestDatabase: Sendable {
 }
 
 extension TestDatabase {
+    package func catchUp() {}
+
     /// Runs `body` with a new session on a new event loop.
     package func run<Result: Sendable>(
         _ body: @escaping @Sendable (any LoopSession) async throws -> Result

@@ -28,8 +28,8 @@ public struct FingerprintReconstruction: Sendable {
     }
 
     /// - Parameters:
-    ///   - stored: every hash that finds the click, in this order: a ready-made fingerprint, the fingerprints
-    ///     of its signals, advertising ids.
+    ///   - stored: every hash that finds the click: first a ready-made fingerprint, then the fingerprints of
+    ///     its signals, then its advertising ids.
     ///   - text: the click's signals; nil if it had none.
     ///   - osVersion: the click's system version, if there is no text.
     ///   - platform: the platform of `osVersion`; unused if there is text.

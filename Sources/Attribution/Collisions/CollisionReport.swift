@@ -186,8 +186,10 @@ public struct CollisionRow: Hashable, Sendable {
 
 /// How many people share a fingerprint of one platform and form within one attribution window.
 public struct FingerprintSharing: Equatable, Sendable {
-    /// The number of clicks that such fingerprints find; a click counts under each of its fingerprints, with
-    /// that fingerprint's weight.
+    /// The number of clicks that such fingerprints find.
+    ///
+    /// A click counts for each of its fingerprints with the
+    /// probability that the click's device sends that fingerprint.
     public private(set) var clicks: Double
     /// The number of clicks, with their weights, before which no other person clicked with the fingerprint
     /// within the window.

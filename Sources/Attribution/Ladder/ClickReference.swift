@@ -38,8 +38,9 @@ public enum ClickReference: Hashable, Sendable {
         }
     }
 
-    /// Reads the first well-formed reference among the parameters of a link or a referrer, or else the first
-    /// of any form; nil if there is none.
+    /// Reads the first well-formed reference among the parameters of a link or a referrer.
+    ///
+    /// If none is well-formed, returns the first one; nil if there is none.
     ///
     /// Parameters named `al` come before those named `click_id`.
     ///

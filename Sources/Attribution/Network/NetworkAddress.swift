@@ -50,9 +50,9 @@ public struct NetworkAddress: Hashable, Sendable {
 
     /// Whether the address is on the public Internet, so that this server may connect to it for a client.
     ///
-    /// False for loopback, link-local, private, shared, multicast and reserved addresses, for the addresses
-    /// of clouds' metadata services, and for IPv6 addresses that contain an IPv4 address (6to4, Teredo,
-    /// NAT64). A v4-mapped address counts as its IPv4 address. Source: RFC 6890 and IANA's registries of
+    /// False for loopback, link-local, private, shared, multicast and reserved addresses. Also false for the
+    /// addresses at which clouds serve metadata, and for IPv6 addresses that contain an IPv4 address (6to4,
+    /// Teredo, NAT64). A v4-mapped address counts as its IPv4 address. Source: RFC 6890 and IANA's registries of
     /// special-purpose addresses.
     public var isPublic: Bool {
         if ipv4 != nil { return !Self.specialRanges.contains(self) }

@@ -4,9 +4,9 @@ public struct MatchPolicy: Equatable, Sendable {
         /// A match needs a probability of at least ``MatchPolicy/minimumConfidence``. While
         /// ``MatchingModel/isFresh``, ``newest`` applies instead.
         case probability
-        /// The newest click with the fingerprint matches, unless its signals contradict the launch's and
-        /// those of an older click do not. Its probability is only reported. This is for apps that come from
-        /// a service with this rule.
+        /// The newest click with the fingerprint matches. If its signals contradict the launch's, the newest
+        /// click without a contradiction matches instead, if there is one. The probability is only reported.
+        /// This is for apps that come from a service with this rule.
         case newest
     }
 

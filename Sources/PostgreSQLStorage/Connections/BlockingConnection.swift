@@ -50,9 +50,6 @@ final class BlockingConnection {
 
     var isReady: Bool { connection.state == .ready }
 
-    /// The timeline of the primary, which each promotion of a standby increases.
-    var timeline: Int64 { connection.timeline }
-
     /// Executes a statement in a transaction of its own, or in the one that `BEGIN` opened.
     @discardableResult
     func execute<each Value: PostgreSQLValue>(

@@ -44,8 +44,7 @@ struct DirectoryJob: Job {
             )
             state.noteDirectoryChange()
         }
-        // The database read its clock at some time between the two readings of this one.
-        let lead = configuration.trustsClock ? 0 : max(start - shared.time, 0) + min(end - shared.time, 0)
+        let lead = configuration.trustsClock ? 0 : PostgreSQLReader.clockLead(over: shared.time, start, end)
         state.noteComparison(at: begun, clockLead: lead)
         if now >= showedLifeAt + Self.lifeInterval {
             showedLifeAt = now

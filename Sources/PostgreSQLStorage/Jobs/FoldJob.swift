@@ -73,13 +73,7 @@ extension BlockingConnection {
             guard let foldCount = try lockFold(lease) else { return false }
             let deltas = try execute(Self.takeDeltas, Int64(Self.deltasAtOnce))
             guard deltas.count > 0 else { return false }
-            var sum = CountPayload()
-            for row in 0..<deltas.count {
-                guard let delta = CountPayload(try deltas.value(row, 0, as: [UInt8].self)) else {
-                    throw PostgreSQLError(.unexpectedValue, "A newer version of Afterlink has stored counts.")
-                }
-                sum.merge(delta)
-            }
+            var sum = try deltas.sumOfCounts()
             var names = memory.foldCount == foldCount ? memory.names : AdmittedNames()
             memory = FoldMemory()
             let reader = PostgreSQLReader(connection: self)
@@ -124,6 +118,20 @@ extension BlockingConnection {
         ARRAY(SELECT ctid FROM count_deltas ORDER BY b, id LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING payload
         """
     )
+}
+
+extension ResultRows {
+    /// Returns the sum of the deltas in the first column.
+    func sumOfCounts() throws(PostgreSQLError) -> CountPayload {
+        var sum = CountPayload()
+        for row in 0..<count {
+            guard let delta = CountPayload(try value(row, 0, as: [UInt8].self)) else {
+                throw PostgreSQLError(.unexpectedValue, "A newer version of Afterlink has stored counts.")
+            }
+            sum.merge(delta)
+        }
+        return sum
+    }
 }
 
 extension StatementBatch {

@@ -98,10 +98,20 @@ struct Partitions {
             }
         }
 
-        /// The columns of the unique indexes: the last one of `clicks` decides between two servers that record one post.
+        /// The columns of the unique indexes: the last two of `clicks` decide between servers that record one post.
+        ///
+        /// Each divides the time into turns of twenty seconds, and the turns of the one begin in the middle of the
+        /// other's. So two times within ten seconds share a turn of at least one of them.
         private var keys: [(suffix: StaticString, columns: StaticString)] {
             switch self {
-            case .clicks: [("pkey", "b, id"), ("post", "b, scope, visit, post, turn")]
+            case .clicks:
+                [
+                    ("pkey", "b, id"), ("post", "b, scope, visit, post, turn"),
+                    (
+                        "shifted",
+                        "b, scope, post, (CASE WHEN turn < 0 THEN turn ELSE (recorded_at + 10000) / 20000 END)"
+                    ),
+                ]
             case .clickIndex: [("pkey", "b, scope, hash, since, click")]
             case .clickAddresses: [("pkey", "b, scope, near_address, clicked_at, click")]
             case .checks: [("pkey", "b, id")]

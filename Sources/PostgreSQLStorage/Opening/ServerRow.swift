@@ -19,6 +19,7 @@ struct ServerRow: Equatable, Sendable {
     ///   - connection: a connection of the calling thread.
     ///   - holder: a random number.
     ///   - version: the version of this program.
+    /// - Returns: the row of this server.
     /// - Throws: `resources` if 32 servers run.
     static func take(_ connection: BlockingConnection, holder: Int64, version: String) throws(StoreError)
         -> ServerRow

@@ -31,18 +31,15 @@ public enum PostgreSQLSurvey {
                     (clicks: row.get("clicks") as Int64, firstDay: row.get("first_day") as Timestamp?)
                 }
                 (report.clicksOfLastDay, report.firstDay) = (counts?.clicks ?? 0, counts?.firstDay)
+                let server = try reader.databaseServer(configuration.store.clock)
                 // A process on another machine has no id here.
-                if try connection.execute(Self.runningServer).count > 0 { report.holder = 0 }
+                if !server.runningVersions.isEmpty { report.holder = 0 }
+                report.server = server
                 return report
             }
         }
     }
 
-    private static let runningServer = PreparedStatement(
-        """
-        SELECT FROM servers WHERE seen_at > clock_timestamp() - interval '\(ServerRow.silentSeconds) seconds' LIMIT 1
-        """
-    )
     /// The clicks of the last day and the first day with counts, as far as they are folded.
     private static let counts = PreparedStatement(
         """

@@ -54,12 +54,15 @@ extension PostgreSQLWriter {
         return nil
     }
 
-    /// Refuses to delete a link that has clicks: its counts, or a click of the last second that is not added yet.
+    /// Refuses to delete a link that has clicks: in its counts, or in those that are not added yet.
     func delete(_ link: LinkID) throws(PostgreSQLError) -> LinkStoreError? {
         let found = try batch.look(Self.lockLink, link.high, link.low)
         guard found.count > 0 else { return .notFound }
         let number: Int64 = try found.value(0, 0)
-        guard try batch.run(Self.deleteLink, number).affectedCount > 0 else { return .clicked }
+        let waiting = try batch.look(Self.waitingCounts).sumOfCounts()
+        guard !waiting.links.keys.contains(where: { $0.link == number }),
+            try batch.run(Self.deleteLink, number).affectedCount > 0
+        else { return .clicked }
         return nil
     }
 
@@ -103,6 +106,7 @@ extension PostgreSQLWriter {
         """
     )
     private static let deleteFields = PreparedStatement("DELETE FROM link_fields WHERE link = $1")
+    private static let waitingCounts = PreparedStatement("SELECT payload FROM count_deltas")
     private static let deleteLink = PreparedStatement(
         """
         DELETE FROM links WHERE number = $1 AND NOT EXISTS (SELECT 1 FROM link_counts WHERE link = $1)

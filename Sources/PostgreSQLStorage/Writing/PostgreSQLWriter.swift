@@ -25,7 +25,7 @@ extension PostgreSQLWriter {
         // The index of posts would refuse a second click of the turn, which the policy wants after a claim or a robot.
         let isTaken = (batch.rows.posts[post] ?? []).contains { number in
             guard let row = batch.rows.clicks[number] ?? nil else { return false }
-            return RowNeeds.Post.turn(at: row.click.facts.recordedAt) == turn
+            return RowNeeds.Post.collide(row.click.facts.recordedAt, click.facts.recordedAt)
         }
         batch.append(.click) { row in
             click.write(to: &row)
@@ -137,16 +137,20 @@ extension PostgreSQLWriter {
         batch.append(.claim(slot: RowHome(of: claim.click).slot)) { claim.write(to: &$0) }
         batch.rows.change(claim.click) { $0.claim = claim }
         batch.lastClaim = claim.claimedAt
-        guard let install = claim.install else { return addCaller(of: claim) }
-        let key = ScopedHash(scope: claim.scope, hash: install)
+        if let install = claim.install { point(install, to: click) } else { addCaller(of: claim) }
+    }
+
+    /// Stores the click of an installation.
+    private func point(_ install: KeyedHash, to click: ClickRecord) {
+        let key = ScopedHash(scope: click.scope, hash: install)
         let isKnown = (batch.rows.installs[key] ?? nil) != nil
         batch.append(isKnown ? .movedInstall : .install) { row in
-            row.put("scope", claim.scope.number)
+            row.put("scope", click.scope.number)
             row.put("install", "install_rest", install)
-            row.put("click", claim.click)
+            row.put("click", click.number)
             row.put("until", click.expiresAt)
         }
-        batch.rows.installs[key] = TransactionRows.Pointer(click: claim.click, until: click.expiresAt)
+        batch.rows.installs[key] = TransactionRows.Pointer(click: click.number, until: click.expiresAt)
     }
 
     /// Stores which click a caller has claimed, so that its repeated check finds the claim among any number of clicks.
@@ -167,8 +171,18 @@ extension PostgreSQLWriter {
         _ = try mark(Int64(bitPattern: click.high), isUndelivered: true)
     }
 
-    func markDelivered(_ click: Int64) throws(PostgreSQLError) -> Bool {
-        try mark(click, isUndelivered: false)
+    /// The answer is the new caller's from now on: a former caller that asks again, perhaps another server, does not get it
+    /// too.
+    func markDelivered(_ click: Int64, to request: ClaimRequest) throws(PostgreSQLError) -> Bool {
+        guard try mark(click, isUndelivered: false) else { return false }
+        batch.rows.change(click) { row in
+            row.claim?.caller = request.caller
+            row.claim?.install = request.installs.first
+        }
+        if let row = batch.rows.clicks[click] ?? nil, let install = request.installs.first {
+            point(install, to: row.click)
+        }
+        return true
     }
 
     /// Marks an answer; returns false if it has the mark.

@@ -34,8 +34,10 @@ extension PostgreSQLWriterReader {
             needs.installs = [key]
             try batch.read(needs)
         }
-        guard let pointer = batch.rows.installs[key] ?? nil, pointer.until >= now else { return nil }
-        return try batch.click(pointer.click)?.claim
+        guard let pointer = batch.rows.installs[key] ?? nil, pointer.until >= now,
+            let claim = try batch.click(pointer.click)?.claim, claim.install == hash
+        else { return nil }
+        return claim
     }
 
     func click(ofPost post: KeyedHash, visit: KeyedHash, in scope: Scope, recordedAt: Timestamp)

@@ -45,9 +45,10 @@ enum RowChange: Hashable, Comparable {
         case .check: CheckRecord.columns
         case .claim: ClaimRecord.columns
         case .retirement: ["click", "retired_at"]
-        case .delivery: ["click", "is_undelivered"]
+        case .delivery:
+            ["click", "is_undelivered", "caller", "caller_rest", "install", "install_rest"]
         case .closing: ["scope", "hash", "since", "click", "closed_at", "caller"]
-        case .closedDelivery: ["scope", "hash", "since", "click", "is_undelivered"]
+        case .closedDelivery: ["scope", "hash", "since", "click", "is_undelivered", "caller"]
         case .limit: ["link", "clicks"]
         case .keyUse: ["id_high", "id_low", "last_used_at"]
         case .addressDay: ["day", "needed_until"]
@@ -124,7 +125,8 @@ enum RowChange: Hashable, Comparable {
         case .retirement(let slot): Self.changing(slot, "retired_at = r.retired_at", rows)
         case .delivery(let slot):
             """
-            UPDATE clicks c SET is_undelivered = r.is_undelivered FROM \(rows)
+            UPDATE clicks c SET is_undelivered = r.is_undelivered, caller = r.caller, caller_rest = r.caller_rest,
+            install = r.install, install_rest = r.install_rest FROM \(rows)
             WHERE c.slot = \(slot) AND c.b = (r.click & 63) AND c.id = r.click
             """
         case .closing(let slot):
@@ -133,7 +135,10 @@ enum RowChange: Hashable, Comparable {
             FROM \(rows) WHERE \(Self.entry(slot))
             """
         case .closedDelivery(let slot):
-            "UPDATE click_index f SET is_undelivered = r.is_undelivered FROM \(rows) WHERE \(Self.entry(slot))"
+            """
+            UPDATE click_index f SET is_undelivered = r.is_undelivered, caller = r.caller
+            FROM \(rows) WHERE \(Self.entry(slot))
+            """
         case .limit:
             """
             INSERT INTO link_limits AS m (\(columns)) SELECT link, max(clicks) FROM \(rows) GROUP BY link ORDER BY link

@@ -198,7 +198,15 @@ extension RowNeeds.Post {
     }
 
     /// The turn of a click; a click whose post and turn another one has gets its negative number instead.
-    static func turn(at time: Timestamp) -> Int64 { time.milliseconds / span }
+    static func turn(at time: Timestamp) -> Int64 { time.milliseconds / (2 * span) }
+
+    /// Whether clicks of one post at these times have a turn in common; see the unique indexes of ``Partitions``.
+    static func collide(_ one: Timestamp, _ other: Timestamp) -> Bool {
+        let (shiftedOne, shiftedOther) = (
+            one.advanced(byMilliseconds: span), other.advanced(byMilliseconds: span)
+        )
+        return turn(at: one) == turn(at: other) || turn(at: shiftedOne) == turn(at: shiftedOther)
+    }
 }
 
 /// The slots of rows around a time.

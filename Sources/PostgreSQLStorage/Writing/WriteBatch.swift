@@ -158,6 +158,8 @@ extension WriteBatch {
         append(.delivery(slot: slot)) { values in
             values.put("click", number)
             values.put("is_undelivered", claim.isUndelivered)
+            values.put("caller", "caller_rest", claim.caller)
+            values.put("install", "install_rest", claim.install)
         }
         guard row.click.hashes.contains(claim.hash) else { return }
         append(.closedDelivery(slot: slot)) { values in
@@ -166,6 +168,7 @@ extension WriteBatch {
             values.put("since", row.click.facts.clickedAt)
             values.put("click", number)
             values.put("is_undelivered", claim.isUndelivered)
+            values.put("caller", claim.caller?.index)
         }
     }
 

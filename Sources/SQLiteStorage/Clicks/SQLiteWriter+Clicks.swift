@@ -134,7 +134,7 @@ extension SQLiteWriter {
 
     static let markUndelivered: SQL = "UPDATE claims SET is_undelivered = 1 WHERE click = ?1"
 
-    func markDelivered(_ click: Int64) throws(SQLiteError) -> Bool {
+    func markDelivered(_ click: Int64, to request: ClaimRequest) throws(SQLiteError) -> Bool {
         try connection.statement(Self.markDelivered).run(click)
         return connection.changeCount > 0
     }

@@ -8,7 +8,8 @@ extension AppliedMigrations {
             self.init(version: 0, rows: [])
             return
         }
-        let rows = try connection.statement("SELECT number, name, digest FROM migrations ORDER BY number").all {
+        let rows = try connection.statement("SELECT number, name, digest FROM migrations ORDER BY number").all
+        {
             Row(number: $0.integer(0), name: $0.text(1), digest: $0.bytes(2))
         }
         self.init(version: version, rows: rows)

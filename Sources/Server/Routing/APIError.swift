@@ -130,8 +130,8 @@ extension APIError {
         switch error.code {
         case .defect, .conflict, .notFound:
             self = .internalError(requestID: requestID)
-        case .overloaded, .timedOut, .full, .readOnly, .inputOutput, .locked, .underWay, .unreachable, .corrupted,
-            .incompatible, .unsupported, .stopping, .resources:
+        case .overloaded, .timedOut, .full, .readOnly, .inputOutput, .locked, .underWay, .unreachable,
+            .corrupted, .incompatible, .unsupported, .stopping, .resources:
             self = .unavailable
         }
     }

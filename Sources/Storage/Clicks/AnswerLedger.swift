@@ -16,13 +16,21 @@ final class AnswerLedger: Sendable {
         /// The response was written at this time, and its delivery did not fail.
         case delivered(answeredAt: UInt64)
     }
+    /// A claim, and what became of its response.
+    private struct Answer: Sendable {
+        /// The time of the claim; nil for one that this process only repeats.
+        var claimedAt: Timestamp?
+        var entry: Entry
+    }
     private struct State: Sendable {
         /// The entries by the first half of the click's identifier.
         ///
         /// There are two generations; the older one is dropped as a whole.
-        var current: [UInt64: Entry] = [:]
-        var previous: [UInt64: Entry] = [:]
+        var current: [UInt64: Answer] = [:]
+        var previous: [UInt64: Answer] = [:]
         var startOfCurrent: UInt64 = 0
+
+        func answer(_ click: ClickID) -> Answer? { current[click.high] ?? previous[click.high] }
     }
 
     /// How long a generation lasts: longer than any request or delivery, so that a check that no longer finds
@@ -49,13 +57,19 @@ final class AnswerLedger: Sendable {
     }
 
     /// Adds a claim that is about to be committed.
-    func expect(_ click: ClickID) { set(.pending, click) }
+    func expect(_ click: ClickID, claimedAt: Timestamp) {
+        set(Answer(claimedAt: claimedAt, entry: .pending), click, at: now())
+    }
 
     /// Returns an object that reports to the ledger when the response with a click's claim is written and delivered.
     func receipt(for click: ClickID) -> any Receipt { ClaimReceipt(click: click, ledger: self) }
 
     /// Records that a response with the claim is about to be written.
-    func willRespond(with click: ClickID) { set(.answered(at: now()), click) }
+    func willRespond(with click: ClickID) {
+        let now = now()
+        let claimedAt = state.withLock { $0.answer(click)?.claimedAt }
+        set(Answer(claimedAt: claimedAt, entry: .answered(at: now)), click, at: now)
+    }
 
     /// Whether the response with the claim of a click was written before a check's first byte was read.
     ///
@@ -65,7 +79,7 @@ final class AnswerLedger: Sendable {
     ///   - check: the check.
     /// - Returns: whether it was; nil if that is unknown, because another server may have made the claim just now.
     func wasAnswered(_ click: ClickID, claimedAt: Timestamp, before check: Check) -> Bool? {
-        let entry = state.withLock { $0.current[click.high] ?? $0.previous[click.high] }
+        let entry = state.withLock { $0.answer(click)?.entry }
         switch entry {
         case .none:
             // The servers' clocks differ a little, so the claim may seem to be later than the check.
@@ -78,10 +92,29 @@ final class AnswerLedger: Sendable {
     /// Records that the delivery of the response did not fail.
     func didDeliver(_ click: ClickID) {
         state.withLock { state in
-            guard case .answered(let moment) = state.current[click.high] ?? state.previous[click.high] else {
-                return
+            guard var answer = state.answer(click), case .answered(let moment) = answer.entry else { return }
+            answer.entry = .delivered(answeredAt: moment)
+            state.current[click.high] = answer
+        }
+    }
+
+    /// Whether a lost answer may still be marked as undelivered, so that any check gets it.
+    ///
+    /// Other servers repeat a claim to its caller from an age of ``foreignMilliseconds`` on, and their responses are not
+    /// in the database. The answer of an older claim would then go to two launches, so it stays its caller's: the ledger
+    /// forgets the claim, and this server repeats it as the others do.
+    func mayMark(_ click: ClickID, at now: Timestamp) -> Bool {
+        guard foreignMilliseconds > 0 else { return true }
+        return state.withLock { state in
+            // The rest of the time is for the commit of the mark, and for clocks that differ.
+            let limit = foreignMilliseconds * 3 / 4
+            if let claimedAt = state.answer(click)?.claimedAt, abs(now.milliseconds(since: claimedAt)) < limit
+            {
+                return true
             }
-            state.current[click.high] = .delivered(answeredAt: moment)
+            state.current[click.high] = nil
+            state.previous[click.high] = nil
+            return false
         }
     }
 
@@ -95,15 +128,14 @@ final class AnswerLedger: Sendable {
     /// False for a claim of an earlier process, which this process only repeats.
     private func isUndelivered(_ click: ClickID) -> Bool {
         state.withLock { state in
-            switch state.current[click.high] ?? state.previous[click.high] {
+            switch state.answer(click)?.entry {
             case .none, .delivered: false
             case .pending, .answered: true
             }
         }
     }
 
-    private func set(_ entry: Entry, _ click: ClickID) {
-        let now = now()
+    private func set(_ answer: Answer, _ click: ClickID, at now: UInt64) {
         state.withLock { state in
             if now &- state.startOfCurrent > Self.generationNanoseconds {
                 state.previous = state.current
@@ -111,7 +143,7 @@ final class AnswerLedger: Sendable {
                 state.current = Dictionary(minimumCapacity: state.previous.count)
                 state.startOfCurrent = now
             }
-            state.current[click.high] = entry
+            state.current[click.high] = answer
         }
     }
 }

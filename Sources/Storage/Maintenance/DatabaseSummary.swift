@@ -71,6 +71,8 @@ public struct DatabaseReport: Sendable {
     public var clicksOfLastDay: Int64 = 0
     /// The start of the first day on which anything was counted.
     public var firstDay: Timestamp?
+    /// The database server; nil if the database is a file.
+    public var server: DatabaseServerReport?
 
     public init(path: String, _ summary: DatabaseSummary, _ directory: Directory) {
         (self.path, self.summary, self.directory) = (path, summary, directory)

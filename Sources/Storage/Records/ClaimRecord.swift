@@ -10,12 +10,12 @@ public struct ClaimRecord: Record, Equatable, Sendable {
     public let confidence: Double?
     /// A hash of the launch, one that the click has too if possible; zeros for a launch without hashes.
     public let hash: KeyedHash
-    public let install: KeyedHash?
+    public var install: KeyedHash?
     /// Whether the delivery of the last response is known to have failed.
     public var isUndelivered: Bool
     public let competingClicks: Int?
     public let isCampaignOnly: Bool
-    public let caller: KeyedHash?
+    public var caller: KeyedHash?
 
     /// Creates the row of a claim; `hash` is nil for a launch without hashes.
     public init(_ claim: Claim, _ scope: Scope, hash: KeyedHash?, install: KeyedHash?, caller: KeyedHash) {

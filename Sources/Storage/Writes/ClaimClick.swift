@@ -11,7 +11,7 @@ extension WriteTransaction {
         {
             // Overlapping checks of one installation get the same answer. If an earlier delivery failed, this response
             // must arrive.
-            let wasUndelivered = try writer.markDelivered(earlier.click)
+            let wasUndelivered = try writer.markDelivered(earlier.click, to: request)
             return WrittenClaim(outcome: .replayed(claim), mustBeDelivered: wasUndelivered)
         }
         let number = Int64(bitPattern: request.click.high)
@@ -32,7 +32,7 @@ extension WriteTransaction {
         try memory.totals.addMatch(claim, request, retired: retired, of: scope, by: reader)
 
         memory.values.storedChecks += 1
-        state.ledger.expect(claim.click.id)
+        state.ledger.expect(claim.click.id, claimedAt: request.at)
         return WrittenClaim(outcome: .claimed(claim), mustBeDelivered: true)
     }
 
@@ -63,7 +63,7 @@ extension WriteTransaction {
     /// The outcome is `lost` if no delivery failed, another check has got the answer, or the click's window has ended.
     private func redeliver(_ click: ClickRecord, to request: ClaimRequest) throws(Failure) -> WrittenClaim {
         guard let record = try reader.claim(ofClick: click.number), record.isUndelivered,
-            click.expiresAt >= request.at, try writer.markDelivered(click.number)
+            click.expiresAt >= request.at, try writer.markDelivered(click.number, to: request)
         else { return WrittenClaim(outcome: .lost) }
         let claim = record.claim(of: try reader.click(click, of: request.app))
         return WrittenClaim(outcome: .replayed(claim), mustBeDelivered: true)

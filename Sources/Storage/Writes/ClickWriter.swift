@@ -39,8 +39,8 @@ public protocol ClickWriter {
     func insert(_ claim: ClaimRecord) throws(Failure)
     /// Marks a click's answer as undelivered, so that the next check can get it.
     func markUndelivered(_ click: ClickID) throws(Failure)
-    /// Returns whether the answer for a click was marked as undelivered, and removes the mark.
-    func markDelivered(_ click: Int64) throws(Failure) -> Bool
+    /// Returns whether the answer for a click was marked as undelivered, and removes the mark; this request gets it.
+    func markDelivered(_ click: Int64, to request: ClaimRequest) throws(Failure) -> Bool
 }
 
 /// Why and when a click is closed to checks.

@@ -13,9 +13,9 @@ public import Attribution
 ///                rollback ─▶ begin ─▶ savepoint, prepare, perform, release or undo … ─▶ take …
 /// a step fails for the whole batch: rollback ─▶ reopen, if the connection is lost ─▶ refuse ─▶ rest
 ///            and the batch may be repeated: … ─▶ begin ─▶ prepare ─▶ perform …, twice; then one write after the other
-/// commit, and nobody knows whether it was done: doubt ─▶ reopen ─▶ answer, or as if the batch had failed
-///                                                         ▲   │ fails
-///                                                         └─ pause
+/// commit fails, but may have stored the batch: doubt ─▶ reopen ─▶ answer if it is stored, else refuse or repeat
+///                                                 ▲   │ fails
+///                                                 └─ pause
 /// ```
 public struct CommitCycle: Sendable {
     /// The result of the last action.

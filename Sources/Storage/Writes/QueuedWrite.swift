@@ -54,6 +54,9 @@ final class QueuedWrite: @unchecked Sendable {
         return true
     }
 
+    /// Whether its caller was refused, or has its outcome.
+    var isEnded: Bool { isAnswered.load(ordering: .acquiring) }
+
     /// Calls `whenEnded`, after the write was answered or withdrawn.
     func end() { whenEnded?() }
 

@@ -54,7 +54,7 @@ public final class ClaimRequest: Sendable {
     public let at: Timestamp
     /// The hashes of the install id under each server key, the current one first; empty without an install id.
     public let installs: [KeyedHash]
-    let caller: KeyedHash
+    public let caller: KeyedHash
     /// The launch's fingerprints and advertising ids, each under each server key.
     let asked: [KeyedHash]
     /// The launch's first fingerprint under each server key, to search duplicates; empty with a single server key.

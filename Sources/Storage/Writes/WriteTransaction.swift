@@ -302,7 +302,10 @@ extension WriteTransaction {
     }
 
     private func perform(_ updates: PendingUpdates.Content) throws(Failure) {
-        for click in updates.failedDeliveries { try writer.markUndelivered(click) }
+        let now = state.configuration.clock.now()
+        for click in updates.failedDeliveries where state.ledger.mayMark(click, at: now) {
+            try writer.markUndelivered(click)
+        }
         var changesDirectory = false
         for (key, time) in updates.keyUses where try writer.setUse(of: key, at: time) {
             changesDirectory = true

@@ -100,6 +100,11 @@ final class WriterThread<Engine: BlockingEngine> {
 
     private func perform(_ write: QueuedWrite) throws(EngineFailure) -> CommitCycle.Event {
         let changes = engine.changeCount
+        // Its caller got an error while the batch was first done, and may have sent it to another server since.
+        if write.written != nil, write.isEnded {
+            write.written = .refused(.late)
+            return .refused(hasChanged: false)
+        }
         write.written = nil
         let written = try engine.perform(write.write)
         write.written = written

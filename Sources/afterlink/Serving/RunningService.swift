@@ -100,7 +100,10 @@ final class RunningService: Sendable {
             let warnings =
                 modes + others + keys.warnings + connectionWarnings(chosen, descriptors: descriptors)
             let isNew = firstApp != nil
-            let known = (try? apps.directory()).map { remarks(on: $0, isNew ? [] : origins, configuration) }
+            // Without an app, another server has just created it, and this one has not read it yet.
+            let known = (try? apps.directory()).flatMap { directory in
+                directory.apps.isEmpty ? nil : remarks(on: directory, isNew ? [] : origins, configuration)
+            }
             running.announce(configuration, warnings: warnings + (known ?? []))
             return running
         } catch {

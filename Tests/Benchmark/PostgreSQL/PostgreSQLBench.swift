@@ -65,7 +65,7 @@ final class PostgreSQLBench {
         let installation = try Installation(
             in: bench.folder.makeFolder("init"),
             binary: bench.binary.file,
-            databaseName: database.socketURL,
+            databaseURL: database.socketURL,
             settings: ["--secret-file", secret]
         )
         return ServedDatabase(database, installation.keys)
@@ -90,7 +90,7 @@ final class PostgreSQLBench {
             in: bench.folder.makeFolder("server"),
             binary: bench.binary.file,
             keys: database.keys,
-            databaseName: name,
+            databaseURL: name,
             settings: settings
         )
         return try Server(installation, bench, isDurable: isDurable, extra: extra, on: database.database)

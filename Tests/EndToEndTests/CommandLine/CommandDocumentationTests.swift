@@ -7,6 +7,7 @@ struct CommandDocumentationTests {
     private static let otherArticles = [
         "Sources/afterlink/Afterlink.docc/InstallAndProxies.md",
         "Sources/afterlink/Afterlink.docc/FaultsAndSettings.md",
+        "Sources/afterlink/Afterlink.docc/ManyServers.md",
     ]
 
     /// Returns the words after `afterlink` in code, at the start of a line or of inline code.

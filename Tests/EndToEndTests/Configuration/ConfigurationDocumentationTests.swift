@@ -46,6 +46,7 @@ struct ConfigurationDocumentationTests {
             ("FaultsAndSettings", "`--timeout-idle`, \(idle) s by default"),
             ("FaultsAndSettings", "the queue takes (\(standard.queueLimit))"),
             ("InstallAndProxies", "keepalive_requests \(standard.limits.requestsPerConnection);"),
+            ("ManyServers", "keepalive_requests \(standard.limits.requestsPerConnection);"),
             ("InstallAndProxies", "`--shutdown-grace` (\(standard.shutdownGrace) s,"),
             ("KeysAndBackups", "the end of its window (\(retention) by default)"),
         ]

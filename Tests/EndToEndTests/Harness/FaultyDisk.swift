@@ -7,6 +7,8 @@ final class FaultyDisk {
     /// The environment for the server.
     let environment: [String: String]
     private let control: FileHandle
+    /// The folder of what a PostgreSQL server reads; nil for other disks.
+    private var shared: TemporaryFolder?
 
     private static let headerLength = 64
     private static let ruleLength = 32
@@ -26,6 +28,24 @@ final class FaultyDisk {
         ]
         environment["AFTERLINK_FAULTS_JOURNAL"] = journal?.path
         self.environment = environment
+    }
+
+    /// Creates the disk of a PostgreSQL server that is not started yet, and may run as another user.
+    init(ofClusterIn folder: URL) throws {
+        let shared = try TemporaryFolder()
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: shared.path)
+        let (library, file) = (shared.file("faults.so"), shared.file("control"))
+        try FileManager.default.copyItem(atPath: try FaultLibrary.path.get(), toPath: library)
+        try Data(count: Self.headerLength + Self.ruleLength * Self.ruleCount).write(
+            to: URL(filePath: file)
+        )
+        try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file)
+        control = try FileHandle(forUpdating: URL(filePath: file))
+        self.shared = shared
+        environment = [
+            "LD_PRELOAD": library, "AFTERLINK_FAULTS": file, "AFTERLINK_FAULTS_CLUSTER": "1",
+            "AFTERLINK_FAULTS_FOLDER": folder.path,
+        ]
     }
 
     /// Replaces all faults.

@@ -124,6 +124,35 @@ struct ClaimingTests {
         #expect(try database.number("SELECT count(*) FROM click_index WHERE is_undelivered = 1") == 0)
     }
 
+    @Test("an answer that another caller has got is no longer its first caller's")
+    func undeliveredToAnother() throws {
+        defer { end() }
+        let click = try record(try .sample(1))
+        #expect(try servers[0].claim(click, install: 7)?.isClaimed == true)
+        servers[0].state.updates.addFailedDelivery(of: click)
+        servers[0].state.queue.requestUpdates()
+        #expect(try servers[0].write(.barrier).isDone)
+        #expect(try servers[1].claim(click, install: 8, caller: 2)?.replayed == click)
+        #expect(try servers[0].claim(click, install: 7)?.isLost == true)
+        #expect(try servers[0].claim(click, install: 8, caller: 2)?.replayed == click)
+        let callers =
+            "SELECT count(*) FROM clicks c JOIN click_index i ON i.click = c.id AND i.hash = c.hash AND i.caller = c.caller"
+        #expect(try database.number(callers) == 1)
+    }
+
+    @Test("an answer that other servers may have repeated stays its caller's")
+    func undeliveredTooLate() throws {
+        defer { end() }
+        let click = try record(try .sample(1))
+        let request = ClaimRequest.sample(of: click, caller: 1, after: -1500)
+        #expect(try servers[0].write(.claim(request)).claimed?.isClaimed == true)
+        servers[0].state.updates.addFailedDelivery(of: click)
+        servers[0].state.queue.requestUpdates()
+        #expect(try servers[0].write(.barrier).isDone)
+        #expect(try database.number("SELECT count(*) FROM clicks WHERE is_undelivered = 1") == 0)
+        #expect(try servers[1].claim(click, caller: 2)?.isLost == true)
+    }
+
     @Test("thousands of claims of overlapping batches end without a deadlock")
     func overlappingBatches() throws {
         defer { end() }

@@ -85,6 +85,23 @@ struct RecordingTests {
         #expect(try database.number("SELECT count(*) FROM click_index") == 400)
     }
 
+    @Test("of equal posts on two servers at once, some seconds apart, one is recorded", arguments: [1, 9999])
+    func concurrentDuplicates(apart milliseconds: Int64) throws {
+        defer { end() }
+        // Some of the times are before the end of a turn of either index, and some after it.
+        let times = (0..<40).map { Int64($0) * 1000 }
+        let clicks = try times.enumerated().map { number, time in
+            try [0, milliseconds].map { try NewClick.sample(UInt64(number) + 1, after: time + $0) }
+        }
+        DispatchQueue.concurrentPerform(iterations: 2) { index in
+            let waits = (index == 0 ? clicks : clicks.reversed()).map {
+                servers[index].queue(.click($0[index]))
+            }
+            for wait in waits { _ = wait() }
+        }
+        #expect(try database.number("SELECT count(*) FROM clicks") == 40)
+    }
+
     @Test("an idempotency key finds its click, also on another server and at once")
     func idempotency() throws {
         defer { end() }

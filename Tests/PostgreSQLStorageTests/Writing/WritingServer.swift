@@ -11,6 +11,8 @@ import Threads
 /// A database that several servers of a test write to.
 final class WrittenDatabase: Sendable {
     static let noon = Timestamp(milliseconds: 1_790_000_000_000)
+    /// The time of claims, and of the servers' clock.
+    static let minuteLater = noon.advanced(byMilliseconds: 60_000)
     static let app = AppID(high: 1, low: 1)
 
     let database: PostgreSQLTestDatabase
@@ -19,7 +21,7 @@ final class WrittenDatabase: Sendable {
 
     init(_ database: PostgreSQLTestDatabase) throws {
         self.database = database
-        let clock = WallClock { Self.noon }
+        let clock = WallClock { Self.minuteLater }
         configuration = try PostgreSQLConfiguration(
             url: database.socketURL,
             name: "the test's database",
@@ -236,13 +238,18 @@ private final class TestLaunch: LaunchSource {
 }
 
 extension ClaimRequest {
-    static func sample(of click: ClickID, install: UInt64? = nil, caller: UInt64 = 1) -> ClaimRequest {
+    static func sample(
+        of click: ClickID,
+        install: UInt64? = nil,
+        caller: UInt64 = 1,
+        after milliseconds: Int64 = 0
+    ) -> ClaimRequest {
         let check = Check(
             app: WrittenDatabase.app,
             ladder: MatchingLadder(fingerprintUnderEachKey: [hash(1)]),
             source: TestLaunch(caller: hash(caller)),
             installs: install.map { [hash($0)] } ?? [],
-            at: WrittenDatabase.noon.advanced(byMilliseconds: 60_000),
+            at: WrittenDatabase.minuteLater.advanced(byMilliseconds: milliseconds),
             firstByteAt: .max,
             replayGrace: 0,
             platform: .ios

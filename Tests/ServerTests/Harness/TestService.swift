@@ -118,6 +118,8 @@ final class TestService: Sendable {
         return release
     }
 
+    /// Reads and adds what jobs read and add within a second.
+    func catchUp() throws { try database.catchUp() }
     func count(_ what: TestCount) throws -> Int64 { try place.count(what) }
     func change(_ change: TestChange) throws { try place.change(change) }
 

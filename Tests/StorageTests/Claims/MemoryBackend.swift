@@ -200,7 +200,7 @@ struct MemoryWriter<Rules: StoreRules>: StoreWriter {
         reader.rows.claims[Int64(bitPattern: click.high)]?.isUndelivered = true
     }
 
-    func markDelivered(_ click: Int64) -> Bool {
+    func markDelivered(_ click: Int64, to request: ClaimRequest) -> Bool {
         let wasUndelivered = reader.rows.claims[click]?.isUndelivered ?? false
         reader.rows.claims[click]?.isUndelivered = false
         return wasUndelivered

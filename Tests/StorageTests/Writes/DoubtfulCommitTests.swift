@@ -11,6 +11,8 @@ private final class FlakyCourse: Sendable {
         case lostAnswer
         /// The connection is lost before the commit; nobody knows which of the two it was.
         case lostRequest
+        /// As `lostRequest`, and the batch may be done again.
+        case lostRepeatable
         /// Another server has changed the same rows.
         case conflict
     }
@@ -65,12 +67,13 @@ private final class FlakyEngine: BlockingEngine {
     }
 
     func commit() throws(EngineFailure) {
-        switch hasClaim ? course.nextFailure() : nil {
+        let failure = hasClaim ? course.nextFailure() : nil
+        switch failure {
         case nil: return try engine.commit()
         case .lostAnswer:
             try engine.commit()
             fate = .committed
-        case .lostRequest:
+        case .lostRequest, .lostRepeatable:
             engine.rollback()
             fate = .rolledBack
         case .conflict:
@@ -78,7 +81,13 @@ private final class FlakyEngine: BlockingEngine {
             throw EngineFailure(error, endsBatch: true, endsConnection: false, mayRepeat: true)
         }
         let error = StoreError(.inputOutput, "the connection was cut")
-        throw EngineFailure(error, endsBatch: true, endsConnection: true, isInDoubt: true)
+        throw EngineFailure(
+            error,
+            endsBatch: true,
+            endsConnection: true,
+            mayRepeat: failure == .lostRepeatable,
+            isInDoubt: true
+        )
     }
 
     func reopen() -> TransactionFate {
@@ -191,6 +200,20 @@ struct DoubtfulCommitTests {
         let outcomes = [try await store.match(caller: 3), try await store.match(caller: 4)]
         #expect(outcomes[0].isReplay(of: click, at: TestStore.noon))
         #expect(outcomes[1] == .noMatch(.alreadyClaimed))
+    }
+
+    @Test("a repeated batch leaves out the writes whose callers got an error meanwhile")
+    func leavesOut() async throws {
+        let gate = Gate()
+        let store = try FlakyStore(FlakyCourse([.lostRepeatable]) { gate.pass() })
+        let click = try await store.record()
+        async let late = store.matchCode(.sample(caller: 1))
+        await gate.wait()
+        store.state.expireWaiting()
+        #expect(await late == .timedOut)
+        gate.open()
+        // The claim consumed nothing, so this is no answer of it.
+        #expect(try await store.match(caller: 2).isMatch(of: click, at: TestStore.noon))
     }
 
     @Test("a batch that meets other servers' commits is prepared again, and done one by one in the end")

@@ -17,6 +17,7 @@ enum BackUpCommand {
             "Copies the server keys to PATH.key, because without them no click of a restored database can be found, and the"
                 + " address keys to PATH.address-key. With all three files, a reader can test guessed values against the hashes:"
                 + " protect them like the database.",
+            "A PostgreSQL database is backed up with PostgreSQL's own tools, such as pg_basebackup.",
         ],
         operands: [.required("PATH", "The copy's path, in an existing folder.")],
         options: CommandOption.table([

@@ -7,7 +7,8 @@ enum InitializeCommand {
         summary: "Create the database, the first app and its keys",
         discussion: [
             "Creates the database and the server key beside it, the first app, and a key of each kind, and shows the keys"
-                + " this once. It fails if the database has an app already.",
+                + " this once. It fails if the database has an app already. An empty PostgreSQL database must exist; with"
+                + " --secret-file, it also contains the server key.",
             "`afterlink serve` does the same on a new database; `init` is for scripts, and for machines that write the"
                 + " service's output to a log.",
         ],

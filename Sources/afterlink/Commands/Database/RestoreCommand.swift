@@ -13,6 +13,7 @@ enum RestoreCommand {
             "Copies a backup beside the database, verifies the copy, and gives it the database's name when it is on disk; then"
                 + " it copies the keys. The backup does not change. The command fails while a service has the database open.",
             "With --overwrite, it renames the previous database to a name with the time.",
+            "A PostgreSQL database is restored with PostgreSQL's own tools.",
         ],
         operands: [
             .required(

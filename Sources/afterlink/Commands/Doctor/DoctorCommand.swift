@@ -85,7 +85,10 @@ enum DoctorCommand {
         }
         let newest = FileExamination(configuration).newestChange
         let database = DatabaseExamination(report: report, isFile: !configuration.isOnServer, now: now)
-        return database.diagnoses()
+        let server = report.server.map {
+            DatabaseServerExamination($0, version: ProgramVersion.text, at: now).diagnoses()
+        }
+        return database.diagnoses() + (server ?? [])
             + ServerKeyExamination.diagnoses(configuration, report.summary, at: now)
             + (await Diagnosis.policies(configuration, report, at: now))
             + KeyExamination.diagnoses(report.directory.keys, at: now)

@@ -11,7 +11,7 @@ enum RotateServerKeyCommand {
         summary: "Replace the current server key with a new one",
         discussion: [
             "Creates a new key. After some seconds and without a restart, a serving process stores clicks and signs tokens"
-                + " under it. Launches still find earlier clicks: the previous key stays in the file until nothing is"
+                + " under it. Launches still find earlier clicks: the previous key stays until nothing is"
                 + " stored under it, --retention seconds after the last window of its clicks, and is then destroyed.",
             "The address keys, which change every day, come from new random bytes from tomorrow on.",
             "A thief of the previous key and the database can still test fingerprints against the clicks stored until now."

@@ -1,0 +1,33 @@
+/// The state of a database server, and of the servers that share the database on it.
+public struct DatabaseServerReport: Sendable {
+    /// The version of the database server, such as `15.18`.
+    public var version = ""
+    /// Whether the database server only repeats what another one writes.
+    public var isStandby = false
+    /// Whether the connection is encrypted; a connection within this machine need not be.
+    public var isEncrypted = false
+    public var isLocal = false
+    /// Whether the database server waits until its disk has stored a commit.
+    public var syncsDisk = true
+    /// Whether a page that was half written at a power cut can be restored.
+    public var restoresTornPages = true
+    public var cleansUp = true
+    /// The standbys that get what is written now.
+    public var standbyCount: Int64 = 0
+    /// The standbys for which each commit waits, in the server's words; empty if it waits for none.
+    public var synchronousStandbys = ""
+    public var connectionCount: Int64 = 0
+    public var maximumConnections: Int64 = 0
+    /// By how much this machine's clock is ahead of the database's, in milliseconds; 0 if they may agree.
+    public var clockLead: Int64 = 0
+    /// The last day since 1970 with partitions.
+    public var lastDay: Int64 = 0
+    /// The batches whose counts are not added to the tables of counts yet.
+    public var waitingCounts: Int64 = 0
+    /// Transactions that were prepared for two databases, and are neither committed nor rolled back.
+    public var preparedTransactions: Int64 = 0
+    /// The versions of Afterlink that run now, one for each server.
+    public var runningVersions: [String] = []
+
+    public init() {}
+}

@@ -1,0 +1,106 @@
+import Attribution
+import Storage
+import Support
+import Testing
+import afterlink
+
+@Suite("The findings of doctor about a database server")
+struct DatabaseServerDoctorTests {
+    private static let now = Timestamp(milliseconds: 1_800_000_000_000)
+
+    private func findings(_ change: (inout DatabaseServerReport) -> Void) -> [Diagnosis] {
+        var report = DatabaseServerReport()
+        report.version = "15.18"
+        report.isLocal = true
+        report.maximumConnections = 100
+        report.lastDay = Self.now.milliseconds / 86_400_000 + 3
+        change(&report)
+        return DatabaseServerExamination(report, version: "1.0", at: Self.now).diagnoses()
+    }
+
+    @Test("a sound server with one running server gets no warning")
+    func sound() {
+        let found = findings { $0.runningVersions = ["1.0"] }
+        #expect(found.allSatisfy { $0.status == .ok }, "\(found.map(\.line))")
+        #expect(found.first?.text == "PostgreSQL 15.18, within this machine")
+    }
+
+    /// A name, and a change that makes it a warning or a problem.
+    private static let faults: [(String, Diagnosis.Status, @Sendable (inout DatabaseServerReport) -> Void)] =
+        [
+            ("database_server", .problem, { $0.isStandby = true }),
+            ("database_disk", .problem, { $0.syncsDisk = false }),
+            ("database_disk", .problem, { $0.restoresTornPages = false }),
+            ("database_disk", .warning, { $0.cleansUp = false }),
+            ("standbys", .warning, { $0.standbyCount = 1 }),
+            ("standbys", .problem, { $0.synchronousStandbys = "b" }),
+            ("database_clock", .problem, { $0.clockLead = -1001 }),
+            ("database_connections", .warning, { $0.connectionCount = 81 }),
+            ("servers", .warning, { $0.runningVersions = ["0.1"] }),
+            (
+                "partitions", .warning,
+                {
+                    $0.lastDay = now.milliseconds / 86_400_000
+                    $0.runningVersions = ["1.0"]
+                }
+            ),
+            (
+                "counts", .warning,
+                {
+                    $0.waitingCounts = 1001
+                    $0.runningVersions = ["1.0"]
+                }
+            ),
+            ("transactions", .warning, { $0.preparedTransactions = 1 }),
+        ]
+
+    @Test("each fault gets one finding with advice", arguments: faults.indices)
+    func fault(index: Int) {
+        let (name, status, change) = Self.faults[index]
+        let found = findings(change).filter { $0.status != .ok }
+        #expect(found.map(\.name) == [name])
+        #expect(found.map(\.status) == [status])
+        #expect(found.allSatisfy { $0.advice != nil })
+    }
+
+    @Test("a synchronous standby is named, and a failover to it loses nothing")
+    func synchronous() {
+        let found = findings {
+            $0.synchronousStandbys = "FIRST 1 (b)"
+            $0.standbyCount = 1
+        }
+        let text =
+            "commits wait for FIRST 1 (b); 1 standby connected: a failover to it loses no acknowledged click"
+        #expect(found.first { $0.name == "standbys" }?.text == text)
+    }
+}
+
+#if PostgreSQL
+@Suite(
+    "The command doctor on a PostgreSQL server",
+    .blocking,
+    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
+)
+struct DatabaseServerDoctorRunTests {
+    @Test("reads the facts of a real server")
+    func facts() throws {
+        let database = try PostgreSQLTestDatabase()
+        let folder = try TemporaryFolder()
+        let arguments = ["--database", database.socketURL, "--data-directory", folder.path]
+        #expect(try Installation.run(["init"] + arguments).status == 0)
+        let output = try Installation.run(["doctor", "--listen", "127.0.0.1:0"] + arguments)
+        #expect(output.status == 0, "\(output.text) \(output.errors)")
+        for line in [
+            "database_server: PostgreSQL 1", "database_disk: fsync, full_page_writes and autovacuum are on",
+            "standbys: none", "database_clock: it agrees", "servers: 0 servers running",
+        ] { #expect(output.text.contains(line), "\(line): \(output.text)") }
+        let maximum = try database.execute("SHOW max_connections")
+        #expect(output.text.contains(" of \(maximum) in use"))
+        // The last partition is tomorrow's, by the database's own list.
+        let day = try database.execute(
+            "SELECT to_char(to_timestamp(max(slot) * 86400::int8), 'YYYY-MM-DD') FROM partitions"
+        )
+        #expect(output.text.contains("partitions: the last day with partitions is \(day)"))
+    }
+}
+#endif

@@ -1,0 +1,139 @@
+#if PostgreSQL
+import Foundation
+import Support
+import Synchronization
+import Testing
+
+/// Several servers on one PostgreSQL database, which tests kill and start again.
+final class Fleet: Sendable {
+    static let serverCount = 3
+
+    let database: PostgreSQLTestDatabase
+    /// A wire for each server; empty if the servers connect directly.
+    let wires: [FaultyWire]
+    private let folder: TemporaryFolder
+    private let installations: [Installation]
+    private let environments: [[String: String]]
+    private let running: Mutex<[AfterlinkProcess?]>
+
+    private struct Printed: Decodable {
+        let keys: Installation.Keys
+    }
+
+    /// Creates a database, and starts its servers.
+    ///
+    /// - Parameters:
+    ///   - cluster: the PostgreSQL server.
+    ///   - standby: the server to which the servers connect when it becomes the primary.
+    ///   - hasWires: whether each server connects through a ``FaultyWire``.
+    ///   - environment: returns the variables of a server, by its index and folder.
+    /// - Throws: if a server does not start.
+    init(
+        on cluster: PostgreSQLCluster,
+        standby: PostgreSQLCluster? = nil,
+        hasWires: Bool = false,
+        environment: (_ index: Int, _ folder: URL) throws -> [String: String] = { _, _ in [:] }
+    ) throws {
+        let database = try PostgreSQLTestDatabase(in: cluster)
+        let folder = try TemporaryFolder()
+        let wires = try (0..<(hasWires ? Self.serverCount : 0)).map { _ in try FaultyWire(to: cluster.port) }
+        (self.database, self.folder, self.wires) = (database, folder, wires)
+        // A role without privileges, as a service should have.
+        try cluster.execute("ALTER DATABASE \(database.name) OWNER TO \(Self.role)")
+        try Self.write(String(repeating: "5e", count: 32), to: folder.file("secret"))
+        try Self.write(Self.password, to: folder.file("password"))
+        let hosts = [cluster] + (standby.map { [$0] } ?? [])
+        let socketURL =
+            "postgres://\(Self.role)@/\(database.name)?host="
+            + hosts.map(\.folder.path).joined(separator: ",")
+            + "&port=" + hosts.map { "\($0.port)" }.joined(separator: ",")
+        let output = try Installation.run(
+            ["init", "--json", "--database", socketURL, "--secret-file", folder.file("secret")],
+            in: folder.path
+        )
+        guard output.status == 0 else { throw ChildProcess.Failure(description: output.errors) }
+        let keys = try JSONDecoder().decode(Printed.self, from: output.standardOutput).keys
+        installations = try (0..<Self.serverCount).map { index in
+            let tcp =
+                wires.isEmpty
+                ? nil : "postgres://\(Self.role)@127.0.0.1:\(wires[index].port)/\(database.name)"
+            return try Installation(
+                in: folder.url.appending(path: "server\(index)"),
+                keys: keys,
+                databaseURL: tcp ?? socketURL
+            )
+        }
+        environments = try installations.enumerated().map { try environment($0, $1.folder) }
+        running = Mutex(Array(repeating: nil, count: Self.serverCount))
+        for index in 0..<Self.serverCount { try start(index) }
+    }
+
+    deinit { for wire in wires { wire.end() } }
+
+    private static let role = "afterlink"
+    private static let password = "fleet"
+
+    /// Starts a PostgreSQL server for fleets.
+    static func makeCluster(
+        _ configuration: [String] = [],
+        environment: (_ data: URL) throws -> [String: String] = { _ in [:] }
+    ) throws -> PostgreSQLCluster {
+        let cluster = try PostgreSQLCluster(configuration, environment: environment)
+        try cluster.execute("CREATE ROLE \(role) LOGIN PASSWORD '\(password)'")
+        return cluster
+    }
+
+    private static func write(_ text: String, to path: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    }
+
+    var keys: Installation.Keys { installations[0].keys }
+
+    /// The server, or nil between its kill and its start.
+    func server(_ index: Int) -> AfterlinkProcess? { running.withLock { $0[index] } }
+
+    /// The text of a server's log.
+    func log(_ index: Int) -> String { installations[index].log }
+
+    func start(_ index: Int) throws {
+        let server = try AfterlinkProcess(
+            installations[index],
+            [
+                "--data-directory", installations[index].folder.path, "--secret-file", folder.file("secret"),
+                "--database-password-file", folder.file("password"), "--trusted-proxy", "127.0.0.1/32",
+                "--rate-limit", "off", "--limit-requests", "1000000000", "--log-format", "text",
+            ],
+            environment: environments[index]
+        )
+        running.withLock { $0[index] = server }
+    }
+
+    func kill(_ index: Int) {
+        let server = running.withLock { running in
+            defer { running[index] = nil }
+            return running[index]
+        }
+        server?.kill()
+    }
+
+    /// Runs a command of the binary on the database.
+    func run(_ arguments: [String]) throws -> ChildProcess.Output {
+        try installations[0].run(
+            arguments + [
+                "--secret-file", folder.file("secret"), "--database-password-file", folder.file("password"),
+            ]
+        )
+    }
+
+    /// The processes of PostgreSQL that serve the fleet's connections.
+    func backends() throws -> [Int32] {
+        let lines = try database.cluster.execute(
+            "SELECT pid FROM pg_stat_activity WHERE datname = '\(database.name)' AND usename = '\(Self.role)'"
+        )
+        return lines.split(separator: "\n").compactMap { Int32($0) }
+    }
+
+    func set(_ fault: FaultyWire.Fault) { for wire in wires { wire.set(fault) } }
+}
+#endif

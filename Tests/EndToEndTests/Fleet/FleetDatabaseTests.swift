@@ -1,0 +1,178 @@
+#if PostgreSQL
+import Foundation
+import Glibc
+import Support
+import Testing
+
+/// What PostgreSQL and its operator do to servers under load.
+extension FleetTests {
+    /// Runs a fault on another thread while the load continues, and waits for the recovery.
+    private func run(
+        _ name: String,
+        _ load: FleetLoad,
+        _ fault: @escaping @Sendable () throws -> Void
+    ) throws {
+        try load.run(during: fault)
+        let recovery = load.recover()
+        #expect(recovery < Self.recoveryLimit, "\(name)")
+        print("\(name): success after \(recovery.inSeconds)")
+    }
+
+    @Test("locked tables and rows, used up connections, hung commits and restarts of PostgreSQL")
+    func operatorsFaults() throws {
+        let fleet = try Fleet(on: Self.cluster())
+        let (cluster, database) = (fleet.database.cluster, fleet.database)
+        let load = FleetLoad(fleet, seed: 5)
+        load.run(for: .milliseconds(600))
+        for _ in 0..<(isLong ? 20 : 1) {
+            try run("a table locked for 3 s", load) {
+                try database.execute("BEGIN; LOCK TABLE clicks; SELECT pg_sleep(3); COMMIT")
+            }
+            try run("rows locked for a second", load) {
+                let rows = "SELECT 1 FROM clicks WHERE claimed_at IS NULL LIMIT 40 FOR UPDATE"
+                try database.execute("BEGIN; \(rows); SELECT pg_sleep(1); COMMIT")
+            }
+            try run("no connection left for a second", load) {
+                try cluster.execute("ALTER ROLE afterlink CONNECTION LIMIT 0")
+                try cluster.execute(Self.terminate)
+                try cluster.execute("SELECT pg_sleep(1)")
+                try cluster.execute("ALTER ROLE afterlink CONNECTION LIMIT -1")
+            }
+            try run("commits that wait for a standby, and are cancelled", load) {
+                try Self.set("synchronous_standby_names = 'missing'", on: cluster)
+                for _ in 0..<(isLong ? 40 : 12) {
+                    try cluster.execute("SELECT pg_sleep(0.1)")
+                    try cluster.execute(
+                        "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+                    )
+                }
+                try Self.set("synchronous_standby_names = ''", on: cluster)
+            }
+            for mode in [PostgreSQLCluster.StopMode.fast, .immediate] {
+                try run("a restart, \(mode.rawValue)", load) {
+                    try cluster.stop(mode)
+                    try cluster.start()
+                }
+            }
+        }
+        try load.finish()
+        #expect(load.longestWait < .seconds(4), "every request has a response or 503 in time")
+        print("operator's faults: \(load.summary)")
+    }
+
+    private static let terminate =
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'afterlink'"
+
+    private static func set(_ setting: String, on cluster: PostgreSQLCluster) throws {
+        try cluster.execute("ALTER SYSTEM SET \(setting)")
+        try cluster.execute("SELECT pg_reload_conf()")
+    }
+
+    @Test("a full disk of PostgreSQL")
+    func fullDisk() throws {
+        var made: FaultyDisk?
+        let cluster = try Fleet.makeCluster { data in
+            let disk = try FaultyDisk(ofClusterIn: data)
+            made = disk
+            return disk.environment
+        }
+        let disk = try #require(made)
+        let fleet = try Fleet(on: cluster)
+        let load = FleetLoad(fleet, seed: 9)
+        load.run(for: .milliseconds(600))
+        for _ in 0..<(isLong ? 20 : 1) {
+            // A table that cannot grow fails a statement; a log that cannot be written ends all processes of the server.
+            for files in [Fault.Files.database, .log] {
+                try disk.set(Fault(.write, of: files, .fail(ENOSPC)))
+                load.run(for: .seconds(1))
+                #expect(try disk.callCount() > 0)
+                try disk.set()
+                try load.run {
+                    if (try? cluster.execute("SELECT 1")) == nil { _ = try? cluster.start() }
+                    try cluster.waitUntilServing()
+                }
+                let recovery = load.recover()
+                #expect(recovery < Self.recoveryLimit)
+                print("a full disk, \(files == .log ? "log" : "tables"): success after \(recovery.inSeconds)")
+            }
+        }
+        try load.finish()
+        print("full disks: \(load.summary)")
+    }
+
+    @Test("promotion of a synchronous standby")
+    func promotion() throws {
+        for round in 0..<(isLong ? 20 : 1) {
+            let primary = try Fleet.makeCluster([
+                "synchronous_standby_names = '*'", "synchronous_commit = local",
+            ])
+            let standby = try PostgreSQLCluster(standbyOf: primary)
+            let fleet = try Fleet(on: primary, standby: standby)
+            let load = FleetLoad(fleet, seed: 6 + UInt64(round))
+            load.run(for: .milliseconds(600))
+            let postmaster = try #require(primary.postmaster)
+            let hit = try load.strike { kill(postmaster, SIGKILL) }
+            try load.run { try standby.promote() }
+            let recovery = load.recover()
+            #expect(recovery < Self.recoveryLimit)
+            try load.finish(in: standby)
+            print(
+                "promotion of a synchronous standby, with \(hit.clicks) clicks and \(hit.claims) claims in flight:"
+                    + " success after \(recovery.inSeconds); \(load.summary)"
+            )
+        }
+    }
+
+    @Test("a server whose clock is an hour off, and one whose clock leaps by an hour")
+    func clocks() throws {
+        var clocks: [FaultyDisk] = []
+        let fleet = try Fleet(on: Self.cluster()) { _, folder in
+            let clock = try FaultyDisk(in: folder)
+            clocks.append(clock)
+            return clock.environment
+        }
+        let load = FleetLoad(fleet, seed: 7)
+        load.run(for: .milliseconds(600))
+        for hours in [1, -1] as [Int64] {
+            for (index, clock) in clocks.enumerated() where index > 0 {
+                try clock.setClock(offBySeconds: index == 1 ? hours * 3600 : -hours * 3600)
+            }
+            load.run(for: .seconds(isLong ? 20 : 1))
+            let recovery = load.recover()
+            #expect(recovery < Self.recoveryLimit, "a server with a wrong clock serves those who ask it")
+            for index in 1..<Fleet.serverCount {
+                let server = try #require(fleet.server(index))
+                let isNotReady = try Polling.until { try server.connect().get("/readyz").status == 503 }
+                #expect(isNotReady)
+            }
+        }
+        for clock in clocks { try clock.setClock(offBySeconds: 0) }
+        let recovery = load.recover()
+        #expect(recovery < Self.recoveryLimit)
+        try load.finish(clocksAgree: false)
+        print("clocks off by an hour: success after \(recovery.inSeconds); \(load.summary)")
+    }
+
+    @Test("rotation of the server key")
+    func rotation() throws {
+        let fleet = try Fleet(on: Self.cluster())
+        let load = FleetLoad(fleet, seed: 8)
+        load.run(for: .milliseconds(600))
+        for round in 1...(isLong ? 10 : 1) {
+            let output = try fleet.run(["server-key", "rotate"])
+            #expect(output.status == 0, "\(output.errors)")
+            let end = Polling.end
+            func isRotated(_ index: Int) -> Bool {
+                fleet.log(index).components(separatedBy: "the server key was rotated").count > round
+            }
+            while !(0..<Fleet.serverCount).allSatisfy(isRotated), ContinuousClock.now < end {
+                load.run(for: .milliseconds(100))
+            }
+            #expect((0..<Fleet.serverCount).allSatisfy(isRotated))
+            load.run(for: .milliseconds(500))
+        }
+        try load.finish()
+        print("rotation of the server key: \(load.summary)")
+    }
+}
+#endif

@@ -1,0 +1,320 @@
+#if PostgreSQL
+import Foundation
+import Glibc
+import Support
+import Synchronization
+import Testing
+import Threads
+
+/// Clicks and checks to all servers of a fleet, on many connections of one thread.
+final class FleetLoad {
+    /// What was in flight when a fault struck: requests whose replies had not arrived.
+    struct Hit {
+        var clicks = 0
+        var claims = 0
+
+        /// Whether as many are in flight as a fault must strike.
+        var isEnough: Bool { clicks >= 50 && claims >= 10 }
+    }
+
+    private enum Request {
+        case click(Int)
+        case check(Int, caller: Int)
+    }
+
+    private struct Connection {
+        let server: Int
+        let sendsChecks: Bool
+        var client: HTTPTestClient?
+        var request: Request?
+        var sentAt = ContinuousClock.now
+        /// When the next request may be sent, or the next attempt to connect be made.
+        var restsUntil = ContinuousClock.now
+    }
+
+    private let fleet: Fleet
+    private(set) var ledger = FleetLedger()
+    private var random: SeededGenerator
+    private var connections: [Connection]
+    /// Requests that were not decided, with the time of the next attempt.
+    private var clickRetries: [(click: Int, at: ContinuousClock.Instant)] = []
+    private var checkRetries: [(click: Int, caller: Int, at: ContinuousClock.Instant)] = []
+    /// The checks of each server that belong to a group which another server's check has begun.
+    private var groups: [[(click: Int, caller: Int)]]
+    private var mode = Mode.steady
+    private var firstClick: [ContinuousClock.Instant?]
+    private var firstMatch: [ContinuousClock.Instant?]
+    private var measuredFrom = ContinuousClock.now
+    /// How long it took at the end until all was decided.
+    private var drainTime = Duration.zero
+    /// The longest time that a request waited for its reply.
+    private(set) var longestWait = Duration.zero
+
+    private enum Mode: Equatable {
+        /// Some requests a second.
+        case steady
+        /// Every connection sends at once.
+        case burst
+        /// Only requests that others have begun.
+        case holding
+        /// No new clicks.
+        case draining
+    }
+
+    private static let clickConnections = 58
+    private static let checkConnections = 14
+    /// The clicks that are kept for the claims of the next burst.
+    private static let reserve = 40
+
+    init(_ fleet: Fleet, seed: UInt64) {
+        self.fleet = fleet
+        random = SeededGenerator(seed: seed)
+        connections = (0..<Fleet.serverCount).flatMap { server in
+            (0..<Self.clickConnections + Self.checkConnections).map { index in
+                Connection(server: server, sendsChecks: index >= Self.clickConnections)
+            }
+        }
+        groups = Array(repeating: [], count: Fleet.serverCount)
+        (firstClick, firstMatch) = (groups.map { _ in nil }, groups.map { _ in nil })
+    }
+
+    // MARK: Phases
+
+    func run(for duration: Duration) {
+        let end = ContinuousClock.now + duration
+        while ContinuousClock.now < end { turn() }
+    }
+
+    /// Runs while another thread does something, and throws its error.
+    func run(during work: @escaping @Sendable () throws -> Void) throws {
+        let result = Mutex<Result<Void, any Error>?>(nil)
+        let shared = SharedResult(result)
+        try SystemThread.start { shared.value.withLock { $0 = Result { try work() } } }
+        while shared.value.withLockIfAvailable({ $0 == nil }) ?? true { turn() }
+        try shared.value.withLock { $0 }?.get()
+    }
+
+    private final class SharedResult: Sendable {
+        let value: Mutex<Result<Void, any Error>?>
+        init(_ value: consuming sending Mutex<Result<Void, any Error>?>) { self.value = value }
+    }
+
+    /// Sends requests on all connections at once, and lets the fault strike while enough of them are in flight, at one
+    /// server or at all together.
+    func strike(_ server: Int? = nil, _ fault: () throws -> Void) throws -> Hit {
+        defer { mode = .steady }
+        let end = Polling.end
+        var hit = Hit()
+        while ContinuousClock.now < end {
+            mode = .holding
+            repeat { turn() } while connections.contains { $0.request != nil && $0.client != nil }
+            mode = .burst
+            turn()
+            mode = .holding
+            hit = inFlight(server)
+            // The requests are at different steps when the fault strikes.
+            for _ in 0..<Int.random(in: 0...4, using: &random) where hit.isEnough {
+                turn()
+                hit = inFlight(server)
+            }
+            guard hit.isEnough else { continue }
+            try fault()
+            return hit
+        }
+        throw ChildProcess.Failure(
+            description: "too few requests are in flight: \(hit), \(ledger.violations.prefix(4))"
+        )
+    }
+
+    private func inFlight(_ server: Int?) -> Hit {
+        var hit = Hit()
+        var claims: Set<Int> = []
+        for connection in connections where server == nil || connection.server == server {
+            guard let request = connection.request, let client = connection.client,
+                client.client.isSilent(milliseconds: 0)
+            else { continue }
+            switch request {
+            case .click: hit.clicks += 1
+            case .check(let click, _): if ledger.entries[click].matched.isEmpty { claims.insert(click) }
+            }
+        }
+        hit.claims = claims.count
+        return hit
+    }
+
+    /// Waits until each server has acknowledged a click and given a match since now, and returns how long that took.
+    func recover() -> Duration {
+        let start = ContinuousClock.now
+        measuredFrom = start
+        for server in firstClick.indices { (firstClick[server], firstMatch[server]) = (nil, nil) }
+        let end = Polling.end
+        while ContinuousClock.now < end, (firstClick + firstMatch).contains(where: { $0 == nil }) { turn() }
+        return ((firstClick + firstMatch).map { $0 ?? .now }.max() ?? .now) - start
+    }
+
+    /// Sends what is undecided until it is decided, and compares all with the database.
+    ///
+    /// - Parameters:
+    ///   - clocksAgree: whether the servers have the machine's time.
+    ///   - cluster: the server with the database at the end; nil for the one that it was made on.
+    /// - Throws: if the database cannot be read.
+    func finish(clocksAgree: Bool = true, in cluster: PostgreSQLCluster? = nil) throws {
+        mode = .draining
+        let start = ContinuousClock.now
+        let end = Polling.end
+        while ContinuousClock.now < end {
+            turn()
+            let isIdle = connections.allSatisfy { $0.request == nil }
+            if isIdle, clickRetries.isEmpty, checkRetries.isEmpty, ledger.isOver { break }
+        }
+        if !ledger.isOver { ledger.report("not all checks were decided") }
+        drainTime = ContinuousClock.now - start
+        try ledger.compare(
+            with: fleet,
+            clocksAgree: clocksAgree,
+            in: cluster ?? fleet.database.cluster
+        )
+        let violations = ledger.violations
+        #expect(violations.isEmpty, "\(violations.count): \(violations.prefix(8).joined(separator: "; "))")
+    }
+
+    var summary: String {
+        "\(ledger.acknowledgedCount) clicks acknowledged, \(ledger.matchCount) matches, \(ledger.refusalCount) refusals,"
+            + " \(ledger.lostReplyCount) lost replies, \(ledger.violations.count) violations,"
+            + " longest wait \(longestWait.inSeconds), decided after \(drainTime.inSeconds)"
+    }
+
+    // MARK: Requests
+
+    /// Reads the replies that have come, and sends what is due.
+    func turn() {
+        let now = ContinuousClock.now
+        var isIdle = true
+        for index in connections.indices {
+            if connections[index].request != nil {
+                if read(index, now) { isIdle = false }
+            } else if connections[index].restsUntil <= now
+                || mode != .steady && connections[index].client != nil
+            {
+                if send(index, now) { isIdle = false }
+            }
+        }
+        // poll(2) without descriptors pauses for a millisecond.
+        if isIdle { _ = poll(nil, 0, 1) }
+    }
+
+    private func read(_ index: Int, _ now: ContinuousClock.Instant) -> Bool {
+        guard let client = connections[index].client, let request = connections[index].request else {
+            return false
+        }
+        guard !client.client.isSilent(milliseconds: 0) else {
+            // Each request has a reply or an error long before.
+            if now - connections[index].sentAt > .seconds(20) {
+                ledger.report("a request got no reply")
+                end(index, request, nil)
+            }
+            return false
+        }
+        end(index, request, try? client.receive())
+        return true
+    }
+
+    private func end(_ index: Int, _ request: Request, _ reply: HTTPTestClient.Reply?) {
+        let (server, sentAt, now) = (
+            connections[index].server, connections[index].sentAt, ContinuousClock.now
+        )
+        connections[index].request = nil
+        if reply == nil { connections[index].client = nil }
+        longestWait = max(longestWait, now - sentAt)
+        // About as many clicks as checks, of which some ask for the same click.
+        let rest = Int.random(in: 200...600, using: &random) * (connections[index].sendsChecks ? 1 : 6)
+        connections[index].restsUntil = now + .milliseconds(rest)
+        let retryAt = now + .milliseconds(Int.random(in: 100...300, using: &random))
+        switch request {
+        case .click(let click):
+            if reply == nil { ledger.didLose() }
+            guard let reply, ledger.clickReply(reply, to: click) else {
+                clickRetries.append((click, retryAt))
+                return
+            }
+            if sentAt >= measuredFrom, firstClick[server] == nil { firstClick[server] = now }
+        case .check(let click, let caller):
+            guard ledger.checkReply(reply, to: click, from: caller) else {
+                checkRetries.append((click, caller, retryAt))
+                return
+            }
+            if sentAt >= measuredFrom, reply?.isMatch == true, firstMatch[server] == nil {
+                firstMatch[server] = now
+            }
+        }
+    }
+
+    private func send(_ index: Int, _ now: ContinuousClock.Instant) -> Bool {
+        let server = connections[index].server
+        guard let process = fleet.server(server) else { return false }
+        if connections[index].client == nil {
+            guard let client = try? HTTPTestClient(port: process.port, key: fleet.keys.app, of: process)
+            else {
+                connections[index].restsUntil = now + .milliseconds(20)
+                return false
+            }
+            connections[index].client = client
+        }
+        let request = connections[index].sendsChecks ? nextCheck(of: server, now) : nextClick(now)
+        guard let request, let client = connections[index].client else { return false }
+        connections[index].request = request
+        connections[index].sentAt = now
+        switch request {
+        case .click(let click): send(click, on: client)
+        case .check(let click, let caller):
+            ledger.didSend(check: click, from: caller, to: server)
+            send(check: click, from: caller, on: client)
+        }
+        return true
+    }
+
+    private func nextClick(_ now: ContinuousClock.Instant) -> Request? {
+        if let index = clickRetries.firstIndex(where: { $0.at <= now }) {
+            return .click(clickRetries.remove(at: index).click)
+        }
+        return mode == .draining || mode == .holding ? nil : .click(ledger.makeClick())
+    }
+
+    private func nextCheck(of server: Int, _ now: ContinuousClock.Instant) -> Request? {
+        if let next = groups[server].popLast() { return .check(next.click, caller: next.caller) }
+        if let index = checkRetries.firstIndex(where: { $0.at <= now }) {
+            let next = checkRetries.remove(at: index)
+            return .check(next.click, caller: next.caller)
+        }
+        guard mode != .holding else { return nil }
+        let count = [1, 1, 2, 3].randomElement(using: &random) ?? 1
+        let reserve = mode == .steady ? Self.reserve : 0
+        guard let click = ledger.takeUnasked(above: reserve, callerCount: count, &random) else { return nil }
+        // The other callers ask other servers.
+        for caller in 1..<max(count, 1) {
+            groups[(server + caller) % Fleet.serverCount].append((click, caller))
+        }
+        return .check(click, caller: 0)
+    }
+
+    private func send(_ click: Int, on client: HTTPTestClient) {
+        let fields = ["X-Forwarded-For": FleetLedger.address(of: click, 0)]
+        // The body is valid JSON, so this does not throw.
+        try? client.sendClick(fingerprint(click), ["jid": "j\(click)"], fields: fields)
+    }
+
+    private func send(check click: Int, from caller: Int, on client: HTTPTestClient) {
+        var fields = ["X-Forwarded-For": FleetLedger.address(of: click, caller)]
+        switch FleetLedger.way(of: click) {
+        case .fingerprint: break
+        case .install: fields["X-Install-ID"] = "install-\(click)-\(caller)"
+        case .token: fields["X-Install-Referrer"] = "al=\(ledger.entries[click].token)"
+        }
+        client.sendCheck(fingerprint(click), fields: fields)
+    }
+}
+
+extension Duration {
+    var inSeconds: String { formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 2))) }
+}
+#endif

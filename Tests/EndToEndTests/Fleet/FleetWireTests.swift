@@ -1,0 +1,95 @@
+#if PostgreSQL
+import Foundation
+import Support
+import Testing
+
+/// Faults of the connections between servers and PostgreSQL.
+extension FleetTests {
+    @Test("connections that are cut between the COMMIT of claims and its reply")
+    func cutAtCommit() throws {
+        let fleet = try Fleet(on: Self.cluster(), hasWires: true)
+        let load = FleetLoad(fleet, seed: 3)
+        load.run(for: .milliseconds(600))
+        let cuts = (0..<(isLong ? 100 : 2)).flatMap { _ in FaultyWire.CommitCut.allCases }
+        for (number, cut) in cuts.enumerated() {
+            let wire = fleet.wires[number % fleet.wires.count]
+            let before = wire.commitCutCount
+            wire.set(.cutAtCommit(cut))
+            let end = Polling.end
+            while wire.commitCutCount == before, ContinuousClock.now < end { load.turn() }
+            #expect(wire.commitCutCount == before + 1)
+            let recovery = load.recover()
+            #expect(recovery < Self.recoveryLimit, "\(cut)")
+        }
+        try load.finish()
+        print("\(cuts.count) connections cut at a COMMIT of claims; \(load.summary)")
+    }
+
+    /// Faults of a wire, by name, because arguments must be printable.
+    private static let wireFaults: [String: FaultyWire.Fault] = [
+        "cut": .cut, "delay of 2 s": .delay(milliseconds: 2000),
+        "no byte to the database": .swallow(.toDatabase), "no byte to the server": .swallow(.toServer),
+        "no byte": .swallow([.toDatabase, .toServer]),
+    ]
+
+    @Test("connections that are cut, slow or silent, of one server and of all")
+    func faultyWires() throws {
+        let fleet = try Fleet(on: Self.cluster(), hasWires: true)
+        let load = FleetLoad(fleet, seed: 4)
+        load.run(for: .milliseconds(600))
+        for round in 0..<(isLong ? 20 : 1) {
+            for (index, (name, fault)) in Self.wireFaults.sorted(by: { $0.key < $1.key }).enumerated() {
+                let isOfAll = (round + index) % 2 == 0
+                let wires = isOfAll ? fleet.wires : [fleet.wires[(round + index) % fleet.wires.count]]
+                for wire in wires { wire.set(fault) }
+                // With the longest faults, servers give up their connections.
+                load.run(for: .milliseconds(fault == .cut ? 500 : isLong ? 5000 : 2200))
+                for wire in wires { wire.set(.none) }
+                let recovery = load.recover()
+                #expect(recovery < Self.recoveryLimit, "\(name)")
+                print("\(name), \(wires.count) servers: success after \(recovery.inSeconds)")
+            }
+        }
+        try load.finish()
+        #expect(load.longestWait < .seconds(4), "every request has a response or 503 in time")
+        print("faulty wires: \(load.summary)")
+    }
+
+    @Test("a database that accepts connections and never answers: 503 within a second, and no thread grows")
+    func silentDatabase() throws {
+        let fleet = try Fleet(on: Self.cluster(), hasWires: true)
+        let servers = try (0..<Fleet.serverCount).map { try #require(fleet.server($0)) }
+        let connections = try servers.map { try HTTPTestClient(port: $0.port, key: fleet.keys.app, of: $0) }
+        for (number, connection) in connections.enumerated() {
+            #expect(try connection.click(fingerprint(number)).status == 201)
+        }
+        func threads() -> [Int] { servers.map { ProcessFigures(of: $0.identifier).threadCount } }
+        let before = threads()
+        // Connections that exist say nothing, and new ones are accepted.
+        fleet.set(.swallow([.toDatabase, .toServer]))
+        var longest = Duration.zero
+        let end = ContinuousClock.now + .seconds(isLong ? 60 : 3)
+        while ContinuousClock.now < end {
+            for (number, connection) in connections.enumerated() {
+                let start = ContinuousClock.now
+                let reply = try connection.check(fingerprint(number))
+                longest = max(longest, ContinuousClock.now - start)
+                #expect(reply.status == 503 && reply.fields["retry-after"] != nil)
+                #expect(try connection.get("/healthz").status == 200)
+            }
+        }
+        #expect(longest < .seconds(2), "503 after about a second, on a busy machine too")
+        #expect(zip(threads(), before).allSatisfy { $0 <= $1 })
+        for connection in connections { #expect(try connection.get("/readyz").status == 503) }
+        fleet.set(.none)
+        let start = ContinuousClock.now
+        for (number, connection) in connections.enumerated() {
+            #expect(try Polling.until { try connection.check(fingerprint(number)).isMatch })
+        }
+        #expect(ContinuousClock.now - start < Self.recoveryLimit)
+        print(
+            "a silent database: 503 after \(longest.inSeconds), \(before) threads before, \(threads()) after"
+        )
+    }
+}
+#endif

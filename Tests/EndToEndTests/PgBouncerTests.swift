@@ -1,0 +1,65 @@
+#if PostgreSQL
+import Foundation
+import Support
+import Testing
+
+@Suite(
+    "Two servers behind PgBouncer",
+    .blocking,
+    .enabled(if: PgBouncer.isInstalled && PostgreSQLCluster.isInstalled, "\(PgBouncer.missing)")
+)
+struct PgBouncerTests {
+    private let database: PostgreSQLTestDatabase
+    private let pooler: PgBouncer
+    private let installation: Installation
+
+    init() throws {
+        database = try PostgreSQLTestDatabase()
+        pooler = try PgBouncer(before: database.cluster, ["ignore_startup_parameters = options"])
+        let keys = ["app", "server", "test", "admin"].map { "\($0)_" + String(repeating: "k", count: 40) }
+        installation = try Installation(
+            keys: .init(app: keys[0], server: keys[1], test: keys[2], admin: keys[3]),
+            databaseURL: pooler.url(of: database)
+        )
+    }
+
+    private func serve() throws -> AfterlinkProcess {
+        try AfterlinkProcess(
+            installation,
+            ["--data-directory", installation.folder.path],
+            environment: installation.initialKeys.merging(["PGPASSWORD": database.cluster.password]) { $1 }
+        )
+    }
+
+    /// The processes of PostgreSQL that serve the database.
+    private func backends() throws -> Set<Substring> {
+        let query = "SELECT pid FROM pg_stat_activity WHERE datname = '\(database.name)'"
+        return Set(try database.cluster.execute(query).split(separator: "\n"))
+    }
+
+    /// Posts clicks to each server, and checks for them at the other.
+    private func expectMatches(_ numbers: Range<Int>, _ servers: [AfterlinkProcess]) throws {
+        let connections = try servers.map { try $0.connect() }
+        for number in numbers {
+            #expect(try connections[number % 2].click(fingerprint(number)).status == 201)
+            #expect(try connections[(number + 1) % 2].check(fingerprint(number)).isMatch)
+        }
+    }
+
+    @Test("each finds the other's clicks, also a server that gets the sessions of a killed one")
+    func sessions() throws {
+        let first = try serve()
+        let second = try serve()
+        try expectMatches(0..<20, [first, second])
+        let former = try backends()
+        first.kill()
+        let third = try serve()
+        try expectMatches(20..<40, [third, second])
+        // PgBouncer resets a session before another client gets it, so its settings and prepared statements are gone.
+        #expect(try backends().subtracting(former).count < former.count / 2)
+        let totals = try third.connect().totals(installation.keys.admin)
+        #expect(totals["clicks"] as? Int == 40)
+        #expect(totals["matches"] as? Int == 40)
+    }
+}
+#endif
