@@ -253,15 +253,17 @@ CREATE TABLE click_addresses (
 ) PARTITION BY LIST (slot);
 
 CREATE TABLE installs (
-    -- The click that an installation has claimed. The primary key decides between servers that answer one installation at
-    -- once. A job deletes rows whose time has passed.
+    -- The click that an installation has claimed; for a claim without an installation id, the click that its caller has
+    -- claimed last. The primary key decides between servers that answer one installation at once. A job deletes rows
+    -- whose time has passed.
 
     b smallint NOT NULL,
     scope integer NOT NULL,
     install bigint NOT NULL,
     install_rest bigint NOT NULL,
     click bigint NOT NULL,
-    -- The last millisecond of the click's window, after which the installation may claim again.
+    -- The last millisecond of the click's window, after which the installation may claim again; for a caller, the end of
+    -- the time in which it can get its answer again.
     until bigint NOT NULL,
     PRIMARY KEY (b, scope, install, install_rest)
 );

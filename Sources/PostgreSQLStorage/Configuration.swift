@@ -60,6 +60,8 @@ public struct PostgreSQLConfiguration: Sendable {
     var settings: PostgreSQLSettings {
         let hosts = hosts
         var settings = PostgreSQLSettings(address, password: password) { hosts.lookUp($0) }
+        // Compiling a statement over all partitions and buckets takes a second, and running it some milliseconds.
+        settings.session.append(.init("jit", "off"))
         settings.timelines = timelines
         let index = settings.session.firstIndex { $0.name == "synchronous_commit" }
         if durability == .relaxed, let index { settings.session[index] = .init("synchronous_commit", "off") }

@@ -71,6 +71,23 @@ struct ReplayTests {
     }
 
     @Test(
+        "a caller gets its answer again although many newer clicks have the fingerprint",
+        arguments: backends
+    )
+    func replaysAmongNewerClicks(backend: Backend) async throws {
+        let (test, claim) = try await matched(backend)
+        let outcomes = try await test.run { session in
+            for _ in 0..<220 { _ = try await session.record(.sample()) }
+            return [
+                try await session.match(.sample(grace: 60_000)),
+                try await session.match(.sample(caller: 2, grace: 60_000)),
+            ]
+        }
+        #expect(outcomes[0] == .replay(claim))
+        #expect(outcomes[1] != .replay(claim))
+    }
+
+    @Test(
         "a caller's answer goes to no other caller, and to no check with an install id",
         arguments: backends
     )

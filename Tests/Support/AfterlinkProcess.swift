@@ -27,7 +27,8 @@ public final class AfterlinkProcess: Sendable {
         self.installation = installation
         process = try ChildProcess(
             installation.binary,
-            ["serve", "--listen", "127.0.0.1:0", "--database", installation.databaseArgument] + arguments,
+            ["serve", "--listen", "127.0.0.1:0", "--database", installation.databaseArgument]
+                + installation.settings + arguments,
             environment: environment,
             errorLog: installation.folder.appending(path: "server.log"),
             endsWithStarter: endsWithStarter

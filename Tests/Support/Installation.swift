@@ -29,7 +29,10 @@ public final class Installation: Sendable {
     /// The URL of a PostgreSQL database that the servers use instead of a file; nil for a file.
     private let databaseURL: String?
 
+    /// The SQLite file, unless the database is another one.
     public var database: URL { folder.appending(path: "afterlink.db") }
+    /// Further settings of every command on the database.
+    public let settings: [String]
 
     /// The value of the option `--database`.
     var databaseArgument: String { databaseURL ?? database.path }
@@ -42,12 +45,25 @@ public final class Installation: Sendable {
     }()
 
     /// Creates a database in a new folder, which is deleted with this value.
-    public init(in folder: URL = TemporaryFolder.fresh("afterlink"), binary: URL = Installation.binary) throws
-    {
-        (self.folder, self.binary, isTemporary, databaseURL) = (folder, binary, true, nil)
+    ///
+    /// - Parameters:
+    ///   - folder: the folder.
+    ///   - binary: the program that creates and serves the database.
+    ///   - databaseURL: the URL of the database; nil for a file in the folder.
+    ///   - settings: further settings of every command on the database.
+    /// - Throws: when the folder or the database cannot be created.
+    public init(
+        in folder: URL = TemporaryFolder.fresh("afterlink"),
+        binary: URL = Installation.binary,
+        databaseURL: String? = nil,
+        settings: [String] = []
+    ) throws {
+        (self.folder, self.binary, isTemporary) = (folder, binary, true)
+        (self.databaseURL, self.settings) = (databaseURL, settings)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let database = folder.appending(path: "afterlink.db")
-        let output = try ChildProcess.run(binary, ["init", "--database", database.path, "--json"])
+        let database = databaseURL ?? folder.appending(path: "afterlink.db").path
+        let arguments = ["init", "--database", database] + settings
+        let output = try ChildProcess.run(binary, arguments + ["--json"])
         guard output.status == 0 else {
             throw ChildProcess.Failure(description: "init failed: \(output.errors)")
         }
@@ -64,16 +80,18 @@ public final class Installation: Sendable {
     ///   - keys: the keys of the database, or of the database that the server creates at its first start in the folder.
     ///   - isTemporary: whether the folder is deleted when this value is released.
     ///   - databaseURL: the URL of the database; nil for a file in the folder.
+    ///   - settings: further settings of every command on the database.
     /// - Throws: when the folder cannot be created.
     public init(
         in folder: URL = TemporaryFolder.fresh("afterlink"),
         binary: URL = Installation.binary,
         keys: Keys,
         isTemporary: Bool = true,
-        databaseURL: String? = nil
+        databaseURL: String? = nil,
+        settings: [String] = []
     ) throws {
         (self.folder, self.binary, self.isTemporary) = (folder, binary, isTemporary)
-        self.databaseURL = databaseURL
+        (self.databaseURL, self.settings) = (databaseURL, settings)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         appID = ""
         self.keys = keys
@@ -99,7 +117,8 @@ public final class Installation: Sendable {
     /// Runs a command on this installation's database.
     public func run(_ arguments: [String], environment: [String: String] = [:]) throws -> ChildProcess.Output
     {
-        try ChildProcess.run(binary, arguments + ["--database", databaseArgument], environment: environment)
+        let named = arguments + ["--database", databaseArgument] + settings
+        return try ChildProcess.run(binary, named, environment: environment)
     }
 
     /// Opens the database while its server may use it.

@@ -2,10 +2,11 @@ import Glibc
 
 /// The loopback address, 127.0.0.1, at which every server under test listens.
 public enum Loopback {
-    /// Lets a TCP socket listen on a free port, and returns the port; nil if the system refuses.
-    public static func listen(_ descriptor: Int32) -> UInt16? {
+    /// Lets a TCP socket listen on a port, by default a free one, and returns the port; nil if the system refuses.
+    public static func listen(_ descriptor: Int32, at port: UInt16 = 0) -> UInt16? {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         // bind reads and getsockname writes at most `length` bytes of the address; neither keeps a pointer.

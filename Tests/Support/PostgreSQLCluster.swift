@@ -12,7 +12,8 @@ public final class PostgreSQLCluster: Sendable {
     /// Why suites are skipped where they are not.
     public static let missing = "the programs of a PostgreSQL server are not installed (package postgresql)"
 
-    private static let programs: URL? = {
+    /// The folder of the server's programs and of `pgbench`; nil if they are not installed.
+    public static let programs: URL? = {
         guard let output = try? ExternalProgram.run("pg_config", ["--bindir"]) else { return nil }
         let path = String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         let folder = URL(filePath: path, directoryHint: .isDirectory)
@@ -46,11 +47,13 @@ public final class PostgreSQLCluster: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: lines of `postgresql.conf`.
+    ///   - dataFolder: a new folder for the data, which stays; nil for a folder in ``folder``.
     ///   - primary: the server that this one becomes a standby of, with its data; nil for a server with data of its own.
     ///   - environment: returns variables of the server, by the folder of its data.
     /// - Throws: if the programs are missing or fail.
     public init(
         _ configuration: [String] = [],
+        dataFolder: URL? = nil,
         standbyOf primary: PostgreSQLCluster? = nil,
         environment: (_ data: URL) throws -> [String: String] = { _ in [:] }
     ) throws {
@@ -67,6 +70,12 @@ public final class PostgreSQLCluster: Sendable {
             }
             ?? [.posixPermissions: 0o700]
         try FileManager.default.setAttributes(attributes, ofItemAtPath: folder.path)
+        if let dataFolder {
+            try FileManager.default.createDirectory(at: dataFolder, withIntermediateDirectories: true)
+            try FileManager.default.setAttributes(attributes, ofItemAtPath: dataFolder.path)
+            let link = folder.appending(path: "data").path
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: dataFolder.path)
+        }
         password = primary?.password ?? UUID().uuidString
         supervisor = try Supervisor(
             Self.asServerUser(

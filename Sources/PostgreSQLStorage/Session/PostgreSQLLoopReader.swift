@@ -61,7 +61,6 @@ extension PostgreSQLSettings {
         for name in ["seqscan", "bitmapscan", "hashjoin", "mergejoin"] {
             settings.session.append(SessionSetting("enable_\(name)", "off"))
         }
-        settings.session.append(SessionSetting("jit", "off"))
         return settings
     }
 }

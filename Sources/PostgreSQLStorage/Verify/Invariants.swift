@@ -151,7 +151,8 @@ extension Invariant {
                     SELECT i.click FROM installs i
                     LEFT JOIN clicks c ON c.slot = \($0) AND c.b = (i.click & 63) AND c.id = i.click
                     WHERE (\(RowChange.slot(of: "i.click"))) = \($0) AND (c.scope <> i.scope OR c.claimed_at IS NULL
-                    OR c.install IS DISTINCT FROM i.install OR c.install_rest IS DISTINCT FROM i.install_rest)
+                    OR ((c.install, c.install_rest) IS DISTINCT FROM (i.install, i.install_rest)
+                    AND (c.caller, c.caller_rest) IS DISTINCT FROM (i.install, i.install_rest)))
                     AND (c.id IS NOT NULL
                     OR i.until > coalesce((SELECT value FROM progress WHERE name = 'deleted_up_to'), 0))
                     """

@@ -129,7 +129,7 @@ extension PostgreSQLWriter {
         batch.append(.claim(slot: RowHome(of: claim.click).slot)) { claim.write(to: &$0) }
         batch.rows.change(claim.click) { $0.claim = claim }
         batch.lastClaim = claim.claimedAt
-        if let install = claim.install { point(install, to: click) }
+        if let install = claim.install { point(install, to: click) } else { addCaller(of: claim) }
     }
 
     /// Stores the click of an installation.
@@ -144,6 +144,20 @@ extension PostgreSQLWriter {
         }
         batch.rows.installs[key] = TransactionRows.Pointer(click: click.number, until: click.expiresAt)
     }
+
+    /// Stores which click a caller has claimed, so that its repeated check finds the claim among any number of clicks.
+    private func addCaller(of claim: ClaimRecord) {
+        guard let caller = claim.caller else { return }
+        batch.append(.caller) { row in
+            row.put("scope", claim.scope.number)
+            row.put("install", "install_rest", caller)
+            row.put("click", claim.click)
+            row.put("until", claim.claimedAt.advanced(byMilliseconds: Self.maximumReplayGrace))
+        }
+    }
+
+    /// The longest time in which a caller gets its answer again, in milliseconds.
+    private static let maximumReplayGrace: Int64 = 3_600_000
 
     func markUndelivered(_ click: ClickID) throws(PostgreSQLError) {
         _ = try mark(Int64(bitPattern: click.high), isUndelivered: true)

@@ -13,6 +13,8 @@ enum RowChange: Hashable, Comparable {
     case idempotency
     case install
     case movedInstall
+    /// The click that a caller without an installation id has claimed last.
+    case caller
     case indexEntry
     /// The index row of a robot's click.
     case closedEntry
@@ -35,7 +37,7 @@ enum RowChange: Hashable, Comparable {
         switch self {
         case .click: ClickRecord.columns + ["turn"]
         case .releasedIdempotency, .idempotency: ["scope", "idempotency", "idempotency_rest", "click"]
-        case .install, .movedInstall: ["scope", "install", "install_rest", "click", "until"]
+        case .install, .movedInstall, .caller: ["scope", "install", "install_rest", "click", "until"]
         case .indexEntry: IndexEntry.columns
         case .closedEntry: ["scope", "hash", "hash_rest", "click", "since", "expires_at", "visit"]
         case .address:
@@ -81,6 +83,13 @@ enum RowChange: Hashable, Comparable {
             """
             UPDATE installs i SET click = r.click, until = r.until FROM \(rows) WHERE i.b = (r.install & 63)
             AND i.scope = r.scope AND i.install = r.install AND i.install_rest = r.install_rest
+            """
+        case .caller:
+            """
+            INSERT INTO installs AS i (b, \(columns))
+            SELECT install & 63, scope, install, install_rest, max(click), max(until) FROM \(rows)
+            GROUP BY scope, install, install_rest ORDER BY install & 63, scope, install, install_rest
+            ON CONFLICT (b, scope, install, install_rest) DO UPDATE SET click = excluded.click, until = excluded.until
             """
         case .indexEntry:
             """

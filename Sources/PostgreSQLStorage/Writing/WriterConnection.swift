@@ -45,7 +45,6 @@ final class WriterConnection {
         // A plan that was made while a day's partition was empty must not read the whole partition hours later.
         settings.session += [
             .init("enable_seqscan", "off"), .init("enable_hashjoin", "off"), .init("enable_mergejoin", "off"),
-            .init("jit", "off"),
         ]
         let opened = try StoreError.translating { () throws(PostgreSQLError) in
             try BlockingConnection(

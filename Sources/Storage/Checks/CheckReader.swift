@@ -254,6 +254,10 @@ extension CheckReader {
         {
             return repeated
         }
+        for selection in selections where selection.mayHideClosed {
+            let newest = selections.newestClick(from: check.details.address)
+            if let repeated = try answerOfCaller(by: selection.key, newerThan: newest) { return repeated }
+        }
         guard newest == nil else {
             let (evidence, model) = try weighed(selections)
             return CheckView(evidence: evidence, model: model, reason: closed?.1.reason ?? .noClick)
@@ -314,9 +318,16 @@ extension CheckReader {
         {
             return offer(record, claim)
         }
+        guard closed.closedAt >= check.at.milliseconds - check.replayGrace else { return nil }
+        return try answerOfCaller(by: key, newerThan: newest)
+    }
+
+    /// Returns the view of the answer that the check's caller got a moment ago, unless there was a click after it.
+    private mutating func answerOfCaller(by key: KeyedHash, newerThan newest: RowPosition?)
+        throws(Rows.Failure) -> CheckView?
+    {
         guard
             check.installs.isEmpty, check.replayGrace > 0,
-            closed.closedAt >= check.at.milliseconds - check.replayGrace,
             let record = try claimOfCaller(by: key), isLast(record, newest),
             let claim = try rows.answer(of: record, to: check.app),
             wasAnswered(record, of: claim.click.id)

@@ -30,6 +30,8 @@ public struct KeySelection: Sendable {
     /// The newest click that is not closed, even if its window has ended.
     public private(set) var newestUnclosed: RowPosition?
     public private(set) var lastClosed: Closed?
+    /// Whether the key has too many clicks to read, so that ``lastClosed`` may not be the click that was closed last.
+    public internal(set) var mayHideClosed = false
     /// Whether a summary of older clicks is missing or old.
     public private(set) var needsSummary = false
 

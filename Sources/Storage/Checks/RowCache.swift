@@ -196,6 +196,7 @@ extension RowCache {
         }
         var open = rows.open
         if !rows.isComplete {
+            selection.mayHideClosed = true
             // Rows whose window has ended may hide older live ones.
             open = rows.open(and: try self.open(.moreOfKey(selection.key, scope, selection.now)))
         }
@@ -232,12 +233,17 @@ extension RowCache {
         in scope: Scope,
         during times: ClosedRange<Timestamp>
     ) throws(RowCacheFailure) -> ClaimRecord? {
-        for row in try rows(of: key, in: scope)?.closed ?? []
+        guard let rows = try rows(of: key, in: scope) else { return nil }
+        for row in rows.closed
         where row.caller == caller.index && times.contains(Timestamp(milliseconds: row.closedAt)) {
             guard let claim = try home(row.position.click)?.claim, claim.caller == caller else { continue }
             return claim
         }
-        return nil
+        // Newer clicks may hide the row, but not the caller's pointer.
+        guard !rows.isComplete, case .click(let number)? = try answer(to: .install(caller, scope)),
+            let claim = try home(number)?.claim, claim.caller == caller, times.contains(claim.claimedAt)
+        else { return nil }
+        return claim
     }
 
     /// The number of a key's rows, from the one closed last on, among which a claim is searched.

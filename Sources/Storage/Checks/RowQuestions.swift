@@ -5,7 +5,8 @@ public import Attribution
 /// Loops ask such a database through a ``RowCache``. The values of a question are words and texts, so that questions of
 /// several checks can be compared and gathered.
 public enum RowQuestion: Hashable, Sendable {
-    /// Which click an installation has claimed last: ``RowAnswer/click(_:)``.
+    /// Which click an installation, or a caller without an installation id, has claimed last: ``RowAnswer/click(_:)``.
+    /// Callers are asked for only if the answer for their key was not complete.
     case install(KeyedHash, Scope)
     /// The click with a number, with its claim and its link: ``RowAnswer/home(_:)``.
     case home(Int64)

@@ -38,7 +38,7 @@ package final class ConstantRateLoad {
             SampleRequests.check($0, key: key, time: time)
         }
         made = RequestPattern(prefix: series, time: time) {
-            plan.kind == .missesAndMatches
+            plan.kind == .missesAndMatches || plan.kind == .matches
                 ? SampleRequests.check($0, key: key) : SampleRequests.click($0, key: key, time: time)
         }
         intended = Int(plan.rate * plan.seconds)
@@ -103,6 +103,7 @@ package final class ConstantRateLoad {
         var madeNumber = number
         switch plan.kind {
         case .clicks: break
+        case .matches: madeNumber = plan.first + number
         case .clicksOfThePast: return requestOfThePast(number)
         case .misses: madeNumber = -1
         case .missesAndMatches:

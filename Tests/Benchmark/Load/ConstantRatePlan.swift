@@ -10,6 +10,8 @@ package struct ConstantRatePlan: Codable {
         case clicks
         /// Alternately a check without a click, and a check of a click that a load of the same series sent seconds ago.
         case missesAndMatches
+        /// Checks of the clicks that a load of the same series sent, from ``first`` on.
+        case matches
         /// New clicks at the times of ``history``, and after every ten clicks a check that matches one.
         case clicksOfThePast
     }
@@ -25,6 +27,8 @@ package struct ConstantRatePlan: Codable {
     package var connections = 64
     /// The clicks a second of the load whose clicks ``Kind/missesAndMatches`` checks.
     var clickRate = 0.0
+    /// The number of the first click that ``Kind/matches`` checks.
+    var first = 0
     /// The times of the first and the last request of ``Kind/clicksOfThePast``, in milliseconds since 1970.
     var history: ClosedRange<Int64>?
     /// For how many seconds after the last request the load waits for responses.

@@ -9,6 +9,9 @@ import Synchronization
 enum LoadProgram: String {
     case constantRate = "load-constant-rate"
     case resumption = "load-resumption"
+    #if PostgreSQL
+    case delay = "delay-proxy"
+    #endif
 
     /// Runs the load that the argument describes as JSON, and prints its result as JSON.
     func run(_ plan: String) throws {
@@ -16,6 +19,9 @@ enum LoadProgram: String {
         switch self {
         case .constantRate: try Self.run(plan, ConstantRateLoad.run)
         case .resumption: try Self.run(plan, ResumptionPlan.run)
+        #if PostgreSQL
+        case .delay: try JSONDecoder().decode(DelayProxy.self, from: Data(plan.utf8)).run()
+        #endif
         }
     }
 

@@ -3,52 +3,56 @@ import Foundation
 import Simulation
 import Support
 
-/// Sends a world's events in order to a server that takes each event's time for the current time.
+/// Sends a world's events in order to servers that take each event's time for the current time.
 ///
+/// Each event goes to the next server, as a proxy sends them.
 /// Clicks are sent as a customer's server sends them, launches as released clients do.
 struct TracePlayer {
     private struct ClickAnswer: Decodable { let token: String? }
 
-    private let server: Server
-    private let client: RawClient
+    private let keys: Installation.Keys
+    private let clients: [RawClient]
+    private var requestCount = 0
     private let decoder = JSONDecoder()
     private var tokens: [Int: String] = [:]
     private var score = PlayedScore(beginning: TraceGenerator.beginning)
 
-    private init(_ server: Server) throws {
-        self.server = server
-        client = try server.connect()
+    private init(_ servers: [Server]) throws {
+        keys = servers[0].installation.keys
+        clients = try servers.map { try $0.connect() }
     }
 
-    /// - Throws: when the server refuses an event.
-    static func play(_ events: [TraceEvent], on server: Server) throws -> PlayedScore {
-        var player = try TracePlayer(server)
+    /// - Throws: when a server refuses an event.
+    static func play(_ events: [TraceEvent], on servers: [Server]) throws -> PlayedScore {
+        var player = try TracePlayer(servers)
         for event in events { try player.play(event) }
         return player.score
     }
 
     private mutating func play(_ event: TraceEvent) throws {
+        let keys = keys
         switch event {
         case .click(let click):
-            let answer: ClickAnswer = try ask(request(click))
+            let answer: ClickAnswer = try ask { Self.request(click, keys, delayed: $0) }
             tokens[click.number] = answer.token
             score.add(click)
         case .launch(let launch):
             let token = launch.token.flatMap { tokens[$0] }
-            score.add(launch, try ask(request(launch, token: token)))
+            let answer: PlayedAnswer = try ask { Self.request(launch, keys, token: token, delayed: $0) }
+            score.add(launch, answer)
         }
     }
 
     /// How often the player repeats a request after 503, as clients do.
     private static let maximumRepetitions = 30
 
-    private func ask<Answer: Decodable>(_ request: String) throws -> Answer {
-        client.send(request)
-        var answer = try client.answer()
-        for _ in 0..<Self.maximumRepetitions where answer.status == 503 {
+    /// Sends a request, which is made for the milliseconds that have passed since the event.
+    private mutating func ask<Answer: Decodable>(_ request: (Int64) -> String) throws -> Answer {
+        var (answer, repetitions) = (try send(request(0)), 0)
+        while answer.status == 503, repetitions < Self.maximumRepetitions {
             sleep(1)
-            client.send(request)
-            answer = try client.answer()
+            repetitions += 1
+            answer = try send(request(Int64(repetitions) * 1000))
         }
         guard 200..<300 ~= answer.status else {
             throw BenchmarkError(
@@ -58,24 +62,42 @@ struct TracePlayer {
         return try decoder.decode(Answer.self, from: Data(answer.body.utf8))
     }
 
-    private func request(_ click: TracedClick) -> String {
+    private mutating func send(_ request: String) throws -> RawClient.Answer {
+        let client = clients[requestCount % clients.count]
+        requestCount += 1
+        client.send(request)
+        return try client.answer()
+    }
+
+    private static func request(
+        _ click: TracedClick,
+        _ keys: Installation.Keys,
+        delayed milliseconds: Int64
+    ) -> String {
+        let time = click.at.advanced(byMilliseconds: milliseconds)
         let body =
-            #"{\#(click.members),"ip_address":"\#(Self.address(click.address, of: click.person))","#
+            #"{\#(click.members),"ip_address":"\#(address(click.address, of: click.person))","#
             + #""user_agent":"\#(click.userAgent)","click_timestamp":"\#(click.at.iso8601)","#
             + #""metadata":{"click":\#(click.number)}}"#
-        return SampleRequests.click(body: body, key: server.installation.keys.server, time: click.at)
+        return SampleRequests.click(body: body, key: keys.server, time: time)
     }
 
     /// Returns a released client's check; `token` is the token of a click, if the launch brings one.
-    private func request(_ launch: TracedLaunch, token: String?) -> String {
+    private static func request(
+        _ launch: TracedLaunch,
+        _ keys: Installation.Keys,
+        token: String?,
+        delayed milliseconds: Int64
+    ) -> String {
+        let time = launch.at.advanced(byMilliseconds: milliseconds)
         let fingerprint = Fingerprint(of: launch.fingerprintText).hex
         let token = token.map { "&token=\($0)" } ?? ""
         return """
             GET \(SampleRequests.checkPath)\(fingerprint)\(token) HTTP/1.1\r
             Host: 127.0.0.1\r
-            Authorization: Bearer \(server.key)\r
-            X-Test-Time: \(launch.at.iso8601)\r
-            X-Forwarded-For: \(Self.address(launch.address, of: launch.person))\r
+            Authorization: Bearer \(keys.app)\r
+            X-Test-Time: \(time.iso8601)\r
+            X-Forwarded-For: \(address(launch.address, of: launch.person))\r
             User-Agent: \(launch.agent)\r
             \r
 

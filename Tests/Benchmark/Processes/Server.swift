@@ -64,6 +64,8 @@ final class Server: Listener {
     let secondsToReady: Double
     private let process: AfterlinkProcess
     private let logPath: String
+    /// The database of the server, if it must exist until the server has stopped.
+    private let database: AnyObject?
 
     var port: UInt16 { process.port }
     /// The key of an app's clients.
@@ -71,15 +73,18 @@ final class Server: Listener {
 
     /// Starts the server and waits until it is ready.
     ///
-    /// The server retains expired clicks for `retentionSeconds`, by default ten years; `extra` arguments come last.
+    /// The server retains expired clicks for `retentionSeconds`, by default ten years; `extra` arguments come last. A
+    /// `database` is released after the server has stopped.
     init(
         _ installation: Installation,
         _ bench: Workbench,
         retentionSeconds: Int = 315_360_000,
         certificate: CertificateFiles? = nil,
         isDurable: Bool = true,
-        extra: [String] = []
+        extra: [String] = [],
+        on database: AnyObject? = nil
     ) throws {
+        self.database = database
         (self.installation, self.bench, isEncrypted) = (installation, bench, certificate != nil)
         logPath = installation.folder.appending(path: "requests.log").path
         var arguments = [

@@ -18,7 +18,14 @@ struct Wrk {
     private let script: String
     private let connections: Int
 
-    init(_ script: String, connections: Int = 64) { (self.script, self.connections) = (script, connections) }
+    /// - Parameters:
+    ///   - script: the Lua script, which makes the requests.
+    ///   - connections: the number of connections.
+    ///   - server: a second server, which gets the requests of the second thread.
+    init(_ script: String, connections: Int = 64, alsoOn server: Server? = nil) {
+        let setup = server.map { #"second = wrk.lookup("127.0.0.1", "\#($0.port)")[1]"# } ?? ""
+        (self.script, self.connections) = ("\(setup)\n\(script)", connections)
+    }
 
     /// Runs wrk, and throws if more than one request in a thousand failed.
     func run(_ target: some Listener, _ seconds: Double) throws -> Result {

@@ -8,6 +8,7 @@ enum WrkScript {
         function setup(t)
             thread = thread + 1
             t:set("id", thread)
+            if second and thread == 2 then t.addr = second end
         end
         function done(summary, latency)
             local e = summary.errors

@@ -51,7 +51,10 @@ enum BenchmarkProgram {
             for row in Row.all { print("\(row.name): \(row.summary)") }
             return 0
         }
-        let versions = try Nginx.referenceVersions()
+        var versions = try Nginx.referenceVersions()
+        #if PostgreSQL
+        versions += (try? PostgreSQLBench.version()).map { [$0] } ?? []
+        #endif
         let bench = try Workbench(options)
         defer { bench.folder.delete() }
         let rival = try options.rival.map { Workbench(bench, with: try ServerBinary($0)) }

@@ -40,6 +40,8 @@ struct Options {
           --seeds N        Play N traces of each simulated world, 1 by default.
           --quick          Try every row in a minute, with little data: figures mean nothing, and none is judged.
           --long           Measure an hour of mixed load instead of ten minutes.
+          --postgresql     Measure only the rows on PostgreSQL, which a program with the trait PostgreSQL has: the server
+                           and pgbench with the server's statements, on a PostgreSQL server of its own.
           --binary PATH    Measure this binary of the server; by default the one beside this program.
           --against PATH   Compare with this binary of the server instead of the references, turn by turn, each with a
                            database of its own. A figure is the median of the rounds' ratios: above 1 means that
@@ -65,6 +67,7 @@ struct Options {
             case "--seeds": seeds = try Self.number(of: name, in: 1...99, &rest)
             case "--quick": isQuick = true
             case "--long": isLong = true
+            case "--postgresql": rows = Row.postgreSQL
             case "--binary": binary = try Self.value(of: name, &rest)
             case "--against": rival = try Self.value(of: name, &rest)
             case "--cache": cache = try Self.value(of: name, &rest)
@@ -77,6 +80,7 @@ struct Options {
         if isQuick { (rounds, seconds) = (1, 1) }
         if rival != nil { rows = Row.comparable }
         if !only.isEmpty { rows = only }
+        guard !rows.isEmpty else { throw BenchmarkError("Build this program with --traits PostgreSQL.") }
         if rival != nil, let row = rows.first(where: { $0.contests == nil }) {
             throw BenchmarkError("The row \(row.name) compares no binaries.")
         }

@@ -55,12 +55,16 @@ struct Row: Sendable {
     }
 
     /// All rows, in the order of the table.
-    static let all = [
+    static let all = onSQLite + postgreSQL
+    private static let onSQLite = [
         checks, clicks, signalClicks, hotKey, checkLatency, checkLatencyLive, statistics, start, memory,
         mixed, retention, newConnections, tls, tlsResumption, landing, soak, simulation, simulationLarge,
     ]
     /// The rows that are measured when none is named, without `checkLatencyLive`, whose clicks take long to store.
-    static let standard = all.filter { $0.name != checkLatencyLive.name }
+    static let standard = onSQLite.filter { $0.name != checkLatencyLive.name }
+    #if !PostgreSQL
+    static let postgreSQL: [Row] = []
+    #endif
     /// The rows that compare two binaries.
     static let comparable = all.filter { $0.contests != nil }
 }

@@ -13,6 +13,10 @@ final class Workbench {
     /// The rates of the mixed load, which are the same for both binaries of a comparison.
     let mixedRates: MixedRates
     private let cache: SeedCache
+    #if PostgreSQL
+    /// The PostgreSQL server of the run, which the first row that needs it starts.
+    private(set) lazy var postgreSQL = Result { try PostgreSQLBench(self) }
+    #endif
     private var seriesCount: UInt32
 
     /// Whether the run compares two binaries, instead of one binary with reference programs.
@@ -93,6 +97,9 @@ struct Scale {
     var fewClicks = 10_000
     var veryFewClicks = 1_000
     var expiredClicks = 1_000_000
+    /// The clicks of a large PostgreSQL database, and how many of them a server records.
+    var clicksOnPostgreSQL = 2_000_000
+    var recordedOnPostgreSQL = 250_000
     var hotClicks = 20_000
     var hotChecks = 400
     var idleConnections = 10_000
@@ -105,6 +112,7 @@ struct Scale {
         guard options.isQuick else { return }
         (liveClicks, storedClicks, liveOfStored) = (40_000, 20_000, 1_000)
         (fewClicks, expiredClicks) = (2_000, 10_000)
+        (clicksOnPostgreSQL, recordedOnPostgreSQL) = (40_000, 20_000)
         (hotClicks, hotChecks) = (500, 20)
         (idleConnections, soakSeconds) = (300, 3)
     }

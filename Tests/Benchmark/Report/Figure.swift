@@ -59,6 +59,9 @@ struct Bar: Sendable {
 
     static func atLeast(_ bound: Double) -> Bar { Bar(text: "≥ \(NumberText.short(bound))") { $0 >= bound } }
     static func atMost(_ bound: Double) -> Bar { Bar(text: "≤ \(NumberText.short(bound))") { $0 <= bound } }
+    static func within(_ bound: Double) -> Bar {
+        Bar(text: "± \(NumberText.short(bound))") { abs($0) <= bound }
+    }
     static func below(_ bound: Double) -> Bar { Bar(text: "< \(NumberText.short(bound))") { $0 < bound } }
 }
 

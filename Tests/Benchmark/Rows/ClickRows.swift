@@ -95,17 +95,18 @@ extension Row {
 }
 
 /// Measures checks that match; each turn checks stored clicks that no other turn checks.
-private final class Matches {
+final class Matches {
     private let server: Server
     private let clicksPerTurn: Int
     private var turns = 0
     /// The matches a second in the last turn.
     private var rate = Double.leastNonzeroMagnitude
 
-    init(_ server: Server) {
+    /// Divides the recorded clicks, of which there are `clicks`, among the turns; nil means a warm-up and the rounds.
+    init(_ server: Server, clicks: Int? = nil, turns: Int? = nil) {
         self.server = server
-        let (scale, rounds) = (server.bench.scale, server.bench.options.rounds)
-        clicksPerTurn = SeedPlan.live(scale.liveClicks).recorded / (rounds + 1)
+        let recorded = clicks ?? SeedPlan.live(server.bench.scale.liveClicks).recorded
+        clicksPerTurn = recorded / (turns ?? server.bench.options.rounds + 1)
     }
 
     func turn(_ seconds: Double) throws -> Double {

@@ -7,30 +7,36 @@ extension Row {
         "check-latency",
         "latency of a check with 10 M stored clicks against 10 k",
         shares: growth("check_latency_growth", "latency of a check, 10 M stored of 10 k", .atMost(1.3))
-    ) { try latencies($0, live: $0.scale.liveOfStored) }
+    ) { try latenciesOnSQLite($0, live: $0.scale.liveOfStored) }
 
     /// The duration of a check with 10 million live clicks, a year's traffic in one day.
     static let checkLatencyLive = Row(
         "check-latency-live",
         "the same with 10 M live clicks (not by default)",
         shares: growth("check_latency_growth_all_live", "latency of a check, 10 M live of 10 k stored")
-    ) { try latencies($0, live: $0.scale.storedClicks) }
+    ) { try latenciesOnSQLite($0, live: $0.scale.storedClicks) }
 
-    private static func growth(_ name: String, _ title: String, _ bar: Bar? = nil) -> [Share] {
+    static func growth(_ name: String, _ title: String, _ bar: Bar? = nil) -> [Share] {
         [
             Share(name, title, bar, of: (0, 1)),
             Share("\(name)_64_connections", "the same with 64 connections at once", of: (2, 3)),
         ]
     }
 
-    /// Returns the contests of medians: one connection with many clicks and with few, then 64 connections.
-    private static func latencies(_ bench: Workbench, live: Int) throws -> [Contest] {
+    private static func latenciesOnSQLite(_ bench: Workbench, live: Int) throws -> [Contest] {
         let (stored, few) = (bench.scale.storedClicks, bench.scale.fewClicks)
-        let many = try Server(bench.installation(SeedPlan(stored: stored, live: live)), bench)
-        let fewer = try Server(bench.installation(SeedPlan(stored: few, live: few / 10)), bench)
-        return [1, 64].flatMap { connections in
+        return latencies(
+            try Server(bench.installation(SeedPlan(stored: stored, live: live)), bench),
+            "10 M",
+            try Server(bench.installation(SeedPlan(stored: few, live: few / 10)), bench)
+        )
+    }
+
+    /// Returns the contests of medians: one connection with many clicks and with few, then 64 connections.
+    static func latencies(_ many: Server, _ count: String, _ fewer: Server) -> [Contest] {
+        [1, 64].flatMap { connections in
             let (suffix, beside) = connections == 1 ? ("", "") : ("_64_connections", ", 64 connections")
-            return [(many, "", "10 M"), (fewer, "_few_clicks", "10 k")].map { server, name, stored in
+            return [(many, "", count), (fewer, "_few_clicks", "10 k")].map { server, name, stored in
                 let title = "latency of a check with \(stored) stored\(beside), µs"
                 let wrk = Wrk(WrkScript.misses(key: server.key), connections: connections)
                 let figure = FigureName("check_latency\(name)\(suffix)_microseconds", title)

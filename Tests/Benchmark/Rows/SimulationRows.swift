@@ -28,16 +28,20 @@ extension Row {
         }
     }
 
-    private static func play(_ world: SimulatedWorld, seed: UInt64, _ bench: Workbench) throws -> PlayedScore
-    {
+    static func play(_ world: SimulatedWorld, seed: UInt64, _ bench: Workbench) throws -> PlayedScore {
         let installation = try bench.emptyInstallation()
         if world.policy == .newest { try installation.configure(["apps", "set", "--matching", "newest"]) }
         // The quality of a match does not depend on the disk.
         let server = try Server(installation, bench, isDurable: false, extra: ["--unsafe-test-clock"])
+        return try play(world, seed: seed, on: [server])
+    }
+
+    /// Plays a world on servers with the test clock and an empty database.
+    static func play(_ world: SimulatedWorld, seed: UInt64, on servers: [Server]) throws -> PlayedScore {
         let events = TraceGenerator.events(of: world.world, seed: seed &* 7919)
-        let score = try TracePlayer.play(events, on: server)
+        let score = try TracePlayer.play(events, on: servers)
         let summary = SimulatedFigure.all.map { "\($0.title) \(NumberText.short($0.value(score)))" }
-        bench.say("\(world.label), seed \(seed): \(summary.joined(separator: ", "))")
+        servers[0].bench.say("\(world.label), seed \(seed): \(summary.joined(separator: ", "))")
         return score
     }
 }

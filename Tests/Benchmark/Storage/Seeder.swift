@@ -81,7 +81,7 @@ struct Seeder {
     }
 
     /// Lets the server record clicks as fast as it can; clicks of the past come with checks that claim some of them.
-    private func record(_ count: Int, on server: Server, during history: ClosedRange<Int64>? = nil) throws {
+    func record(_ count: Int, on server: Server, during history: ClosedRange<Int64>? = nil) throws {
         var plan =
             history == nil
             ? server.plan(.clicks, rate: Double(count), seconds: 1, connections: 256)
