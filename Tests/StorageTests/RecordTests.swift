@@ -79,6 +79,27 @@ struct RecordTests {
         #expect(view.live.isEmpty)
     }
 
+    @Test(
+        "a visit's post is a new click after the visit's claim, and a repeated one if it came before the claim",
+        arguments: backends,
+        [(1_999, true), (2_000, false), (2_001, false)] as [(Int64, Bool)]
+    )
+    func endsVisitWithClaim(backend: Backend, expected: (delay: Int64, isDuplicate: Bool)) async throws {
+        let test = try await TestStore(backend)
+        let (claimTime, again) = (
+            TestStore.noon.advanced(byMilliseconds: 2_000),
+            TestStore.noon.advanced(byMilliseconds: expected.delay)
+        )
+        let (first, second) = try await test.run { session in
+            let first = try await session.record(.sample(visit: 7))
+            let outcome = try await session.match(.sample(at: claimTime))
+            #expect(outcome.claim?.click == first.click)
+            return (first, try await session.record(.sample(at: again, visit: 7)))
+        }
+        #expect(second.isDuplicate == expected.isDuplicate)
+        #expect((second.click.id == first.click.id) == expected.isDuplicate)
+    }
+
     @Test("posts of one visit remain distinct after a restart", arguments: backends)
     func keepsPostsApartAfterRestart(backend: Backend) async throws {
         let first = try await TestStore(backend)

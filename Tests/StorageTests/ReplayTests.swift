@@ -164,6 +164,33 @@ struct ReplayTests {
         #expect(outcomes == [.replay(claim), .noMatch(.alreadyClaimed)])
     }
 
+    @Test(
+        "after an undelivered answer goes to another check, that check's caller gets it again, and the rows agree",
+        arguments: backends,
+        [nil, 5] as [UInt64?]
+    )
+    func repeatsRedelivered(backend: Backend, install: UInt64?) async throws {
+        let (test, claim) = try await matched(backend, install: install)
+        let monotonic = test.monotonic
+        let outcomes = try await test.run { session in
+            session.receipt(for: claim).failed()
+            let new = Check.sample(caller: 2, grace: 60_000, firstByteAt: monotonic.now)
+            var outcomes = [try await session.match(new)]
+            session.receipt(for: claim).willRespond()
+            for _ in 0..<220 { _ = try await session.record(.sample()) }
+            monotonic.advance(milliseconds: 10)
+            outcomes.append(
+                try await session.match(.sample(caller: 2, grace: 60_000, firstByteAt: monotonic.now))
+            )
+            return outcomes
+        }
+        #expect(outcomes[0] == .replay(claim))
+        // SQLite keeps the first caller, because one process knows of each answer whether it was delivered.
+        if backend != .sqlite { #expect(outcomes[1] == .replay(claim)) }
+        try test.database.catchUp()
+        #expect(try test.verify().problems == [])
+    }
+
     @Test("an undelivered answer goes to no other fingerprint, nor after the window", arguments: backends)
     func refusesLateRedelivery(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, grace: 0)

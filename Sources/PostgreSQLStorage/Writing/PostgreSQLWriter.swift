@@ -129,7 +129,17 @@ extension PostgreSQLWriter {
         batch.append(.claim(slot: RowHome(of: claim.click).slot)) { claim.write(to: &$0) }
         batch.rows.change(claim.click) { $0.claim = claim }
         batch.lastClaim = claim.claimedAt
-        if let install = claim.install { point(install, to: click) } else { addCaller(of: claim) }
+        point(claim.install, claim.caller, to: click, at: claim.claimedAt)
+    }
+
+    /// Stores the click of an installation, or of a caller without an installation id.
+    private func point(_ install: KeyedHash?, _ caller: KeyedHash?, to click: ClickRecord, at time: Timestamp)
+    {
+        if let install {
+            point(install, to: click)
+        } else if let caller {
+            point(caller: caller, to: click, at: time)
+        }
     }
 
     /// Stores the click of an installation.
@@ -146,14 +156,23 @@ extension PostgreSQLWriter {
     }
 
     /// Stores which click a caller has claimed, so that its repeated check finds the claim among any number of clicks.
-    private func addCaller(of claim: ClaimRecord) {
-        guard let caller = claim.caller else { return }
+    private func point(caller: KeyedHash, to click: ClickRecord, at time: Timestamp) {
         batch.append(.caller) { row in
-            row.put("scope", claim.scope.number)
+            row.put("scope", click.scope.number)
             row.put("install", "install_rest", caller)
-            row.put("click", claim.click)
-            row.put("until", claim.claimedAt.advanced(byMilliseconds: Self.maximumReplayGrace))
+            row.put("click", click.number)
+            row.put("until", time.advanced(byMilliseconds: Self.maximumReplayGrace))
         }
+    }
+
+    /// Deletes the row of an installation or caller whose answer goes to another one.
+    private func removePointer(of owner: KeyedHash, to click: ClickRecord) {
+        batch.append(.formerOwner) { row in
+            row.put("scope", click.scope.number)
+            row.put("install", "install_rest", owner)
+            row.put("click", click.number)
+        }
+        batch.rows.installs.updateValue(nil, forKey: ScopedHash(scope: click.scope, hash: owner))
     }
 
     /// The longest time in which a caller gets its answer again, in milliseconds.
@@ -166,14 +185,16 @@ extension PostgreSQLWriter {
     /// The answer is the new caller's from now on: a former caller that asks again, perhaps another server, does not get it
     /// too.
     func markDelivered(_ click: Int64, to request: ClaimRequest) throws(PostgreSQLError) -> Bool {
-        guard try mark(click, isUndelivered: false) else { return false }
+        guard let row = try batch.click(click), try mark(click, isUndelivered: false) else { return false }
+        let install = request.installs.first
         batch.rows.change(click) { row in
             row.claim?.caller = request.caller
-            row.claim?.install = request.installs.first
+            row.claim?.install = install
         }
-        if let row = batch.rows.clicks[click] ?? nil, let install = request.installs.first {
-            point(install, to: row.click)
+        if let former = row.claim?.install ?? row.claim?.caller, former != install ?? request.caller {
+            removePointer(of: former, to: row.click)
         }
+        point(install, request.caller, to: row.click, at: request.at)
         return true
     }
 

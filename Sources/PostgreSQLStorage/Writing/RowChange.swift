@@ -11,6 +11,8 @@ enum RowChange: Hashable, Comparable {
     case click
     case releasedIdempotency
     case idempotency
+    /// The row of an installation or caller whose answer goes to another one.
+    case formerOwner
     case install
     case movedInstall
     /// The click that a caller without an installation id has claimed last.
@@ -37,6 +39,7 @@ enum RowChange: Hashable, Comparable {
         switch self {
         case .click: ClickRecord.columns + ["turn"]
         case .releasedIdempotency, .idempotency: ["scope", "idempotency", "idempotency_rest", "click"]
+        case .formerOwner: ["scope", "install", "install_rest", "click"]
         case .install, .movedInstall, .caller: ["scope", "install", "install_rest", "click", "until"]
         case .indexEntry: IndexEntry.columns
         case .closedEntry: ["scope", "hash", "hash_rest", "click", "since", "expires_at", "visit"]
@@ -73,6 +76,11 @@ enum RowChange: Hashable, Comparable {
             """
             INSERT INTO idempotencies (b, \(columns)) SELECT idempotency & 63, \(columns) FROM \(rows)
             ORDER BY idempotency & 63, scope, idempotency, idempotency_rest
+            """
+        case .formerOwner:
+            """
+            DELETE FROM installs i USING \(rows) WHERE i.b = (r.install & 63) AND i.scope = r.scope
+            AND i.install = r.install AND i.install_rest = r.install_rest AND i.click = r.click
             """
         case .install:
             """

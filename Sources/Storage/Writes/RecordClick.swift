@@ -93,14 +93,17 @@ extension WriteTransaction {
         return nil
     }
 
-    /// Returns the click that a post of a visit repeats, unless it was claimed.
+    /// Returns the click that a post of a visit repeats, unless it was claimed before the post came.
     private func click(ofPost post: KeyedHash, visit: KeyedHash, _ scope: Scope, at now: Timestamp)
         throws(Failure) -> Int64?
     {
         guard Rules.readsNewestClicks else {
-            return try unclaimed(reader.click(ofPost: post, visit: visit, in: scope, recordedAt: now))
+            return try unclaimed(
+                reader.click(ofPost: post, visit: visit, in: scope, recordedAt: now),
+                at: now
+            )
         }
-        return try unclaimed(memory.posts.click(of: scope, post, recordedAt: now))
+        return try unclaimed(memory.posts.click(of: scope, post, recordedAt: now), at: now)
     }
 
     /// Returns the click with its visitor's hashes of the day before, if the visitor clicked shortly before midnight.
@@ -132,9 +135,13 @@ extension WriteTransaction {
         return own.contains { $0.allSatisfy(first.hashes.contains) }
     }
 
-    /// Returns the click unless it was claimed: a visit ends with its first launch, so the next post is a new click.
-    private func unclaimed(_ click: Int64?) throws(Failure) -> Int64? {
-        guard let click, try reader.claimTime(ofClick: click) == nil else { return nil }
+    /// Returns the click unless it was claimed before the post came.
+    ///
+    /// A visit ends with its first launch, so the next post is a new click. A post that came before the claim, and is
+    /// written after it, still belongs to the visit.
+    private func unclaimed(_ click: Int64?, at now: Timestamp) throws(Failure) -> Int64? {
+        guard let click else { return nil }
+        if let claimedAt = try reader.claimTime(ofClick: click), claimedAt <= now { return nil }
         return click
     }
 }

@@ -31,6 +31,10 @@ struct DoubtfulCommitTests {
     private func setStandbys(_ names: String) throws {
         try cluster.execute("ALTER SYSTEM SET synchronous_standby_names = '\(names)'")
         try cluster.execute("SELECT pg_reload_conf()")
+        // A new session has the setting once the postmaster has read it and has signalled its children. The checkpointer,
+        // which makes commits wait, reads it before it answers the next CHECKPOINT.
+        #expect(try Polling.until { try cluster.execute("SHOW synchronous_standby_names") == names })
+        try cluster.execute("CHECKPOINT")
     }
 
     private func count(_ condition: String) throws -> Int {
