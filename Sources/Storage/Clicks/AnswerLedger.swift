@@ -16,10 +16,16 @@ final class AnswerLedger: Sendable {
         /// The response was written at this time, and its delivery did not fail.
         case delivered(answeredAt: UInt64)
     }
+    /// A claim that this process has made.
+    private struct Made: Sendable {
+        let claimedAt: Timestamp
+        /// Whether the launch has an installation id.
+        let hasInstall: Bool
+    }
     /// A claim, and what became of its response.
     private struct Answer: Sendable {
-        /// The time of the claim; nil for one that this process only repeats.
-        var claimedAt: Timestamp?
+        /// The claim; nil for one that this process only repeats.
+        var claim: Made?
         var entry: Entry
     }
     private struct State: Sendable {
@@ -57,8 +63,9 @@ final class AnswerLedger: Sendable {
     }
 
     /// Adds a claim that is about to be committed.
-    func expect(_ click: ClickID, claimedAt: Timestamp) {
-        set(Answer(claimedAt: claimedAt, entry: .pending), click, at: now())
+    func expect(_ click: ClickID, for request: ClaimRequest) {
+        let claim = Made(claimedAt: request.at, hasInstall: !request.installs.isEmpty)
+        set(Answer(claim: claim, entry: .pending), click, at: now())
     }
 
     /// Returns an object that reports to the ledger when the response with a click's claim is written and delivered.
@@ -67,8 +74,8 @@ final class AnswerLedger: Sendable {
     /// Records that a response with the claim is about to be written.
     func willRespond(with click: ClickID) {
         let now = now()
-        let claimedAt = state.withLock { $0.answer(click)?.claimedAt }
-        set(Answer(claimedAt: claimedAt, entry: .answered(at: now)), click, at: now)
+        let claim = state.withLock { $0.answer(click)?.claim }
+        set(Answer(claim: claim, entry: .answered(at: now)), click, at: now)
     }
 
     /// Whether the response with the claim of a click was written before a check's first byte was read.
@@ -100,15 +107,17 @@ final class AnswerLedger: Sendable {
 
     /// Whether a lost answer may still be marked as undelivered, so that any check gets it.
     ///
-    /// Other servers repeat a claim to its caller from an age of ``foreignMilliseconds`` on, and their responses are not
-    /// in the database. The answer of an older claim would then go to two launches, so it stays its caller's: the ledger
-    /// forgets the claim, and this server repeats it as the others do.
+    /// Other servers repeat a claim to its installation at once, and to a caller without an installation id from an age of
+    /// ``foreignMilliseconds`` on. Their responses are not in the database, so a marked answer could go to two launches.
+    /// Then the answer stays its installation's or its caller's: the ledger forgets the claim, and this server repeats it
+    /// as the others do.
     func mayMark(_ click: ClickID, at now: Timestamp) -> Bool {
         guard foreignMilliseconds > 0 else { return true }
         return state.withLock { state in
             // The rest of the time is for the commit of the mark, and for clocks that differ.
             let limit = foreignMilliseconds * 3 / 4
-            if let claimedAt = state.answer(click)?.claimedAt, abs(now.milliseconds(since: claimedAt)) < limit
+            if let claim = state.answer(click)?.claim, !claim.hasInstall,
+                abs(now.milliseconds(since: claim.claimedAt)) < limit
             {
                 return true
             }

@@ -32,7 +32,7 @@ extension WriteTransaction {
         try memory.totals.addMatch(claim, request, retired: retired, of: scope, by: reader)
 
         memory.values.storedChecks += 1
-        state.ledger.expect(claim.click.id, claimedAt: request.at)
+        state.ledger.expect(claim.click.id, for: request)
         return WrittenClaim(outcome: .claimed(claim), mustBeDelivered: true)
     }
 

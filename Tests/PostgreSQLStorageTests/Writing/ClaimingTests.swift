@@ -130,16 +130,29 @@ struct ClaimingTests {
     func undeliveredToAnother() throws {
         defer { end() }
         let click = try record(try .sample(1))
-        #expect(try servers[0].claim(click, install: 7)?.isClaimed == true)
+        #expect(try servers[0].claim(click)?.isClaimed == true)
         servers[0].state.updates.addFailedDelivery(of: click)
         servers[0].state.queue.requestUpdates()
         #expect(try servers[0].write(.barrier).isDone)
         #expect(try servers[1].claim(click, install: 8, caller: 2)?.replayed == click)
-        #expect(try servers[0].claim(click, install: 7)?.isLost == true)
+        #expect(try servers[0].claim(click)?.isLost == true)
         #expect(try servers[0].claim(click, install: 8, caller: 2)?.replayed == click)
         let callers =
             "SELECT count(*) FROM clicks c JOIN click_index i ON i.click = c.id AND i.hash = c.hash AND i.caller = c.caller"
         #expect(try database.number(callers) == 1)
+    }
+
+    @Test("an answer that was not delivered stays its installation's, which other servers may have answered")
+    func undeliveredToInstallation() throws {
+        defer { end() }
+        let click = try record(try .sample(1))
+        #expect(try servers[0].claim(click, install: 7)?.isClaimed == true)
+        #expect(try servers[1].claim(click, install: 7)?.replayed == click)
+        servers[0].state.updates.addFailedDelivery(of: click)
+        servers[0].state.queue.requestUpdates()
+        #expect(try servers[0].write(.barrier).isDone)
+        #expect(try servers[1].claim(click, install: 8, caller: 2)?.isLost == true)
+        #expect(try servers[0].claim(click, install: 7)?.replayed == click)
     }
 
     @Test("an answer that other servers may have repeated stays its caller's")
