@@ -109,21 +109,25 @@ final class AnswerLedger: Sendable {
     ///
     /// Other servers repeat a claim to its installation at once, and to a caller without an installation id from an age of
     /// ``foreignMilliseconds`` on. Their responses are not in the database, so a marked answer could go to two launches.
-    /// Then the answer stays its installation's or its caller's: the ledger forgets the claim, and this server repeats it
-    /// as the others do.
+    /// Then the answer stays its installation's or its caller's.
     func mayMark(_ click: ClickID, at now: Timestamp) -> Bool {
         guard foreignMilliseconds > 0 else { return true }
-        return state.withLock { state in
-            // The rest of the time is for the commit of the mark, and for clocks that differ.
-            let limit = foreignMilliseconds * 3 / 4
-            if let claim = state.answer(click)?.claim, !claim.hasInstall,
-                abs(now.milliseconds(since: claim.claimedAt)) < limit
-            {
-                return true
+        guard let claim = state.withLock({ $0.answer(click)?.claim }), !claim.hasInstall else { return false }
+        // The rest of the time is for the commit of the mark, and for clocks that differ.
+        return abs(now.milliseconds(since: claim.claimedAt)) < foreignMilliseconds * 3 / 4
+    }
+
+    /// Forgets claims whose lost answers are marked on disk or stay their callers'.
+    ///
+    /// With several servers, another one may give such an answer to a check. So this server repeats the claim as the others
+    /// do, and does not take its answer for one that is under way here.
+    func forget(_ clicks: [ClickID]) {
+        guard foreignMilliseconds > 0, !clicks.isEmpty else { return }
+        state.withLock { state in
+            for click in clicks {
+                state.current[click.high] = nil
+                state.previous[click.high] = nil
             }
-            state.current[click.high] = nil
-            state.previous[click.high] = nil
-            return false
         }
     }
 

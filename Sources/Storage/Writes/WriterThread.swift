@@ -6,6 +6,7 @@ final class WriterThread<Engine: BlockingEngine> {
     private let engine: Engine
     private let queue: WriteQueue
     private let updates: UpdateCollector
+    private let ledger: AnswerLedger
     private let health: HealthRecorder
     private let failures: FailureLog
     private var cycle: CommitCycle
@@ -21,6 +22,7 @@ final class WriterThread<Engine: BlockingEngine> {
         self.engine = engine
         queue = state.queue
         updates = state.updates
+        ledger = state.ledger
         health = state.health
         failures = state.failures
         cycle = CommitCycle(
@@ -91,7 +93,11 @@ final class WriterThread<Engine: BlockingEngine> {
         if wantsUpdates {
             let content = updates.drain()
             if !content.isEmpty {
-                batch.append(QueuedWrite(.updates(content)) { [updates] in updates.finish(content, $0) })
+                let write = QueuedWrite(.updates(content)) { [updates, ledger] written in
+                    if !written.isRefused { ledger.forget(content.failedDeliveries) }
+                    updates.finish(content, written)
+                }
+                batch.append(write)
             }
         }
         batch.append(contentsOf: writes)

@@ -115,6 +115,9 @@ struct ClaimingTests {
         servers[0].state.queue.requestUpdates()
         #expect(try servers[0].write(.barrier).isDone)
         #expect(try database.number("SELECT count(*) FROM click_index WHERE is_undelivered = 1") == 1)
+        // From now on another server may give the answer, so this one does not know whether it was sent.
+        let check = Check.sample(caller: 1)
+        #expect(servers[0].state.ledger.wasAnswered(click, claimedAt: check.at, before: check) == nil)
         let outcomes = ConditionLock<[ClaimOutcome?]>([])
         DispatchQueue.concurrentPerform(iterations: 2) { index in
             let outcome = try? servers[index].claim(click, caller: 2)

@@ -237,14 +237,14 @@ private final class TestLaunch: LaunchSource {
     var details: LaunchDetails { LaunchDetails() }
 }
 
-extension ClaimRequest {
+extension Check {
+    /// A check a minute after noon.
     static func sample(
-        of click: ClickID,
         install: UInt64? = nil,
-        caller: UInt64 = 1,
+        caller: UInt64,
         after milliseconds: Int64 = 0
-    ) -> ClaimRequest {
-        let check = Check(
+    ) -> Check {
+        Check(
             app: WrittenDatabase.app,
             ladder: MatchingLadder(fingerprintUnderEachKey: [hash(1)]),
             source: TestLaunch(caller: hash(caller)),
@@ -254,6 +254,17 @@ extension ClaimRequest {
             replayGrace: 0,
             platform: .ios
         )
+    }
+}
+
+extension ClaimRequest {
+    static func sample(
+        of click: ClickID,
+        install: UInt64? = nil,
+        caller: UInt64 = 1,
+        after milliseconds: Int64 = 0
+    ) -> ClaimRequest {
+        let check = Check.sample(install: install, caller: caller, after: milliseconds)
         return ClaimRequest(click, ClickChoice(click, method: .fingerprint), for: check, CheckBasis())
     }
 }
