@@ -20,7 +20,9 @@ public struct AppLinks: Equatable, Sendable {
 
 /// An app in Apple's store and its domain file.
 public struct AppleApp: Equatable, Sendable {
-    /// The prefix of the app's id, ten capital letters and digits: the team's id, or an old app's own.
+    /// The prefix of the app's id: ten capital letters and digits.
+    ///
+    /// It is the team's id, except for some old apps, which have a prefix of their own.
     public var teamID: String?
     public var bundleIDs: [String] = []
     /// The number in the URL of the store's page.
@@ -50,23 +52,22 @@ public struct AndroidApp: Equatable, Sendable {
 public struct LinkHost: Hashable, Sendable {
     public let text: String
 
-    /// Reads a `Host` field: a host name, or one with a port, which is dropped; nil for any other text.
+    /// Reads a `Host` field: a host name or an IP address, without its port; nil for any other text.
     public init?(_ text: String) {
         guard let host = try? URLHost(Array(text.trimmed.utf8)[...], isWeb: true), host.name.utf8.count <= 253
         else { return nil }
         self.text = host.name
     }
 
-    /// Reads a host as an operator names it; nil for a text with a port, and for a text that is no host.
+    /// Reads a host as an operator names it; nil for a text with a port, and for a text that is no host in
+    /// ASCII.
     public init?(naming text: String) {
         guard let host = LinkHost(text), host.text == text.trimmed.asciiLowercased else { return nil }
         self = host
     }
 }
 
-/// The settings of an app's links, stores and domain files, by their names on the wire.
-///
-/// Only ``AppLinks`` interprets their texts.
+/// The names of ``AppLinks``' settings on the wire, in files and in the database.
 public enum AppLinkField: String, SettingField {
     /// The host names that serve its links and domain files.
     case hosts = "link_hosts"
@@ -111,7 +112,7 @@ extension AppLinks {
     /// A text that is no longer valid is ignored.
     public init(stored fields: AppLinkFields) { (self, _) = Self.read(fields) }
 
-    /// Reads fields from outside.
+    /// Reads and validates the fields of a request or a command.
     ///
     /// - Throws: ``FieldProblems`` with all problems of the fields.
     public init(_ fields: AppLinkFields) throws(FieldProblems) {
