@@ -1,6 +1,6 @@
-/// One fingerprint that finds a click.
+/// One fingerprint (a hash of device values) under which a click can be found.
 public struct FingerprintEntry: Hashable, Sendable {
-    /// How the fingerprint was computed; nil if the caller sent it ready-made.
+    /// Which values were hashed; nil if the caller sent the fingerprint ready-made.
     public let form: FingerprintForm?
     public let key: KeyedHash
     /// The probability that the click's device computes this fingerprint, 0…1.
@@ -70,7 +70,7 @@ public struct Click: Equatable, Sendable {
             self.window = window
         }
 
-        /// The group with which its match rate is watched.
+        /// The group of clicks (platform, OS version and browser) whose match rate is watched.
         public var driftGroup: DriftGroup {
             DriftGroup(clickOn: platform, osVersion: osVersion, browser: browser)
         }
@@ -91,19 +91,21 @@ public struct Click: Equatable, Sendable {
 /// A click to be stored; the store creates its identifier.
 public struct NewClick: Equatable, Sendable {
     public var facts: Click.Facts
-    /// At least one, unless only a token can find the click.
+    /// Empty for a click with a ``ClickBasis``, and for one whose values are too few for a fingerprint.
     public var fingerprints: [FingerprintEntry]
-    /// A hash of app, fingerprint, link or URL, exact address and user agent; a match also closes the
-    /// visitor's older clicks with the same hash.
+    /// A hash of app, fingerprint, link or URL, exact address and user agent.
+    ///
+    /// A match also closes the clicks with the same hash from the ten minutes before the matched one.
     public var visit: KeyedHash
-    /// A hash of visit, campaign key and the journey id of the post, if it has one; posts with the same hash
-    /// within 10 s are one click.
+    /// A hash of visit, campaign key and the journey id of the post, if it has one.
+    ///
+    /// Posts with the same hash within 10 s are one click, unless a launch claims the click between them.
     public var post: KeyedHash
     /// The evidence that distinguishes the click from others with the same fingerprint.
     public var evidence = ClickEvidence()
     /// The hash of the caller's idempotency key, if it sent one.
     public var idempotency: KeyedHash?
-    /// The hashes under former keys.
+    /// The hashes under other keys than the current ones.
     public var earlier = ClickHashesUnderFormerKeys()
 
     public init(facts: Click.Facts, fingerprints: [FingerprintEntry], visit: KeyedHash, post: KeyedHash) {
@@ -114,7 +116,7 @@ public struct NewClick: Equatable, Sendable {
     }
 }
 
-/// The hashes of a click under former keys, by which a repeated post is recognised.
+/// The hashes of a click under other keys than the current ones, by which a repeated post is recognised.
 public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
     /// The hash of the visit under the previous day's key; nil except in the first ten minutes of a day.
     public var visit: KeyedHash?
@@ -133,12 +135,13 @@ public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
 
 /// Why a click contains less about its visitor than a page's script would send.
 public enum ClickBasis: String, CaseIterable, Sendable {
-    /// The page ran no script: only its request for the store was recorded, and only the token finds it.
+    /// The page ran no script: the click was recorded from the visitor's request for the store, and only its
+    /// token finds it.
     case request
     /// The visitor's browser or the page asks not to be tracked: the click is counted but never matches.
     case counted
 
-    /// The suffix of a click's line of canonical values; older readers ignore it.
+    /// The end of the click's ``ClickEvidence/canonicalText``: `; basis=request` or `; basis=counted`.
     public var suffix: String { "; basis=\(rawValue)" }
 
     /// Reads a line that ends with a suffix; nil for all others.
@@ -148,7 +151,7 @@ public enum ClickBasis: String, CaseIterable, Sendable {
     }
 }
 
-/// The evidence by which a click is weighed against others with the same fingerprint.
+/// The evidence by which a click is weighed against others with the same fingerprint, and its other keys.
 public struct ClickEvidence: Equatable, Sendable {
     /// Nil if the address distinguishes no visitors.
     public var address: AddressHashes?

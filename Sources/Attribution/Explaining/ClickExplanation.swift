@@ -26,11 +26,11 @@ public struct ClickExplanationInput: Equatable, Sendable {
     public var isTest: Bool
     /// The number of fingerprints and advertising ids that find the click; 0 if only its token does.
     public var keyCount: Int
-    /// Whether the index of live clicks or that of closed clicks contains the first of these keys; true
-    /// without a key.
+    /// Whether the index of live clicks or that of closed clicks contains the click under the first of these
+    /// keys; true without a key.
     public var isIndexed: Bool
-    /// Checks until a minute after the click's expiry that have something in common with it, the nearest
-    /// first.
+    /// Checks, from the click until a minute after its expiry, that have something in common with it; the
+    /// nearest first.
     public var near: [RelatedCheck] = []
     /// The number of records that were searched for ``near``.
     public var searchedChecks = 0
@@ -57,7 +57,7 @@ public struct RelatedCheck: Equatable, Sendable {
         case weighed
         case sameFingerprint = "same_fingerprint"
         case sameAddress = "same_address"
-        /// Both came from one network.
+        /// Both came from one network (IPv4 /24, IPv6 /48).
         case nearAddress = "near_address"
 
         private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
