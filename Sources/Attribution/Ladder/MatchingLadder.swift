@@ -3,13 +3,13 @@
 /// A check tries them in one snapshot of the database. The first rung (certain way) that leads to a live
 /// click, or to an answer that the check may get again, decides.
 public struct MatchingLadder: Equatable, Sendable {
-    /// One certain way, verified as far as possible without reading clicks.
+    /// One certain way to recognise a launch, verified as far as possible without reading clicks.
     public enum Rung: Hashable, Sendable {
-        /// The click of a genuine token.
+        /// The click of a verified token.
         case signedToken(ClickID)
         /// The click that the launch named, without proof.
         case clickID(ClickID)
-        /// Clicks that an ad network put this advertising id on.
+        /// The clicks to which an ad network added this advertising id.
         case advertisingID(AdvertisingID.Kind, KeyedHash)
 
         public var method: AttributionMethod {
@@ -21,7 +21,7 @@ public struct MatchingLadder: Equatable, Sendable {
         }
     }
 
-    /// The certain ways, each once.
+    /// The certain ways, each once, strongest first: tokens, click ids, advertising ids.
     public private(set) var rungs: [Rung] = []
     /// The last way: the clicks with one of these fingerprints are weighed against each other and against a
     /// launch without a click.
@@ -34,7 +34,7 @@ public struct MatchingLadder: Equatable, Sendable {
 
     /// - Parameters:
     ///   - evidence: what the launch sent.
-    ///   - fingerprints: the client's own, or those of its signals; empty if the app does not use
+    ///   - fingerprints: those that the client sent or that its signals have; empty if the app does not use
     ///     fingerprints.
     ///   - app: the app whose launch it is.
     ///   - isTest: whether it is a test launch.
@@ -78,7 +78,7 @@ public struct MatchingLadder: Equatable, Sendable {
     /// Creates the ladder of a launch with only a fingerprint, hashed under each key, the current one first.
     public init(fingerprintUnderEachKey hashes: [KeyedHash]) { fingerprints = hashes }
 
-    /// Creates a ladder of rungs that were verified elsewhere, with fingerprints under one server key.
+    /// Creates a ladder of verified rungs, with fingerprints under one server key.
     public init(_ rungs: [Rung], fingerprints: [KeyedHash], refusal: ClickTokenError? = nil) {
         self.rungs = rungs
         self.fingerprints = fingerprints

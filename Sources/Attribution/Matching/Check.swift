@@ -20,7 +20,7 @@ public struct Check: Sendable {
     public var policy: MatchPolicy
     /// The values of the launch that most checks never need.
     public var source: any LaunchSource
-    /// The properties under which the check is counted in match rates.
+    /// The properties by which the check is counted for the watch on match rates.
     public var launch: CountedLaunch
     /// The deadline of the answer in the store's own time; see ``ClickStore/setDeadline(of:)``.
     public var deadline: UInt64 = .max
@@ -51,7 +51,7 @@ public struct Check: Sendable {
         self.launch = launch ?? CountedLaunch(platform: platform)
     }
 
-    /// The input of the posterior, apart from the clicks.
+    /// The launch's part of the input of the ``Posterior``; the other part is the clicks.
     public var traits: LaunchTraits {
         let details = details
         return LaunchTraits(
