@@ -65,7 +65,7 @@ public protocol CheckStore {
     ///
     /// - Parameters:
     ///   - reference: the check to explain.
-    ///   - explainer: explains the stored facts; the store calls it on a background thread.
+    ///   - explainer: explains the stored facts; the store does not call it on an event loop.
     /// - Returns: nil if the searched records do not contain the check.
     /// - Throws: if the database could not be read.
     func explanation(of reference: CheckReference, by explainer: Explainer) async throws(StoreError)

@@ -26,7 +26,8 @@ public struct LinkVisitor: Equatable, Sendable {
         self.init(device: Self.device(headers), browser: BrowserFamily(userAgent: headers.userAgent))
     }
 
-    /// The device's platform; ``Platform/other`` for a desktop, and for a device that may be a Mac or an iPad.
+    /// The device's platform; ``Platform/other`` for a desktop, and for a device that may be a Mac or an
+    /// iPad.
     public var platform: Platform {
         switch device {
         case .iPhone, .iPad: .ios

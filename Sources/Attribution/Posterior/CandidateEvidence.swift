@@ -43,11 +43,12 @@ public struct Candidate: Equatable, Sendable {
     public var visitor: UInt64
     public var hasAddress = false
     public var release: OSRelease?
-    /// The click's signals that its fingerprint does not contain; see ``SignalHashes/excludingComponents(of:)``.
+    /// The click's signals that its fingerprint does not contain; see
+    /// ``SignalHashes/excludingComponents(of:)``.
     public var signals = SignalHashes.none
-    /// When another launch claimed the click; nil for a live one.
+    /// When another launch claimed the click; nil for a live click.
     ///
-    /// A claimed click cannot match, but shows that its visitor has launched.
+    /// A claimed click cannot match, but it shows that its visitor has launched.
     public var claimedAt: Timestamp?
 
     public init(
@@ -80,11 +81,11 @@ public struct BackgroundCount: Equatable, Sendable {
     public var platformForm: PlatformForm
     /// The ``DelayBins`` bin of the clicks' age.
     public var ageBin: Int
-    /// The sum of the clicks' weights.
+    /// The sum of the clicks' weights, as in ``Candidate/weight``.
     public var weight: Double
     /// The share of the clicks whose address is known, 0…1.
     public var shareWithAddress: Double
-    /// The clicks' system, if the store counts by it.
+    /// The clicks' system; nil if the store does not count by systems.
     public var release: OSRelease?
 
     public init(
