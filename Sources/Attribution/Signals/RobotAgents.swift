@@ -70,7 +70,7 @@ public struct RobotAgents: Sendable {
         )
     }
 
-    /// Returns the robot with this agent; a program only if no other robot fits, and nil if none does.
+    /// Returns the robot with this agent; a program only if no other robot fits; nil for an unknown agent.
     public func robot(_ userAgent: Span<UInt8>) -> Robot? {
         patterns.firstMatch(in: userAgent.extracting(first: Self.maximumLength)).map { known[$0] }
     }
@@ -113,7 +113,7 @@ public enum Prefetching {
 /// The rows of a list of robots.
 struct RobotRows {
     var robots: [RobotAgents.Robot] = []
-    /// Texts in people's agents that contain a robot's keyword, which does not count there.
+    /// Texts in the agents of people's browsers that contain a robot's keyword, which does not count there.
     var people: [String] = []
 
     /// A kind of row.
@@ -294,8 +294,9 @@ struct AgentPatternSet: Sendable {
         }
     }
 
-    /// Appends a byte to the last four, ignoring case; other bytes may become equal, which costs a
-    /// comparison.
+    /// Returns the last four bytes of a text after a further byte, ignoring case.
+    ///
+    /// A few other bytes become equal too, which only costs a needless comparison.
     private static func window(_ window: UInt32, _ byte: UInt8) -> UInt32 {
         window &<< 8 | UInt32(byte | 0x20)
     }
