@@ -83,7 +83,6 @@ public struct APIKey: Equatable, Sendable {
 /// The secret text of a key, which is shown once, when the key is created, and stored only as a
 /// ``KeyDigest``.
 public struct KeyText: Sendable {
-    /// The secret itself.
     public let text: String
 
     /// The possible lengths of an operator's own key text, in characters.
@@ -142,7 +141,6 @@ public struct KeyText: Sendable {
     /// The number of characters of 32 bytes in base64url.
     private static let secretLength = (randomByteCount * 4 + 2) / 3
 
-    /// The digest that is stored instead of the text.
     public var digest: KeyDigest { KeyDigest(of: text) }
 }
 

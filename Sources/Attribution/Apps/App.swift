@@ -8,9 +8,8 @@ public struct App: Equatable, Sendable {
         public var openClicks: Bool
         /// Origins (`https://shop.example`) whose pages may post clicks; empty allows any.
         public var allowedOrigins: [String]
-        /// The texts of the ``Destination``s that clicks may lead to; empty allows any.
-        ///
-        /// Clicks that a server key posts, and short links, may lead elsewhere.
+        /// The texts of the ``Destination``s that clicks may lead to, unless a server key posts them or they
+        /// are taps on short links; empty allows any.
         public var destinations: [String]
         /// The attribution window of the app's clicks; nil for the server's standard window.
         public var window: AttributionWindow?
@@ -121,7 +120,6 @@ package enum AppIdentifiers {
             String(decoding: capitals[$0..<$0 + 2], as: UTF8.self)
         }
         let canonical = pairs.joined(separator: ":")
-        // Either all pairs are separated by colons, or none.
         guard hasColons else { return canonical }
         return canonical.asciiLowercased == text.asciiLowercased ? canonical : nil
     }
@@ -218,8 +216,6 @@ public protocol AppStore {
     ///
     /// - Throws: `conflict` if another app has the name, or the same key text exists already.
     func create(_ app: App, with keys: [APIKey]) async throws(StoreError)
-    /// Replaces an app's settings.
-    ///
     /// - Throws: `notFound` for an unknown app, `conflict` if another app has the name.
     func update(_ app: AppID, to settings: App.Settings) async throws(StoreError)
 
@@ -234,8 +230,6 @@ public protocol AppStore {
 }
 
 extension AppStore {
-    /// Creates an app that has no keys yet.
-    ///
-    /// - Throws: `conflict` if another app has the name.
+    /// Creates an app that has no keys yet; throws as ``create(_:with:)`` does.
     public func create(_ app: App) async throws(StoreError) { try await create(app, with: []) }
 }

@@ -18,11 +18,10 @@ public struct AppLinks: Equatable, Sendable {
     public init() {}
 }
 
-/// An app in Apple's store and its domain file.
+/// The names of an app in Apple's store and in Apple's domain file.
 public struct AppleApp: Equatable, Sendable {
-    /// The prefix of the app's id: ten capital letters and digits.
-    ///
-    /// It is the team's id, except for some old apps, which have a prefix of their own.
+    /// The prefix of the app's id, ten capital letters and digits: the team's id, or for some old apps a
+    /// prefix of the app alone.
     public var teamID: String?
     public var bundleIDs: [String] = []
     /// The number in the URL of the store's page.
@@ -37,7 +36,7 @@ public struct AppleApp: Equatable, Sendable {
     public init() {}
 }
 
-/// An app in Google's store and its domain file.
+/// The names of an app in Google's store and in Google's domain file.
 public struct AndroidApp: Equatable, Sendable {
     public var package: String?
     /// SHA-256 of its signing certificates: 32 bytes as upper-case hex with colons.
@@ -69,7 +68,7 @@ public struct LinkHost: Hashable, Sendable {
 
 /// The names of ``AppLinks``' settings on the wire, in files and in the database.
 public enum AppLinkField: String, SettingField {
-    /// The host names that serve its links and domain files.
+    /// The host names that serve the app's links and domain files.
     case hosts = "link_hosts"
     /// Hosts in addition to ``hosts`` that links and fallbacks may lead to; the single text `any` allows all.
     case webHosts = "web_hosts"
@@ -103,7 +102,6 @@ public enum AppLinkField: String, SettingField {
 
 public typealias AppLinkFields = FieldTexts<AppLinkField>
 
-/// Reads and writes an app's link settings as field texts.
 extension AppLinks {
     static let maximumHostCount = 100
 

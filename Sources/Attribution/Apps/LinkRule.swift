@@ -16,8 +16,6 @@ public struct LinkRule: Equatable, Sendable {
     /// Creates a rule from a domain file's component, to print it as text.
     package init(_ component: AssociationComponent) { self.component = component }
 
-    /// Reads a rule from one line.
-    ///
     /// - Throws: ``LinkRuleError``, whose message says what to do.
     public init(parsing text: String) throws(LinkRuleError) {
         guard text.utf8.count <= Self.maximumLength else { throw .tooLong }

@@ -41,7 +41,7 @@ public struct RecordedClick: Equatable, Sendable {
     /// The name by which launches refer to the click: the first 64 bits of its identifier.
     public var name: UInt64
     public var at: Timestamp
-    /// When it was posted, which is when launches start to find it; nil if it was posted at the time ``at``.
+    /// When the click was posted, so that launches could find it; nil if it was posted at the time ``at``.
     public var recordedAt: Timestamp?
     public var platform: Platform
     /// Empty if only a token finds the click.
@@ -57,7 +57,7 @@ public struct RecordedClick: Equatable, Sendable {
     public var window: AttributionWindow?
     /// Hashes of reported values that some fingerprints do not contain.
     public var signals = SignalHashes.none
-    /// Whether a robot made it, so that it is never a candidate.
+    /// Whether a robot made the click, so that no launch is credited to it.
     public var isRobot = false
     /// When a launch from before the history claimed the click; nil if none did.
     public var consumedAt: Timestamp?
@@ -109,10 +109,8 @@ public struct RecordedLaunch: Equatable, Sendable {
     public var hasInstallID = false
     public var release: OSRelease?
     public var signals = SignalHashes.none
-    /// The name of the click that the launch's token names; nil without a token.
-    ///
-    /// In a database's history, it is the click of any certain match (by a token, click id or advertising
-    /// id).
+    /// The name of the click of the launch's token, or in a database's history that of any certain match (by
+    /// a token, click id or advertising id); nil without one.
     public var token: UInt64?
     /// What really led to the launch; nil if unknown, as always in a database's history.
     public var truth: Truth?
@@ -190,7 +188,7 @@ public struct HistoryGaps: Equatable, Sendable {
     /// Launches without a stored caller; fingerprint and address identify the caller.
     public var launchesWithoutCaller = 0
     public var launchesWithoutAddress = 0
-    /// Launches without a fingerprint that got no click.
+    /// Launches whose records contain neither a fingerprint nor a certain match.
     public var launchesWithoutFingerprint = 0
     /// Launches that named a click but did not get it; their records do not contain which click they named.
     public var launchesNamingOtherClick = 0

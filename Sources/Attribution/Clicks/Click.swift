@@ -16,7 +16,7 @@ public struct FingerprintEntry: Hashable, Sendable {
     }
 }
 
-/// A visit to a campaign link, to which a first launch may later be credited.
+/// A visitor's tap on a campaign link, to which a first launch may later be credited.
 public struct Click: Equatable, Sendable {
     /// The properties of a click, apart from the keyed hashes that find it.
     ///
@@ -33,7 +33,8 @@ public struct Click: Equatable, Sendable {
         /// it.
         public var isTest = false
         public var source = SourceToken.direct
-        /// The signal that `source` comes from, as the client sent it (`google`), at most 255 characters.
+        /// The text of the signal that `source` comes from (`google`), at most 255 characters; nil for no
+        /// signal.
         public var rawSource: String?
         public var platform = Platform.unknown
         /// Major and minor OS version in the system's own spelling (`17.2`); nil if it is unknown.
@@ -144,16 +145,16 @@ public enum ClickBasis: String, CaseIterable, Sendable {
     /// The end of the click's ``ClickEvidence/canonicalText``: `; basis=request` or `; basis=counted`.
     public var suffix: String { "; basis=\(rawValue)" }
 
-    /// Reads a line that ends with a suffix; nil for all others.
+    /// Reads the ``suffix`` of a line; nil if it has none.
     public init?(suffixOf line: String) {
         guard let basis = Self.allCases.first(where: { line.hasSuffix($0.suffix) }) else { return nil }
         self = basis
     }
 }
 
-/// The evidence by which a click is weighed against others with the same fingerprint, and its other keys.
+/// The values of a click besides its fingerprints: evidence to weigh it by, and ids that find it.
 public struct ClickEvidence: Equatable, Sendable {
-    /// Nil if the address distinguishes no visitors.
+    /// Nil if the address is unknown or distinguishes no visitors.
     public var address: AddressHashes?
     /// A hash of exact address and user agent, or of the agent alone without a usable address.
     public var visitor: UInt64 = 0
@@ -187,9 +188,7 @@ public struct AttributionWindow: Hashable, Sendable {
     /// One minute to thirty days.
     public static let allowedSeconds: ClosedRange<Int64> = 60...2_592_000
 
-    /// The window of clicks and apps that set none, unless the operator configures another one.
-    ///
-    /// A test compares the articles with it.
+    /// The window of clicks and apps that set none, unless the operator configures another one: a day.
     public static let standard = AttributionWindow(unchecked: 86_400)
 
     private init(unchecked seconds: Int64) { self.seconds = seconds }

@@ -8,7 +8,7 @@ public enum RecordOutcome: Equatable, Sendable {
     case linkEnded(Link.Ending)
 }
 
-/// The stored facts about one check, read from one snapshot of the database.
+/// The stored facts that decide one check, read from one snapshot of the database.
 public struct CheckView: Sendable {
     /// The earlier answer of this caller, which it may get again.
     public var replay: Claim?

@@ -88,7 +88,6 @@ public struct DataRow: Equatable, Sendable {
     }
 }
 
-/// Reading the values in a row's columns.
 extension DataRow {
     func version(at index: Int) throws(DataFileError) -> OSVersion {
         guard let version = OSVersion(columns[index])

@@ -31,7 +31,6 @@ public struct DeviceData: Sendable {
 
     private static let fileNames = ["devices.tsv", "languages.tsv", "time-zones.tsv"]
 
-    /// The built-in data.
     public static let embedded = builtIn()
 
     /// Creates the built-in data, in which a file's rows replace all built-in rows of the same kinds.

@@ -13,7 +13,6 @@ public struct DriftDetector {
 
         public init() {}
 
-        /// The current alarms.
         public var alarms: [DriftAlarm] { readings.compactMap(\.alarm) }
     }
 
@@ -27,7 +26,7 @@ public struct DriftDetector {
     private var findings = Findings()
 
     private static let day: Int64 = 86_400_000
-    /// The number of days in which a recovered rate is measured.
+    /// The number of newest days over which a recovery is measured.
     private static let recoveryDays = 2
     /// The relative drop below which an alarm ends.
     private static let recoveredShare = DriftTest.minimumRelativeDrop / 2
@@ -212,7 +211,7 @@ public struct DriftReading: Equatable, Sendable {
 /// The state of the match rates of an app's groups.
 public struct AppDrift: Equatable, Sendable {
     public let app: AppID
-    /// Groups with an alarm first, then by name.
+    /// The groups with an alarm, then the others, both in the order of ``DriftGroup``s.
     public var readings: [DriftReading]
 
     /// The number of groups in a report, over all its apps, above which only groups with an alarm are listed.

@@ -18,7 +18,6 @@ public enum DriftSide: String, CaseIterable, Sendable {
 public struct DriftGroup: Hashable, Sendable {
     public enum Part: Hashable, Sendable {
         case value(String)
-        /// The value is unknown.
         case unknown
         /// All values that have too few matches to be watched by themselves.
         case others
@@ -42,7 +41,6 @@ public struct DriftGroup: Hashable, Sendable {
         self.client = client
     }
 
-    /// Creates the group of a launch.
     public init(launchOn platform: Platform, release: OSRelease?, sdk: SDKVersion?) {
         self.init(
             .launch,

@@ -1,10 +1,8 @@
 /// The explanation of a click that no recorded check got.
 public struct ClickExplanation: Equatable, Sendable {
-    /// The stored facts about the click.
     public let material: ClickExplanationInput
     /// Whether the app currently recognises launches by fingerprints.
     public let usesFingerprints: Bool
-    /// When the click is explained.
     public let now: Timestamp
 
     public init(_ material: ClickExplanationInput, usesFingerprints: Bool, at now: Timestamp) {
@@ -74,7 +72,6 @@ public struct RelatedCheck: Equatable, Sendable {
     }
 }
 
-/// The explanation of a click in words.
 extension ClickExplanation {
     /// What happened to the click, in one or more sentences.
     public var summary: String {

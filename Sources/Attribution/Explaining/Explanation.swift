@@ -43,7 +43,6 @@ public struct ExplainedClick: Equatable, Sendable {
     }
 }
 
-/// The explanation in words, for the people behind the campaign and the app.
 extension Explanation {
     /// What happened, in one or more sentences.
     public var summary: String {

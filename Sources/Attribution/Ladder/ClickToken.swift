@@ -138,7 +138,7 @@ extension AppID {
 public enum ClickTokenError: Error, CaseIterable, Sendable {
     /// The text is no token, or a token in a newer server's format.
     case malformed
-    /// The text has the form of a token, but no key of the server signed it.
+    /// The text has the form of a token, but none of the server's keys signed it for one of its apps.
     case altered
     /// The token is genuine, but belongs to another app.
     case otherApp

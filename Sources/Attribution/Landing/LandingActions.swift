@@ -2,7 +2,6 @@
 public struct LandingActions: Equatable, Sendable {
     /// The page's action without a tap, after the click is recorded.
     public enum NextStep: String, Equatable, Sendable {
-        /// Wait for a tap.
         case wait = ""
         case open
         case store
@@ -137,12 +136,10 @@ public struct LandingActions: Equatable, Sendable {
 }
 
 extension AppleApp {
-    /// The app's page in Apple's store.
     public var storeURL: String? { appStoreID.map { "https://apps.apple.com/app/id\($0)" } }
 }
 
 extension AndroidApp {
-    /// The app's page in Google's store.
     public var storeURL: String? { package.map { "https://play.google.com/store/apps/details?id=\($0)" } }
 }
 

@@ -197,7 +197,6 @@ struct PlatformFormShare: Equatable, Sendable {
 public struct ModelFigure: Equatable, Sendable {
     /// The name in JSON: lower case with underscores.
     public let name: String
-    /// Its meaning, in one line.
     public let meaning: String
     public let value: Double
 

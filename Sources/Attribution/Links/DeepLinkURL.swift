@@ -108,7 +108,6 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
     }
 }
 
-/// The link as a client gets it.
 extension DeepLinkURL {
     /// The names of the parameters of a link that contain a campaign key.
     private static let campaignKeyNames = ["keyName", "key", "k"]

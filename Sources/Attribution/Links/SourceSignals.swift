@@ -15,8 +15,10 @@ public struct SourceSignals: Equatable, Sendable {
     /// The result of reading the signals together.
     public struct Reading: Equatable, Sendable {
         public let token: SourceToken
-        /// The signal that decided, as it was sent, cut to ``maximumRawLength`` characters; nil for no
-        /// signal.
+        /// The text of the signal that decided, or of the strongest one for `unknown`; nil without a signal.
+        ///
+        /// For a network's click id this is the parameter's name, for a user agent the keyword in it, and for
+        /// a referring page its host. It is cut to ``maximumRawLength`` characters.
         public let raw: String?
 
         public init(token: SourceToken, raw: String?) {

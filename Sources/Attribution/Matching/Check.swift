@@ -22,7 +22,7 @@ public struct Check: Sendable {
     public var source: any LaunchSource
     /// The properties by which the check is counted for the watch on match rates.
     public var launch: CountedLaunch
-    /// The deadline of the answer in the store's own time; see ``ClickStore/setDeadline(of:)``.
+    /// The deadline that ``ClickStore/setDeadline(of:)`` sets, in nanoseconds of the store's monotonic clock.
     public var deadline: UInt64 = .max
 
     public init(

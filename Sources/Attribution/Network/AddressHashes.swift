@@ -8,8 +8,8 @@ public struct AddressHashes: Hashable, Sendable {
     /// The hash of the IPv4 /24, or of the IPv6 /48.
     public let near: UInt64
 
-    /// The number of bits for the key index: any 64 successive days, twice the longest attribution window,
-    /// have different indexes.
+    /// The number of bits for the key index: any 64 successive days, more than twice the longest attribution
+    /// window, have different indexes.
     private static let keyIndexBits: UInt64 = 6
     /// A mask of the bits of a word that contain the hash.
     public static let hashBits: UInt64 = .max >> keyIndexBits

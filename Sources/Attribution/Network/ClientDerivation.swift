@@ -3,11 +3,11 @@
 public struct ClientDerivation: Equatable, Sendable {
     /// One entry of a header, which names the client or a proxy; entries are read from the right.
     public enum Hop: Equatable, Sendable {
-        /// A trusted proxy, whose statement about the hop before it is believed.
+        /// A trusted proxy, whose statement about the hop on its left is believed.
         case trusted(NetworkAddress)
         /// The client: the first believed hop that is no trusted proxy.
         case client(NetworkAddress)
-        /// A text such as `unknown` that is no address; reading ends at the hop before it.
+        /// A text such as `unknown` that is no address; reading ends at the hop on its right.
         case notAnAddress
         /// A hop that is not read, because any client may have written it.
         case unread(NetworkAddress?)

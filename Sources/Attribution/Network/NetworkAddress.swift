@@ -73,7 +73,6 @@ public struct NetworkAddress: Hashable, Sendable {
     )
 }
 
-/// The text forms of an address.
 extension NetworkAddress {
     /// The dotted quad of an IPv4 address, or the RFC 5952 text of an IPv6 address: lower case, no leading
     /// zeros, and `::` for the first longest run of two or more zero groups.
@@ -258,7 +257,6 @@ public struct AddressRanges: Sendable {
 }
 
 extension AddressRange {
-    /// The last address of the range.
     var last: NetworkAddress { base.filled(from: fixedBits) }
 }
 

@@ -139,7 +139,6 @@ public struct CreditedDestination: Hashable, Sendable {
         self.campaign = campaign
     }
 
-    /// Creates the destination of a click.
     public init(_ facts: Click.Facts) {
         self.init(destination: facts.destination.text, campaign: facts.campaignKey?.text)
     }

@@ -40,8 +40,8 @@ public enum DelayBins {
 /// The assumed distribution of the time from click to launch, until an app's own traffic shows the real one.
 ///
 /// It is a mixture of two log-normal distributions, for people who install at once and people who install
-/// later. A small share is spread evenly over the logarithm of the time, so that no delay is impossible: even
-/// a second is not, if the app was installed before the tap.
+/// later. A small share is spread evenly over the logarithm of the time, so that no delay is impossible: if
+/// the app was installed before the tap, its launch comes within a second.
 public enum DelayPrior {
     /// The probability of each of the ``DelayBins``; they add up to one.
     public static let masses: [Double] = {

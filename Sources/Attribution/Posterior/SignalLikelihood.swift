@@ -21,7 +21,8 @@ public struct SignalHashes: Hashable, Sendable {
 
     public init(word: UInt64) { self.word = word }
 
-    /// Creates the hashes of values that are spelled as clicks spell them; ignores components without a hash.
+    /// Creates the hashes of values that are spelled as clicks spell them; ignores other components than
+    /// ``components``.
     public init(_ values: [LaunchSignals.Value]) {
         var word: UInt64 = 0
         for value in values {

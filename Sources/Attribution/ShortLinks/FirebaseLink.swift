@@ -58,7 +58,6 @@ public struct FirebaseLink: Equatable, Sendable {
     }
 }
 
-/// Converts a Dynamic Link to a link of Afterlink.
 extension FirebaseLink {
     /// The parameters that have an equivalent field.
     private static let fields: [(parameter: Parameter, field: LinkField)] = [
@@ -101,9 +100,8 @@ extension FirebaseLink {
             || bundles.contains(where: app.apple.bundleIDs.contains)
     }
 
-    /// Returns a problem for each package, bundle id or store number that is not this app's.
-    ///
-    /// Ignores those for which the app has no setting.
+    /// Returns a problem for each package, bundle id or store number that differs from the app's, if set
+    /// there.
     public func problems(for app: AppLinks) -> [FieldProblem] {
         var problems: [FieldProblem] = []
         func compare(_ parameter: Parameter, _ known: [String], _ what: String, _ option: String) {

@@ -10,9 +10,7 @@ public struct Link: Equatable, Sendable {
     public var settings: Settings
     public let createdAt: Timestamp
     public var updatedAt: Timestamp
-    /// When the link was archived; nil if it is not.
-    ///
-    /// An archived link leads nowhere, but retains its slug and its counts.
+    /// When the link was archived, so that it leads nowhere but retains slug and counts; nil if it is not.
     public var archivedAt: Timestamp?
 
     public init(

@@ -57,10 +57,8 @@ public enum LinkField: String, SettingField {
     }
 }
 
-/// The fields of a link as texts.
 public typealias LinkFields = FieldTexts<LinkField>
 
-/// Reads and writes a link's settings as field texts.
 extension Link.Settings {
     public static let maximumTitleLength = 255
     public static let maximumMetadataByteCount = 8 * 1024

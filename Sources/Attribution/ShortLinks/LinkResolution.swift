@@ -14,7 +14,6 @@ extension Link.Settings {
         return variants.last
     }
 
-    /// Returns the variant of this name; nil if there is none.
     public func variant(named name: String) -> Link.Variant? { variants.first { $0.name == name } }
 
     /// Returns the variant's deep link, else the platform's own, else that of all platforms, else the other
@@ -109,7 +108,7 @@ public struct TappedLink: Equatable, Sendable {
     public let spelling: [QueryItem]
     public let settings: Link.Settings
 
-    /// Creates a stored link.
+    /// Creates the tapped link from a stored one.
     public init(_ link: Link) {
         id = link.id
         app = link.app
@@ -118,7 +117,7 @@ public struct TappedLink: Equatable, Sendable {
         settings = link.settings
     }
 
-    /// Creates a long link, for one tap.
+    /// Creates the tapped link from a long one.
     ///
     /// - Parameters:
     ///   - longLink: the link that the tapped URL contains.

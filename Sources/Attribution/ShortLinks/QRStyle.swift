@@ -72,9 +72,7 @@ public struct QRColor: Hashable, Sendable {
         return (light + 0.05) / (dark + 0.05)
     }
 
-    /// Verifies that scanners can distinguish this colour from a lighter background.
-    ///
-    /// - Throws: ``QRColorError/lightOnDark`` or ``QRColorError/tooLittleContrast(ratio:)``.
+    /// Throws if this colour is lighter than `background`, or if scanners may not distinguish the two.
     package func requireReadable(on background: QRColor) throws(QRColorError) {
         let (dark, light) = (luminance, background.luminance)
         guard dark <= light else { throw .lightOnDark }

@@ -23,7 +23,6 @@ public struct CanonicalSignals: Equatable, Sendable {
     /// The version; nil unless its major and minor numbers are known.
     public var osVersion: OSVersion? { system.version }
 
-    /// The most preferred language.
     public var language: String? { languages.first }
 
     /// The largest number of preferred languages; later ones are ignored.

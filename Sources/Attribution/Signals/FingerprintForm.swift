@@ -11,7 +11,6 @@ public struct Fingerprint: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 }
 
-/// Computes a fingerprint, and reads and writes its text form.
 extension Fingerprint {
     /// Creates the SHA-256 of the UTF-8 bytes of `text`, as clients compute it.
     public init(of text: String) { self.init(words: SHA256.digest(of: Array(text.utf8)).words) }

@@ -4,7 +4,7 @@
 /// A client that sends only a hash does not reveal its values. A launch that nearly fits a click differs from
 /// it in few components, so it is enough to try values that are common in the traffic.
 public struct FingerprintSearch: Sendable {
-    /// The values to try for each component, the most common first.
+    /// The values to try for each component, in this order.
     public struct Vocabulary: Equatable, Sendable {
         public var values: [SignalComponent: [String]]
 
@@ -19,7 +19,6 @@ public struct FingerprintSearch: Sendable {
         }
     }
 
-    /// The result of a search.
     public struct Finding: Equatable, Sendable {
         /// The input, in the form that the client hashed; nil if none was found.
         public let input: FingerprintInput?
@@ -134,7 +133,8 @@ public struct FingerprintSearch: Sendable {
 
 /// Vocabularies of the values in the tables, and of all spellings of a click's values.
 extension FingerprintSearch.Vocabulary {
-    /// Creates a vocabulary of every value in the tables, the newest or most common first.
+    /// Creates a vocabulary of every value in the tables: releases by their share, the others by size or
+    /// name.
     public init(_ data: DeviceData) {
         self.init([
             .model: ["iPhone", "iPad", "iPod touch"],

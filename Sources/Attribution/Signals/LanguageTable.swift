@@ -20,7 +20,7 @@ public final class LanguageTable: Sendable {
         androidSpellings = Self.whole(rows.androidSpellings)
     }
 
-    /// Returns all spellings of each code: the given ones, and the code itself.
+    /// Returns all spellings of each code: the others, and the code itself.
     private static func whole(_ others: [String: [Spelling]]) -> [String: [Spelling]] {
         Dictionary(uniqueKeysWithValues: others.map { ($0, Spelling.all(of: $0, others: $1)) })
     }

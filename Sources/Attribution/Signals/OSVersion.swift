@@ -15,7 +15,6 @@ public struct OSVersion: Hashable, Sendable {
     /// number of 0; ignores a fourth number.
     public init?(_ text: some StringProtocol) { self.init(bytes: text.utf8) }
 
-    /// Reads a version from the bytes of a text.
     init?(bytes: some Sequence<UInt8>) {
         var numbers = (0, 0, 0)
         var part = 0
@@ -51,7 +50,6 @@ public struct OSVersion: Hashable, Sendable {
     /// Returns ``text(for:)`` without the patch, as statistics use it.
     public func majorMinorText(for platform: Platform) -> String { majorMinor.text(for: platform) }
 
-    /// The version without the patch.
     var majorMinor: OSVersion { OSVersion(major: major, minor: minor) }
 }
 

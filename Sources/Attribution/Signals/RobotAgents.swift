@@ -34,7 +34,6 @@ public struct RobotAgents: Sendable {
     /// The number of bytes of an agent that are read; no real agent is longer.
     private static let maximumLength = 2048
 
-    /// The built-in robots.
     public static let embedded: RobotAgents = {
         do throws(DataFileError) {
             var rows = RobotRows()
@@ -75,7 +74,6 @@ public struct RobotAgents: Sendable {
         patterns.firstMatch(in: userAgent.extracting(first: Self.maximumLength)).map { known[$0] }
     }
 
-    /// Returns the robot with this agent.
     public func robot(_ userAgent: String) -> Robot? { robot(userAgent.utf8.span) }
 
     /// Returns whether a click with this agent counts as a robot's.
@@ -191,7 +189,6 @@ struct RobotRows {
 ///
 /// For most positions, one lookup in a bit filter shows that no keyword starts with the four bytes there.
 struct AgentPatternSet: Sendable {
-    /// A keyword of an agent.
     struct Pattern: Sendable {
         /// The keyword in lower case, at least four bytes long.
         let bytes: [UInt8]

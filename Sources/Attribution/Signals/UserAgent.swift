@@ -33,7 +33,6 @@ public struct UserAgent: Equatable, Sendable {
         releases: IOSReleases = DeviceData.embedded.releases
     ) { self.init(AgentText(text.utf8.span), touchPoints: touchPoints, releases) }
 
-    /// Creates a user agent from the bytes of a request.
     public init(_ text: Span<UInt8>, releases: IOSReleases = DeviceData.embedded.releases) {
         self.init(AgentText(text), touchPoints: nil, releases)
     }
@@ -104,13 +103,13 @@ struct AgentText {
 
     func contains(_ keyword: AgentKeyword) -> Bool { ends[keyword.rawValue] > 0 }
 
-    /// Returns the end of the first occurrence of a keyword.
+    /// Returns the end of the first occurrence of a keyword; nil if it does not occur.
     func end(of keyword: AgentKeyword) -> Int? {
         let end = Int(ends[keyword.rawValue])
         return end > 0 ? end : nil
     }
 
-    /// Returns the end of the first occurrence of a keyword at `start` or later.
+    /// Returns the end of the first occurrence of a keyword that starts at `start` or later; nil without one.
     func end(of keyword: AgentKeyword, after start: Int) -> Int? {
         if let first = end(of: keyword), first - keyword.text.utf8.count >= start { return first }
         let text = Array(keyword.text.utf8)

@@ -54,7 +54,6 @@ public struct CountedTraits: Hashable, Sendable {
     public let platform: Platform
     public let osVersion: String?
 
-    /// Creates the traits from the facts of a click.
     public init(_ facts: Click.Facts) {
         campaign = facts.campaignKey?.text
         sourceToken = facts.source
@@ -155,7 +154,6 @@ public struct CountedSpans: Equatable, Sendable {
 }
 
 extension StatisticsQuery {
-    /// The granularity of the series.
     public var seriesGranularity: Granularity { interval == .hour ? .hour : .day }
 
     /// The range of the query, rounded outwards to the interval.

@@ -190,7 +190,6 @@ public struct TimeToInstallHistogram: Equatable, Sendable {
 
     public mutating func add(_ count: Int64, inBin bin: Int) { counts[bin, default: 0] += count }
 
-    /// The number of delays.
     public var total: Int64 { counts.values.reduce(0, +) }
 
     /// Returns the bin of a delay; a negative delay, of a launch after a clock was set back, counts as zero.

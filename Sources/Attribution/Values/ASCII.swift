@@ -18,7 +18,7 @@ extension UInt8 {
         isASCIIAlphanumeric || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
     }
 
-    /// Space and tab.
+    /// Whether the byte is a space or a tab.
     var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }
 

@@ -20,7 +20,6 @@ public struct AddressKeys: Sendable {
             self.bytes = bytes
         }
 
-        /// The seed of the next day's keys.
         fileprivate var next: Seed { Seed(on: day + 1, HMACSHA256(key: bytes).code(for: [1]).bytes) }
 
         fileprivate var key: AddressKey? {

@@ -35,7 +35,6 @@ public struct Identifier<Subject: IdentifiedSubject>: Hashable, Comparable, Send
     }
 }
 
-/// Creates identifiers, and reads and writes their text form.
 extension Identifier {
     /// The number of digits of the text form, after the prefix and `_`.
     static var digitCount: Int { 26 }
