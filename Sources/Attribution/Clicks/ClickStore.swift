@@ -24,7 +24,8 @@ public struct CheckView: Sendable {
     public var evidence: CandidateEvidence?
     /// The model that weighs the clicks of ``evidence``; nil without ``evidence``.
     public var model: MatchingModel?
-    /// The launch's fingerprint under a former server key, if only older clicks have it.
+    /// The launch's fingerprint under another server key than the current one, if only clicks under that key
+    /// have it; else nil.
     public var storedFingerprint: KeyedHash?
     /// The reason for "no match" if there is no ``replay``, ``certainChoice`` or ``evidence``: the state of
     /// the newest click with this fingerprint, or of the click that the launch named.

@@ -54,7 +54,7 @@ public struct CheckFacts: Equatable, Sendable {
     /// The launch's first fingerprint: of its signals, in the form with the fewest components, or else as the
     /// client sent it.
     ///
-    /// It is hashed under a former server key if only older clicks have it.
+    /// It is hashed under the current server key, or under another one if only clicks under that key have it.
     public var fingerprint: KeyedHash?
     /// The first words (64 bits) of the launch's other fingerprints, at most ``otherFingerprintLimit``.
     public var otherFingerprints: [UInt64] = []

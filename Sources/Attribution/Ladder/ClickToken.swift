@@ -54,7 +54,7 @@ public struct ClickToken: Hashable, Sendable {
     ///   - text: the text as it came.
     ///   - app: the app whose launch it is.
     ///   - apps: all apps of the server, to distinguish another app's token from an altered one.
-    ///   - keys: the current key and the former ones whose tokens may still be used.
+    ///   - keys: the current key, and the others whose tokens may be in use.
     ///   - now: the time of the launch.
     /// - Throws: ``ClickTokenError`` for a token that does not count.
     public init(

@@ -27,7 +27,7 @@ public struct MatchingLadder: Equatable, Sendable {
     /// launch without a click.
     public private(set) var fingerprints: [KeyedHash] = []
     /// The number of fingerprints under each server key; those of the current key come first, and those of
-    /// each former key follow in the same order.
+    /// every other key follow in the same order.
     private var countUnderEachKey = 1
     /// The error of the first rejected token: the reason to report if the check ends without a match.
     public private(set) var refusal: ClickTokenError?
@@ -39,7 +39,7 @@ public struct MatchingLadder: Equatable, Sendable {
     ///   - app: the app whose launch it is.
     ///   - isTest: whether it is a test launch.
     ///   - apps: all apps of the server.
-    ///   - keys: the current server key first, then the former ones under which clicks are still stored.
+    ///   - keys: the current server key first, then the others under which clicks may be stored.
     ///   - now: the time of the launch.
     public init(
         _ evidence: LaunchEvidence,

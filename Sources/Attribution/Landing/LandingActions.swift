@@ -22,8 +22,8 @@ public struct LandingActions: Equatable, Sendable {
     /// The link that opens the app on Android, or else leads to the URL that replaces `{fallback}`; nil on
     /// every other device, and without a target.
     public var intentURL: String?
-    /// The target of the store button: a fallback page, or else the app's page in the store; nil without
-    /// both.
+    /// The target of the store button: a fallback page, or else the app's page in the device's store; nil if
+    /// there is neither.
     public var storeURL: String?
     /// The kind of ``storeURL``; nil without one.
     public var store: Store?

@@ -32,7 +32,8 @@ public struct CheckBasis: Sendable {
     /// Whether the check lost the click that it first chose, in most cases to another check: the model learns
     /// nothing from such a check.
     public var hasLostRace = false
-    /// The launch's fingerprint under a former server key, if only older clicks have it.
+    /// The launch's fingerprint under another server key than the current one, if only clicks under that key
+    /// have it; else nil.
     public var storedFingerprint: KeyedHash?
 
     public init() {}

@@ -31,7 +31,7 @@ public enum NoMatchReason: String, CaseIterable, Sendable {
 }
 
 extension NoMatchReason {
-    /// The part of a check that finds the reason.
+    /// The part of a check that finds the reason; ``NoMatchReason/expired`` may also come from a token.
     public enum Origin: Sendable {
         /// `CheckReader` in `Storage/Checks`: the state of the newest click that the launch could have got.
         case click

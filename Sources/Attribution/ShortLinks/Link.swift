@@ -5,7 +5,7 @@ public typealias LinkID = Identifier<LinkSubject>
 public struct Link: Equatable, Sendable {
     public let id: LinkID
     public let app: AppID
-    /// Unique among the links of all apps that share a link host.
+    /// Unique among the links of the app and of its ``Directory/neighbours(of:)``.
     public let slug: LinkSlug
     public var settings: Settings
     public let createdAt: Timestamp
