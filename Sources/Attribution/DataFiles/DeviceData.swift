@@ -35,6 +35,8 @@ public struct DeviceData: Sendable {
 
     /// Creates the built-in data, in which a file's rows replace all built-in rows of the same kinds.
     ///
+    /// Rows of zones or languages also remove the built-in spellings of those.
+    ///
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - file: its name, for error messages.

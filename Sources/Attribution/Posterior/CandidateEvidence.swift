@@ -4,8 +4,8 @@ internal import Crypto
 ///
 /// A store needs these reads, each bounded for any traffic:
 /// - the newest ``maximumListed`` live clicks with the fingerprint, by its index;
-/// - the newest ``maximumListed`` clicks with the fingerprint near the launch's address, live or claimed
-///   within their window; none for a launch without address;
+/// - the newest ``maximumListed`` clicks with the fingerprint near the launch's address: live ones, and
+///   claimed ones from exactly that address; none for a launch without address;
 /// - the other live clicks with the fingerprint as counts, from a summary that may be some seconds old;
 /// - counts of live clicks at the exact and the near address, up to ``AddressTraffic/countLimit``;
 /// - three counters: ``CounterFamily/organic`` of the fingerprint, ``CounterFamily/launchesAtAddress`` and

@@ -20,8 +20,8 @@ struct LaunchRates {
     var background: [BackgroundRate] = []
     /// The sum of the rates of visitors and background.
     var clicks = 0.0
-    /// The rate of first launches by devices that launched before, from a claimed click at the same address:
-    /// they were set up again, or the app was reinstalled.
+    /// The rate of further first launches by devices whose click from the launch's address was claimed: the
+    /// device was set up again, or the app was reinstalled.
     ///
     /// Such a launch is more likely a reinstallation than another click's late conversion.
     var reinstalls = 0.0
