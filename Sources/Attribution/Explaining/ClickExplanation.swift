@@ -93,7 +93,7 @@ extension ClickExplanation {
             let method = click.claimedBy?.meaning ?? "the method is not known"
             return
                 "A launch consumed it at \(time.iso8601), \(Explanation.elapsed(from: click.clickedAt, to: time))"
-                + " after it: \(method). The record of that check is no longer stored."
+                + " after the click: \(method). The record of that check is no longer stored."
         case .retired:
             return
                 "It was retired with another click of the same visitor on the same link, which led to a launch."
@@ -138,7 +138,7 @@ extension ClickExplanation {
             case .noMatch: "found nothing (\(facts.reason?.rawValue ?? NoMatchReason.noClick.rawValue))"
             }
         return
-            "The nearest check\(searched), \(record.id.text), \(elapsed) after it, \(nearest.relation.meaning)"
+            "The nearest check\(searched), \(record.id.text), \(elapsed) after the click, \(nearest.relation.meaning)"
             + " and \(ending)."
     }
 
@@ -154,7 +154,7 @@ extension ClickExplanation {
             )
         }
         if !usesFingerprints, material.keyCount > 0, state != .robot {
-            advice.append("`afterlink apps set` switches fingerprints on.")
+            advice.append("`afterlink apps set --fingerprinting on` switches fingerprints on.")
         }
         if let nearest = material.near.first {
             advice.append(

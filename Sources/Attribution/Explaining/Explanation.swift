@@ -49,7 +49,8 @@ extension Explanation {
         let text =
             switch record.facts.outcome {
             case .match: matched
-            case .replay: "This was a repetition: the same caller got the same answer again. \(matched)"
+            case .replay:
+                "The check got an earlier answer: its caller's own, or one that could not be delivered. \(matched)"
             case .noMatch: unmatched
             }
         return installed.map { "\(text) \($0)" } ?? text
@@ -81,7 +82,7 @@ extension Explanation {
         guard let click = facts.click else { return "The answer was a click that is no longer known." }
         var text = "The launch was credited to the click \(click.text)\(Self.of(record.campaign))"
         if let answered = clicks.first(where: { $0.state == .answered })?.click {
-            text += ", \(Self.elapsed(from: answered.clickedAt, to: facts.at)) after it"
+            text += ", \(Self.elapsed(from: answered.clickedAt, to: facts.at)) after the click"
         }
         text += ": \(facts.method?.meaning ?? "recognised")"
         if let confidence = facts.confidence {
