@@ -11,7 +11,7 @@ public enum KeyKind: String, CaseIterable, Sendable {
     /// time that they state.
     case server
     /// A key like `app` for test traffic: its checks find only clicks of test keys, and no live key finds
-    /// those.
+    /// these clicks.
     case test
     /// A key for everything under `/admin` and nothing else. It belongs to no app.
     case admin

@@ -61,7 +61,8 @@ public enum ClaimOutcome: Equatable, Sendable {
     case claimed(Claim)
     /// The caller gets an earlier answer: its own again, or another caller's whose delivery failed.
     case replayed(Claim)
-    /// Another check has consumed the click, or it has expired or was deleted: this check must read again.
+    /// Another check has consumed the click, or the click has expired or was deleted: this check must read
+    /// again.
     case lost
     /// Another check of this process is claiming the click, so nothing was changed.
     ///

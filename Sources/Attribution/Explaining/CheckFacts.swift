@@ -45,7 +45,8 @@ public struct CheckFacts: Equatable, Sendable {
     public var candidates = 0
     /// The click of the answer, or for no match the most likely one; nil if there is none.
     public var click: ClickID?
-    /// The platform of ``click``, and the form of the fingerprint by which the launch finds it.
+    /// The platform of ``click``, and the form of the fingerprint by which the launch finds it; nil if the
+    /// click was not weighed.
     public var platformForm: PlatformForm?
     /// How the address of ``click`` compares with the launch's; nil if they were not compared.
     public var agreement: AddressAgreement?

@@ -33,7 +33,7 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     case organicByTenMinutes = 12
     /// Clicks by their two minutes since 1970, for the current rate.
     case clicksByTwoMinutes = 13
-    /// Clicks by the ``RelativeClickRateLevel`` at their time.
+    /// Clicks by the ``RelativeClickRateLevel`` (rate of clicks relative to the average) at their time.
     case clicksByRelativeRate = 14
     /// Launches that no click explains, by the ``RelativeClickRateLevel`` at their time.
     case organicByRelativeRate = 15

@@ -87,7 +87,7 @@ struct AddressLikelihood {
     /// counted clicks that are the visitor's own.
     func strangerExact(own: Double) -> Double {
         let others = max(0, traffic.clicksExact - own) + traffic.launchesExact
-        // The second term is the learnt chance that a stranger launches where no stranger launched before.
+        // The second term is the learnt chance that a stranger launches at the address of one visitor.
         let seen = others / total + model.repeatExact / (launches + 1)
         let share = traffic.launchesExact / (launches + 1)
         let beyondLimit = traffic.clicksExact >= AddressTraffic.countLimit ? share : 0

@@ -4,7 +4,7 @@ internal import Crypto
 public struct FormedFingerprint: Hashable, Sendable {
     public let form: FingerprintForm
     public let fingerprint: Fingerprint
-    /// The probability that a client of this form on the device sends this fingerprint, 0…1.
+    /// The probability that a client that uses this form on the device sends this fingerprint, 0…1.
     public let weight: Double
     /// The system's version on a device that sends the fingerprint; nil if it is unknown.
     public let osVersion: OSVersion?

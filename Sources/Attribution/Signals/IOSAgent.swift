@@ -74,7 +74,7 @@ struct IOSAgent {
         // An agent without ` OS ` is not Safari's, and its ` Version/` may be the browser's own version.
         guard let token else { return isNew ? version.map(reading(safari:)) ?? .unknown : .unknown }
         let isFrozen = releases.isFrozen(token)
-        // Some of these browsers print the frozen number as Safari does, and Safari's version.
+        // Some of the truthful browsers print the frozen number too, together with Safari's version.
         if !(isFrozen && isNew), releases.isTruthfulBrowser(text.bytes) {
             // Chrome omits the patch, or writes a zero instead.
             return token.patch > 0 ? .exact(token) : .minor(token)
