@@ -96,7 +96,7 @@ public struct RecordedLaunch: Equatable, Sendable {
     }
 
     public var at: Timestamp
-    /// Hashes of the fingerprints that the client sent or may have sent; empty if it sent only a token.
+    /// Hashes of the fingerprints that the client sent or that its signals have; empty if it sent neither.
     ///
     /// If several of them find one click, the click counts under the first fingerprint that finds it.
     public var fingerprints: [UInt64]

@@ -163,7 +163,7 @@ public struct ClickEvidence: Equatable, Sendable {
     /// The canonical values as text, for explanations and for the reconstruction of fingerprints; nil for a
     /// click without values.
     public var canonicalText: String?
-    /// The advertising ids that an ad network put on the click, keyed.
+    /// The keyed hashes of the advertising ids that an ad network added to the click.
     public var advertisingIDs: [AdvertisingIDEntry] = []
 
     public init() {}

@@ -45,7 +45,7 @@ public struct CheckView: Sendable {
         self.reason = reason
     }
 
-    /// Whether there is no click to return again, to claim or to weigh.
+    /// Whether there is neither an answer to return, nor a click to claim or to weigh.
     var isEmpty: Bool { replay == nil && certainChoice == nil && evidence == nil }
 
     /// Removes the background counts of destinations whose clicks were not found: counts may be some seconds

@@ -137,7 +137,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         guard facts.outcome != .replay, facts.method?.confidence == nil, let confidence = facts.confidence
         else { return }
         var probability = confidence
-        // The reported probability is capped; the recorded shares are not.
+        // The reported probability is at most the highest confidence; the recorded shares may be larger.
         if confidence >= Verdict.highestConfidence, !facts.isCampaignOnly {
             probability = max(confidence, facts.shares.first?.probability ?? confidence)
         }

@@ -34,8 +34,8 @@ public struct MatchingLadder: Equatable, Sendable {
 
     /// - Parameters:
     ///   - evidence: what the launch sent.
-    ///   - fingerprints: those that the client sent or that its signals have; empty if the app does not use
-    ///     fingerprints.
+    ///   - fingerprints: the one that the client sent, and those of its signals; empty if the app does not
+    ///     use fingerprints.
     ///   - app: the app whose launch it is.
     ///   - isTest: whether it is a test launch.
     ///   - apps: all apps of the server.

@@ -29,9 +29,9 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     case launchesAtAddress = 10
     /// Launches near an address (IPv4 /24, IPv6 /48), keyed by its hash's first word.
     case launchesNearAddress = 11
-    /// Launches that no click explains, by their ten minutes since 1970, for the current rate.
+    /// Launches that no click explains, by their ten-minute slot since 1970, for the current rate.
     case organicByTenMinutes = 12
-    /// Clicks by their two minutes since 1970, for the current rate.
+    /// Clicks by their two-minute slot since 1970, for the current rate.
     case clicksByTwoMinutes = 13
     /// Clicks by the ``RelativeClickRateLevel`` (rate of clicks relative to the average) at their time.
     case clicksByRelativeRate = 14

@@ -21,8 +21,8 @@ public final class MatchingModel: Sendable {
     public let launchesWithAddress: Double
     /// The share of clicks whose address is known, 0…1.
     public let clickAddressShare: Double
-    /// The number of launches, for each click, that no click explains (organic ones) although a click with
-    /// their fingerprint was live.
+    /// The number of organic launches (no click explains them) per click; only launches with the fingerprint
+    /// of a live click count.
     let organicPerClick: Double
     /// The same number for learning: before the first launches it is a guess, not 0.
     let organicPerClickGuess: Double

@@ -126,10 +126,10 @@ public enum ModelUpdates {
 struct LaunchUpdate {
     /// The number of conversions that the launch counts for.
     ///
-    /// At addresses of few people, only launches whose address agrees exactly with a click's count. Each
-    /// counts as 1 / P(exact | same device) conversions, and so stands for those whose address did not agree.
-    /// This is right on average even while L(h), the rate of organic launches, is unknown. At busy addresses,
-    /// and without an address, the launch counts by its posterior, from which the model learns more slowly.
+    /// At addresses of few people, a launch counts only if its address is exactly that of a click. It counts
+    /// as 1 / P(exact | same device) conversions, and so stands for those whose address did not agree. This
+    /// is right on average even while L(h), the rate of organic launches, is unknown. At busy addresses, and
+    /// without an address, the launch counts by its posterior, from which the model learns more slowly.
     private(set) var explained = 0.0
     private var byPlatformForm: [PlatformForm: Double] = [:]
     private var byBin: [Int: Double] = [:]
@@ -191,8 +191,8 @@ struct LaunchUpdate {
         return result.isFinite ? result : 1
     }
 
-    /// Returns how well agreement on the launch's address distinguishes conversions from chance: 0 if
-    /// strangers are expected to agree, near 1 if none are.
+    /// Returns how well agreement on the launch's address distinguishes conversions from chance: near 0 if
+    /// many strangers are expected to agree, near 1 if none are.
     private static func addressReliability(
         _ evidence: CandidateEvidence,
         _ rates: LaunchRates,

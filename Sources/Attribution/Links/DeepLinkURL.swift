@@ -129,7 +129,7 @@ extension DeepLinkURL {
         return appending(added)
     }
 
-    /// Returns the link with only `keyName` added, for an answer that credits a campaign without a click.
+    /// Returns the link with only `keyName` added, for an answer that credits only the campaign.
     public func attributed(campaignKey: CampaignKey?) -> String {
         let names = Set(queryItems.map(\.name))
         guard let campaignKey, names.isDisjoint(with: Self.campaignKeyNames) else { return text }

@@ -85,7 +85,7 @@ public protocol LaunchSource: AnyObject, Sendable {
 
 /// The values of a launch in addition to its ladder: evidence, and values for its record.
 public struct LaunchDetails: Equatable, Sendable {
-    /// Nil if the launch's address is no evidence.
+    /// Nil if the launch's address distinguishes no visitors.
     public var address: LaunchAddress?
     public var release: OSRelease?
     /// The launch's signals that some forms of fingerprint omit.

@@ -39,7 +39,7 @@ public enum LinkField: String, SettingField {
     /// Names of query parameters that are passed on to the destination.
     case passedParameters = "pass_parameters"
     case tags
-    /// A colour as `#rrggbb`, like the background.
+    /// A colour as `#rrggbb`; the background has the same form.
     case qrForeground = "qr_foreground"
     case qrBackground = "qr_background"
     /// `L`, `M`, `Q` or `H`.

@@ -96,8 +96,8 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
         }
     }
 
-    /// Returns the form with the fewest components among those that clients of the platform use, of equals
-    /// the first case.
+    /// Returns the form with the fewest components among those that clients of the platform use; among
+    /// equals, the first case.
     ///
     /// If a launch sends values, the fingerprint of this form finds its clicks.
     public static func smallest(on platform: Platform) -> FingerprintForm {

@@ -44,7 +44,7 @@ public struct FingerprintSearch: Sendable {
         self.limit = limit
     }
 
-    /// Searches for the input of a fingerprint, of which a stored hash is enough.
+    /// Searches for the input of a fingerprint that is known itself, or only by its stored hash.
     ///
     /// - Parameters:
     ///   - candidates: inputs of the nearest clicks, in every form, the nearest first. They are tried

@@ -17,8 +17,8 @@ extension CanonicalSignals {
     /// Returns the fingerprints that clients on this device may send, in every form whose values are known.
     ///
     /// They are ordered by form; the first of a form is made of the first spelling of each component. No two
-    /// are equal. The weights of a form add up to about 1: to less if rare combinations are omitted, and up
-    /// to 1.3 if an app may get one of two languages.
+    /// are equal. The weights of a form add up to about 1, to less if rare combinations are omitted, and to
+    /// 1.3 at most if an app may get one of two languages.
     ///
     /// - Parameters:
     ///   - localization: the languages that the app comes in.
@@ -55,8 +55,8 @@ extension CanonicalSignals {
         return texts
     }
 
-    /// Returns the unknown components of the form with the fewest unknown ones; empty if all of a form are
-    /// known.
+    /// Returns the unknown components of the form with the fewest unknown ones; empty if all components of
+    /// some form are known.
     public func missing(data: DeviceData = .embedded) -> [SignalComponent] {
         let spellings = SignalSpellings(self, .unknown, data)
         return FingerprintForm.allCases.filter { $0.isUsed(on: platform) }
@@ -220,7 +220,8 @@ struct SignalSpellings {
 
     /// The choices of all components, one component after the other.
     let choices: [Choice]
-    /// The range of each component's choices, by ``SignalComponent/position``; empty if it is unknown.
+    /// The range of each component's choices, by ``SignalComponent/position``; empty for an unknown
+    /// component.
     private let places: InlineArray<6, Range<Int>>
 
     /// The probability that an app gets the person's most preferred language although the app lacks it.

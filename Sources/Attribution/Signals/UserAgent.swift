@@ -128,8 +128,7 @@ struct AgentText {
         return value.isEmpty ? nil : value
     }
 
-    /// Returns the version after a keyword, from the digits, dots and underscores there; nil if they are
-    /// none.
+    /// Returns the version after a keyword, which consists of digits, dots and underscores; nil without one.
     func version(after keyword: AgentKeyword) -> OSVersion? {
         value(after: keyword) { $0.isASCIIDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_") }
             .flatMap { OSVersion(bytes: $0) }
