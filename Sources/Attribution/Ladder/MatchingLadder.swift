@@ -34,8 +34,7 @@ public struct MatchingLadder: Equatable, Sendable {
 
     /// - Parameters:
     ///   - evidence: what the launch sent.
-    ///   - fingerprints: the one that the client sent, and those of its signals; empty if the app does not
-    ///     use fingerprints.
+    ///   - fingerprints: the client's own, and those of its signals; empty if the app uses no fingerprints.
     ///   - app: the app whose launch it is.
     ///   - isTest: whether it is a test launch.
     ///   - apps: all apps of the server.

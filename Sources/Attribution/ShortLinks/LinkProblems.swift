@@ -49,7 +49,6 @@ extension Link.Settings {
 }
 
 extension Link.Target {
-    /// Returns the problem of the target for the app; nil if there is none.
     fileprivate func problem(of field: LinkField, for app: App.Settings) -> String? {
         switch self {
         case .path(let path): Self.problem(of: field, path, schemes: app.links.schemes)

@@ -210,7 +210,6 @@ struct FingerprintTexts {
 
 /// The values that apps on one device may hash for every component, with their probabilities.
 struct SignalSpellings {
-    /// One value of a component.
     struct Choice {
         let text: String
         let weight: Double

@@ -116,7 +116,6 @@ public struct AppLocalization: Equatable, Sendable {
     private let codes: Set<String>
     private let development: String?
 
-    /// The value for an app whose languages are unknown.
     public static let unknown = AppLocalization()
 
     private init() {

@@ -99,7 +99,6 @@ public struct StatisticsReport: Equatable, Sendable {
             self.expected = expected
         }
     }
-    /// The counts of one interval of the series.
     public struct Period: Equatable, Sendable {
         public var start: Timestamp
         public var counts: Counts

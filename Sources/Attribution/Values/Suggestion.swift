@@ -1,9 +1,7 @@
 /// Finds the word that an operator probably meant when they mistyped one.
 package enum Suggestion {
-    /// Returns the known word that was probably meant; nil if none is near.
-    ///
-    /// If the typed word has three letters or more, and only one known word starts with it, that is the one;
-    /// otherwise it is the nearest known word.
+    /// Returns the only known word that starts with `word`, if `word` has three letters or more; otherwise
+    /// the nearest known word, or nil if none is near.
     package static func nearest(to word: String, among known: [String]) -> String? {
         let lowered = word.lowercased()
         let tolerance = max(1, min(3, lowered.count / 3 + 1))
