@@ -179,7 +179,7 @@ struct ChecksTests {
         service.clock.advance(seconds: 86_400)
         let after = await explain(service, id)
         for words in [
-            #""state":"expired""#, "its window was 24 h", "10 min after it, came from its address",
+            #""state":"expired""#, "its window was 24 h", "10 min after the click, came from its address",
             #""relation":"same_address""#, #""relation":"near_address""#, #""searched_checks":3"#,
         ] { #expect(after.text.contains(words), "\(words)") }
         #expect(after.text.components(separatedBy: "\"relation\"").count == 3)

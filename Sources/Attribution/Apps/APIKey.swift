@@ -4,21 +4,22 @@ internal import Crypto
 ///
 /// The raw value is the prefix of the key's text and the word in the database.
 public enum KeyKind: String, CaseIterable, Sendable {
-    /// A public key, because it is part of the mobile app. It may send checks and clicks; the server ignores
-    /// the address, agent and time that they claim.
+    /// A public key, because it is part of the mobile app. It may send clicks and checks (a first launch's
+    /// requests for its click); the server ignores the address, agent and time that they state.
     case app
-    /// A customer's secret key. It may send checks and clicks; the server believes their address, agent and
-    /// time.
+    /// A customer's secret key. It may send checks and clicks; the server believes the address, agent and
+    /// time that they state.
     case server
-    /// Like `app`, but sees and creates only test clicks.
+    /// A key like `app` for test traffic: its checks find only clicks of test keys, and no live key finds
+    /// these clicks.
     case test
     /// A key for everything under `/admin` and nothing else. It belongs to no app.
     case admin
 }
 
-/// The SHA-256 of a key's text, which is stored instead of the text.
+/// The SHA-256 of a key's text, stored instead of the text.
 ///
-/// Generated keys are random, so a fast hash is safe: their text cannot be guessed.
+/// Generated keys are random and cannot be guessed, so a fast hash is safe.
 ///
 /// A comparison takes constant time, so that its duration reveals nothing about a stored key.
 public struct KeyDigest: Hashable, Sendable {
@@ -36,7 +37,7 @@ public struct KeyDigest: Hashable, Sendable {
     init(_ digest: SHA256.Digest) { self.digest = digest }
 }
 
-/// A key as it is stored: without its text, which is shown only once, when the key is created.
+/// A key as it is stored, without its text.
 public struct APIKey: Equatable, Sendable {
     public let id: KeyID
     public let kind: KeyKind
@@ -48,7 +49,8 @@ public struct APIKey: Equatable, Sendable {
     public let createdAt: Timestamp
     public var expiresAt: Timestamp?
     public var revokedAt: Timestamp?
-    /// Rounded down to the minute, and recorded with a delay of some seconds; nil for a key never used.
+    /// When the key was last used, rounded down to the minute and recorded some seconds late; nil for a key
+    /// that was never used.
     public var lastUsedAt: Timestamp?
 
     public init(
@@ -81,7 +83,6 @@ public struct APIKey: Equatable, Sendable {
 /// The secret text of a key, which is shown once, when the key is created, and stored only as a
 /// ``KeyDigest``.
 public struct KeyText: Sendable {
-    /// The secret itself.
     public let text: String
 
     /// The possible lengths of an operator's own key text, in characters.
@@ -102,10 +103,10 @@ public struct KeyText: Sendable {
         self.text = text
     }
 
-    /// Returns whether a text contains a generated key as a whole word.
+    /// Returns whether a text contains a word with the form of a generated key.
     ///
     /// A word ends at any character that no generated key contains. Keys that operators choose themselves
-    /// have no recognisable form.
+    /// are not recognised.
     public static func occurs(in text: String) -> Bool {
         text.utf8.split { !$0.isASCIIWordByte }.contains { word in
             KeyKind.allCases.contains { kind in
@@ -115,10 +116,10 @@ public struct KeyText: Sendable {
         }
     }
 
-    /// Returns whether a text contains the characters of a generated key, even inside a longer word.
+    /// Returns whether a text may contain a generated key, even inside a longer word.
     ///
-    /// It may return true without a key, so it decides only what logs omit; ``occurs(in:)`` decides what is
-    /// rejected.
+    /// It may return true for a text without a key, so it decides only what logs omit. ``occurs(in:)``
+    /// decides which requests are rejected.
     public static func mayOccur(in text: String) -> Bool {
         let text = text.utf8.span
         for index in text.indices where text[index] == UInt8(ascii: "_") {
@@ -140,7 +141,6 @@ public struct KeyText: Sendable {
     /// The number of characters of 32 bytes in base64url.
     private static let secretLength = (randomByteCount * 4 + 2) / 3
 
-    /// The digest that is stored instead of the text.
     public var digest: KeyDigest { KeyDigest(of: text) }
 }
 

@@ -1,4 +1,4 @@
-/// A mobile app whose clicks and first launches are separate from those of all others.
+/// A mobile app; its clicks and first launches are separate from those of all other apps.
 public struct App: Equatable, Sendable {
     /// What an operator may change about an app.
     public struct Settings: Equatable, Sendable {
@@ -8,15 +8,16 @@ public struct App: Equatable, Sendable {
         public var openClicks: Bool
         /// Origins (`https://shop.example`) whose pages may post clicks; empty allows any.
         public var allowedOrigins: [String]
-        /// The texts of the ``Destination``s that visitors' clicks may lead to; empty allows any.
+        /// The texts of the ``Destination``s that clicks may lead to, unless a server key posts them or they
+        /// are taps on short links; empty allows any.
         public var destinations: [String]
-        /// Nil for the server's window.
+        /// The attribution window of the app's clicks; nil for the server's standard window.
         public var window: AttributionWindow?
         /// The languages that the app comes in, as Xcode names them (`tr`, `pt-BR`); empty if unknown.
         public var localizations: [String]
         /// The language of ``localizations`` that the app uses if it has none of the device's languages.
         public var developmentLanguage: String?
-        /// How probabilities decide matches.
+        /// How likely a click must be to match, and the answer if none is likely enough.
         public var policy: MatchPolicy
         /// The link in answers that credit only the campaign, without the click's own link; such answers
         /// (``MatchPolicy/Ambiguity`` `campaignOnly`) need it.
@@ -76,8 +77,8 @@ package enum AppIdentifiers {
             && text.utf8.allSatisfy { $0.isASCIIDigit || ($0.isASCIILetter && $0 != $0.asciiLowercased) }
     }
 
-    /// Returns the text if it is a bundle id: two or more parts of letters, digits and hyphens, separated by
-    /// dots; nil for any other text.
+    /// Returns the text if it is a bundle id: at most 155 characters, in two or more parts of letters, digits
+    /// and hyphens, separated by dots; nil for any other text.
     static func bundle(_ text: String) -> String? {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let isBundle =
@@ -103,9 +104,11 @@ package enum AppIdentifiers {
         return UInt64(digits)
     }
 
-    /// Returns a certificate's SHA-256 as in Google's files: capital digits in pairs, separated by colons.
+    /// Returns a certificate's SHA-256 as in Google's files: pairs of capital hexadecimal digits, separated
+    /// by colons.
     ///
-    /// Nil for a text that is not 64 digits, with all those colons or with none.
+    /// Nil unless the text has 64 hexadecimal digits of either case, with colons between all pairs or with
+    /// none.
     static func certificate(_ text: String) -> String? {
         let digits = text.utf8.filter { $0 != UInt8(ascii: ":") }
         let hasColons = text.utf8.count == 95
@@ -117,14 +120,14 @@ package enum AppIdentifiers {
             String(decoding: capitals[$0..<$0 + 2], as: UTF8.self)
         }
         let canonical = pairs.joined(separator: ":")
-        // Either all pairs are separated by colons, or none.
         guard hasColons else { return canonical }
         return canonical.asciiLowercased == text.asciiLowercased ? canonical : nil
     }
 
-    /// Returns an app's own scheme in lower case, as systems compare it; reads it with or without `://`.
+    /// Returns an app's own URL scheme in lower case, as systems compare it; reads it with or without `://`.
     ///
-    /// Nil for `http`, `https`, a scheme that links may not have, and any other text.
+    /// Nil for `http`, `https`, a scheme that links may not have, one of more than 64 characters, and a text
+    /// that is no scheme.
     static func scheme(_ text: String) -> String? {
         let name = text.hasSuffix("://") ? String(text.dropLast(3)) : text
         guard let parts = try? URLParts(Array("\(name)://host".utf8)), !parts.isWeb, name.utf8.count <= 64,
@@ -134,16 +137,16 @@ package enum AppIdentifiers {
     }
 }
 
-/// All apps and keys at one time; they are few, and every request reads them.
+/// A snapshot of all apps and keys, which every request reads; they are few.
 ///
-/// This is a class, so that a request holds a reference to it and not a copy of all its parts.
+/// This is a class, so that a request copies a reference and not all parts.
 public final class Directory: Equatable, Sendable {
     /// Oldest first.
     public let apps: [App]
     /// Oldest first, revoked ones included.
     public let keys: [APIKey]
     /// The ``App/Settings/followedPolicy`` of each app in ``apps``, computed once because every check reads
-    /// one.
+    /// it.
     private let policies: [MatchPolicy]
     private let appIndexes: [AppID: Int]
     private let keyIndexes: [KeyDigest: Int]
@@ -162,7 +165,7 @@ public final class Directory: Equatable, Sendable {
 
     public func app(_ id: AppID) -> App? { appIndexes[id].map { apps[$0] } }
 
-    /// Returns the apps that list a host, whose domain files it serves, oldest first; empty if none does.
+    /// Returns the apps that list a host, oldest first: the host serves their domain files.
     public func apps(listing host: LinkHost) -> [App] {
         apps.filter { $0.settings.links.hosts.contains(host) }
     }
@@ -172,7 +175,7 @@ public final class Directory: Equatable, Sendable {
 
     /// Returns the apps whose links a host serves: those that list it, or else those that list no host.
     ///
-    /// A nil host is an unknown one.
+    /// For a nil (unknown) host, returns the apps that list no host.
     public func apps(onHost host: LinkHost?) -> [App] {
         if let host {
             let listing = apps.filter { $0.settings.links.hosts.contains(host) }
@@ -181,7 +184,9 @@ public final class Directory: Equatable, Sendable {
         return apps.filter(\.settings.links.hosts.isEmpty)
     }
 
-    /// Returns the app and all apps that share a link host with it: a slug must be unique among their links.
+    /// Returns the app and all apps whose links one host may serve: a slug must be unique among their links.
+    ///
+    /// These are the apps that share a link host with it, or, if it lists no host, all apps that list none.
     public func neighbours(of app: App) -> [App] {
         let hosts = Set(app.settings.links.hosts)
         return apps.filter {
@@ -190,7 +195,8 @@ public final class Directory: Equatable, Sendable {
         }
     }
 
-    /// Returns the apps that share no link host with this one now, but would under the settings `links`.
+    /// Returns the apps that are no ``neighbours(of:)`` of the app now, but would be with the settings
+    /// `links`.
     public func newNeighbours(of app: App, with links: AppLinks) -> [App] {
         let current = Set(neighbours(of: app).map(\.id))
         var changed = app
@@ -206,26 +212,24 @@ public protocol AppStore {
     /// Returns the current apps and keys; changes by another process are visible within half a second.
     func directory() throws(StoreError) -> Directory
 
-    /// Creates an app and its first keys: all of them or nothing.
+    /// Creates an app and its first keys, or nothing.
     ///
-    /// - Throws: `conflict` if another app has the name, or a key exists already.
+    /// - Throws: `conflict` if another app has the name, or the same key text exists already.
     func create(_ app: App, with keys: [APIKey]) async throws(StoreError)
     /// - Throws: `notFound` for an unknown app, `conflict` if another app has the name.
     func update(_ app: AppID, to settings: App.Settings) async throws(StoreError)
 
     /// - Throws: `conflict` if the same key text exists already, `notFound` for an unknown app.
     func create(_ key: APIKey) async throws(StoreError)
-    /// Revokes a key; does not change the time of a key that was revoked before.
+    /// Revokes a key; a key that was revoked before retains that time.
     ///
-    /// - Throws: `notFound`.
+    /// - Throws: `notFound` for an unknown key.
     func revoke(_ key: KeyID, at now: Timestamp) async throws(StoreError)
-    /// Records that the key was used; the store writes such records in batches.
+    /// Records that a key was used; the store writes such records in batches, some seconds later.
     func noteUse(of key: KeyID, at now: Timestamp)
 }
 
 extension AppStore {
-    /// Creates an app that has no keys yet.
-    ///
-    /// - Throws: `conflict` if another app has the name.
+    /// Creates an app that has no keys yet; throws as ``create(_:with:)`` does.
     public func create(_ app: App) async throws(StoreError) { try await create(app, with: []) }
 }

@@ -18,9 +18,10 @@ public struct AppLinks: Equatable, Sendable {
     public init() {}
 }
 
-/// An app in Apple's store and its domain file.
+/// The names of an app in Apple's store and in Apple's domain file.
 public struct AppleApp: Equatable, Sendable {
-    /// The prefix of the app's id, ten capital letters and digits: the team's id, or an old app's own.
+    /// The prefix of the app's id, ten capital letters and digits: the team's id, or for some old apps a
+    /// prefix of the app alone.
     public var teamID: String?
     public var bundleIDs: [String] = []
     /// The number in the URL of the store's page.
@@ -35,7 +36,7 @@ public struct AppleApp: Equatable, Sendable {
     public init() {}
 }
 
-/// An app in Google's store and its domain file.
+/// The names of an app in Google's store and in Google's domain file.
 public struct AndroidApp: Equatable, Sendable {
     public var package: String?
     /// SHA-256 of its signing certificates: 32 bytes as upper-case hex with colons.
@@ -50,25 +51,24 @@ public struct AndroidApp: Equatable, Sendable {
 public struct LinkHost: Hashable, Sendable {
     public let text: String
 
-    /// Reads a `Host` field: a host name, or one with a port, which is dropped; nil for any other text.
+    /// Reads a `Host` field: a host name or an IP address, without its port; nil for any other text.
     public init?(_ text: String) {
         guard let host = try? URLHost(Array(text.trimmed.utf8)[...], isWeb: true), host.name.utf8.count <= 253
         else { return nil }
         self.text = host.name
     }
 
-    /// Reads a host as an operator names it; nil for a text with a port, and for a text that is no host.
+    /// Reads a host as an operator names it; nil for a text with a port, and for a text that is no host in
+    /// ASCII.
     public init?(naming text: String) {
         guard let host = LinkHost(text), host.text == text.trimmed.asciiLowercased else { return nil }
         self = host
     }
 }
 
-/// The settings of an app's links, stores and domain files, by their names on the wire.
-///
-/// Only ``AppLinks`` interprets their texts.
+/// The names of ``AppLinks``' settings on the wire, in files and in the database.
 public enum AppLinkField: String, SettingField {
-    /// The host names that serve its links and domain files.
+    /// The host names that serve the app's links and domain files.
     case hosts = "link_hosts"
     /// Hosts in addition to ``hosts`` that links and fallbacks may lead to; the single text `any` allows all.
     case webHosts = "web_hosts"
@@ -102,7 +102,6 @@ public enum AppLinkField: String, SettingField {
 
 public typealias AppLinkFields = FieldTexts<AppLinkField>
 
-/// Reads and writes an app's link settings as field texts.
 extension AppLinks {
     static let maximumHostCount = 100
 
@@ -111,7 +110,7 @@ extension AppLinks {
     /// A text that is no longer valid is ignored.
     public init(stored fields: AppLinkFields) { (self, _) = Self.read(fields) }
 
-    /// Reads fields from outside.
+    /// Reads and validates the fields of a request or a command.
     ///
     /// - Throws: ``FieldProblems`` with all problems of the fields.
     public init(_ fields: AppLinkFields) throws(FieldProblems) {

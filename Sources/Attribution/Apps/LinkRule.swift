@@ -1,18 +1,19 @@
 /// An operator's rule about URLs of an app's link hosts: they open the app, or they stay in the browser.
 ///
 /// A rule is one line, such as `/products/*`, `exclude /help/*` or
-/// `/search ?q=?*&lang=tr #top ignore-case decoded -- a comment`. `exclude` comes first, and the comment last;
-/// the parts between them may have any order. A rule needs a path, a query or a fragment. `?` precedes a
-/// pattern for the whole query, or `name=pattern` for some of its items, joined by `&`. `#` precedes a pattern
-/// for the fragment.
+/// `/search ?q=?*&lang=tr #top ignore-case decoded -- a comment`. `exclude` comes first, and the comment
+/// last; the parts between them may have any order. A rule needs a path, a query or a fragment. `?` precedes
+/// a pattern for the whole query, or one `name=pattern` for each of some items, joined by `&`. `#` precedes a
+/// pattern for the fragment.
 public struct LinkRule: Equatable, Sendable {
     public let component: AssociationComponent
 
+    /// The largest length of a rule in bytes.
     public static let maximumLength = 512
-    /// The maximum per app: each phone that installs the app reads all its rules.
+    /// The largest number of rules of an app: each phone that installs the app reads all of them.
     public static let maximumCount = 100
 
-    /// Makes a rule from a domain file's component, to print it as text.
+    /// Creates a rule from a domain file's component, to print it as text.
     package init(_ component: AssociationComponent) { self.component = component }
 
     /// - Throws: ``LinkRuleError``, whose message says what to do.
@@ -208,7 +209,8 @@ public struct AssociationComponent: Equatable, Sendable {
 /// true.
 public struct MatchingSettings: Equatable, Sendable {
     public var caseSensitive: Bool?
-    /// Whether patterns are compared with the URL as it is written; false compares with its decoded characters.
+    /// Whether patterns are compared with the URL as it is written; false compares with its decoded
+    /// characters.
     public var percentEncoded: Bool?
 
     public init(caseSensitive: Bool? = nil, percentEncoded: Bool? = nil) {
@@ -228,10 +230,10 @@ public struct MatchingSettings: Equatable, Sendable {
     package var readsEscapes: Bool { percentEncoded == false }
 }
 
-/// The variables that Apple defines.
+/// The variables that Apple defines for patterns: `$(digit)` matches one digit.
 ///
-/// This program recognises codes of regions and languages by their length and letters, not by lists as
-/// devices do. Source: Apple, "applinks.SubstitutionVariables".
+/// This program recognises codes of regions and languages by their length and letters; devices use lists.
+/// Source: Apple, "applinks.SubstitutionVariables".
 package enum PredefinedVariable: String, CaseIterable, Sendable {
     case alpha, upper, lower, alnum, digit, xdigit, region, lang
 }

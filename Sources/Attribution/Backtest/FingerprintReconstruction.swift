@@ -1,11 +1,11 @@
-/// Reconstructs the fingerprints of a stored click from its signals.
+/// Reconstructs a stored click's fingerprints (hashes of device values) from its signals (the values).
 ///
-/// The forms and weights of fingerprints are not stored once the click can no longer match.
+/// Once a click can no longer match, the forms and weights of its fingerprints are no longer stored.
 public struct FingerprintReconstruction: Sendable {
     private let keys: [ServerKey]
     private let data: DeviceData
     private let localization: AppLocalization
-    /// The results by ``ClickEvidence/canonicalText``: the clicks of an app come from few kinds of devices.
+    /// A cache of results by ``ClickEvidence/canonicalText``, because many clicks have the same values.
     private var known: [String: Reconstruction] = [:]
 
     private struct Reconstruction {
@@ -14,7 +14,7 @@ public struct FingerprintReconstruction: Sendable {
         var signals = SignalHashes.none
     }
 
-    /// The number of texts at which the whole cache is emptied; it is soon filled again.
+    /// The number of texts at which the cache is emptied.
     private static let maximumKnown = 20_000
 
     /// - Parameters:
@@ -28,13 +28,15 @@ public struct FingerprintReconstruction: Sendable {
     }
 
     /// - Parameters:
-    ///   - stored: every hash that finds the click: first a ready-made fingerprint, then the fingerprints of
-    ///     its signals, then its advertising ids.
+    ///   - stored: every hash that finds the click: a ready-made fingerprint that the client sent, if any;
+    ///     then the fingerprints of its signals; then its advertising ids.
     ///   - text: the click's signals; nil if it had none.
-    ///   - osVersion: the click's system version, if there is no text.
-    ///   - platform: the platform of `osVersion`; unused if there is text.
-    /// - Returns: the click's fingerprints, the number of stored ones that could not be computed (1 if none
-    ///   could), and the hashes of the click's reported values.
+    ///   - osVersion: the click's system version, which is used if `text` is nil.
+    ///   - platform: the platform of `osVersion`.
+    /// - Returns: three values. The first is the click's fingerprints, or only the first of `stored` if none
+    ///   of them could be computed. The second is the number of fingerprints of its signals that could not be
+    ///   computed: 0 if `text` yields no fingerprint, and 1 if it yields only others. The third is the hashes
+    ///   of the click's reported values.
     public mutating func fingerprints(
         _ stored: [KeyedHash],
         text: String?,

@@ -1,10 +1,11 @@
-/// A click or a launch that has happened, with the hashes of the values that the server received.
+/// A recorded click or launch, as a backtest replays it: with hashes of the values that the server received.
 ///
-/// Equal texts have equal hashes; matching needs no more.
+/// Equal values have equal hashes, and matching only compares them.
 public enum RecordedEvent: Equatable, Sendable {
     case click(RecordedClick)
     case launch(RecordedLaunch)
 
+    /// When the server learnt of the event: when a click was posted, or when a launch came.
     public var at: Timestamp {
         switch self {
         case .click(let click): max(click.at, click.recordedAt ?? click.at)
@@ -12,7 +13,7 @@ public enum RecordedEvent: Equatable, Sendable {
         }
     }
 
-    /// Returns the hash for comparing names and destinations: the first word of the SHA-256 of a text.
+    /// Returns a hash for comparing names and destinations: the first 64 bits of the SHA-256 of a text.
     public static func hash(_ text: String) -> UInt64 { Fingerprint(of: text).words.0 }
 }
 
@@ -40,7 +41,7 @@ public struct RecordedClick: Equatable, Sendable {
     /// The name by which launches refer to the click: the first 64 bits of its identifier.
     public var name: UInt64
     public var at: Timestamp
-    /// When it was posted, which is when launches start to find it; nil if it was posted at the time ``at``.
+    /// When the click was posted, so that launches could find it; nil if it was posted at the time ``at``.
     public var recordedAt: Timestamp?
     public var platform: Platform
     /// Empty if only a token finds the click.
@@ -56,11 +57,11 @@ public struct RecordedClick: Equatable, Sendable {
     public var window: AttributionWindow?
     /// Hashes of reported values that some fingerprints do not contain.
     public var signals = SignalHashes.none
-    /// Whether a robot made it, so that it is never a candidate.
+    /// Whether a robot made the click, so that no launch is credited to it.
     public var isRobot = false
     /// When a launch from before the history claimed the click; nil if none did.
     public var consumedAt: Timestamp?
-    /// The person, if known.
+    /// The person who clicked; nil if unknown, as always in a database's history.
     public var person: UInt64?
 
     public init(
@@ -80,7 +81,7 @@ public struct RecordedClick: Equatable, Sendable {
     }
 }
 
-/// A recorded launch.
+/// A recorded first launch.
 public struct RecordedLaunch: Equatable, Sendable {
     /// What really led to the launch.
     public enum Truth: Equatable, Sendable {
@@ -95,7 +96,7 @@ public struct RecordedLaunch: Equatable, Sendable {
     }
 
     public var at: Timestamp
-    /// Hashes of the fingerprints that the client sent or may have sent; empty if it sent only a token.
+    /// Hashes of the fingerprints that the client sent or that its signals have; empty if it sent neither.
     ///
     /// If several of them find one click, the click counts under the first fingerprint that finds it.
     public var fingerprints: [UInt64]
@@ -108,13 +109,13 @@ public struct RecordedLaunch: Equatable, Sendable {
     public var hasInstallID = false
     public var release: OSRelease?
     public var signals = SignalHashes.none
-    /// The name of the click that the launch's token names; in a database's history, the click of any certain
-    /// match.
+    /// The name of the click of the launch's token, or in a database's history that of any certain match (by
+    /// a token, click id or advertising id); nil without one.
     public var token: UInt64?
-    /// Nil if it is unknown.
+    /// What really led to the launch; nil if unknown, as always in a database's history.
     public var truth: Truth?
     public var person: UInt64?
-    /// The number of launches that this record represents: in a flood, some were not recorded.
+    /// The number of launches that this record represents: in a flood, some launches get no record.
     public var weight = 1
     /// The recorded answer; nil if it is unknown.
     public var answer: RecordedAnswer?
@@ -125,7 +126,7 @@ public struct RecordedLaunch: Equatable, Sendable {
         self.caller = caller
     }
 
-    /// The input of the posterior, apart from the clicks.
+    /// The launch's part of the input of the ``Posterior``; the other part is the clicks.
     public var traits: LaunchTraits {
         LaunchTraits(at: at, hasAddress: address != nil, release: release, signals: signals)
     }
@@ -138,22 +139,25 @@ public struct RecordedAnswer: Equatable, Sendable {
     public var click: UInt64?
     public var method: AttributionMethod?
     public var isCampaignOnly = false
-    /// Why the launch got no click.
+    /// Why the launch got no click; nil if it got one.
     public var reason: NoMatchReason?
-    /// The probability that the answer was right, before capping if the record contains that.
+    /// The probability that the answer was right, or, for no match, that the most likely click was; nil if
+    /// unknown.
+    ///
+    /// It is not limited by ``Verdict/highestConfidence``, unless the record contains only the limited value.
     public var probability: Double?
     /// The probability that no click led to the launch; nil if nothing was weighed.
     public var organicShare: Double?
 
     public init(_ outcome: CheckOutcome) { self.outcome = outcome }
 
-    /// Whether the answer is a certain match, by a token or an id, not by the fingerprint.
+    /// Whether the answer is a certain match: by a token or an id, and not by the fingerprint.
     public var isCertain: Bool { method?.confidence != nil }
 }
 
 /// The recorded clicks and checks of one app, in the order of time.
 ///
-/// A store returns them in pieces, so that memory does not grow with their number and no writer waits.
+/// A store reads them in pieces, so that memory does not grow with their number and no writer has to wait.
 public protocol TrafficHistory {
     /// The first and the last time in the history; nil if it is empty.
     var span: (first: Timestamp, last: Timestamp)? { get }
@@ -173,7 +177,7 @@ public struct HistoryGaps: Equatable, Sendable {
     /// Clicks without a stored visitor; each visit counts as a visitor.
     public var clicksWithoutVisitor = 0
     /// Clicks with a fingerprint that could not be reconstructed from their signals under the current
-    /// settings and tables; that fingerprint has full weight and no form.
+    /// settings and tables; that fingerprint gets the weight 1 and no form.
     public var clicksNotReconstructed = 0
     public var clicksWithoutAddress = 0
     /// Clicks claimed before the first recorded check.
@@ -184,19 +188,21 @@ public struct HistoryGaps: Equatable, Sendable {
     /// Launches without a stored caller; fingerprint and address identify the caller.
     public var launchesWithoutCaller = 0
     public var launchesWithoutAddress = 0
-    /// Launches without a fingerprint that got no click.
+    /// Launches whose records contain neither a fingerprint nor a certain match.
     public var launchesWithoutFingerprint = 0
-    /// Launches that named a click but did not get it; their records do not contain which click.
+    /// Launches that named a click but did not get it; their records do not contain which click they named.
     public var launchesNamingOtherClick = 0
-    /// Launches that were left unrecorded during floods; other records of that time have their weight.
+    /// Launches without a record of their own, because they came in a flood; the ``RecordedLaunch/weight`` of
+    /// other records includes them.
     public var launchesNotRecorded = 0
-    /// Matches whose probability was recorded only after capping.
+    /// Matches by a fingerprint whose records contain only the probability that ``Verdict/highestConfidence``
+    /// limited.
     public var probabilitiesNotKnown = 0
     /// Claims since the first recorded check.
     public var claims = 0
     /// Recorded matches.
     public var matches = 0
-    /// The number of launches by the minimum confidence that the app required of each.
+    /// The number of launches for each minimum confidence that the app required at their time.
     public var minimums: [Double: Int] = [:]
 
     public init() {}

@@ -1,6 +1,6 @@
-/// One fingerprint that finds a click.
+/// One fingerprint (a hash of device values) under which a click can be found.
 public struct FingerprintEntry: Hashable, Sendable {
-    /// How the fingerprint was computed; nil if the caller sent it ready-made.
+    /// Which values were hashed; nil if the caller sent the fingerprint ready-made.
     public let form: FingerprintForm?
     public let key: KeyedHash
     /// The probability that the click's device computes this fingerprint, 0…1.
@@ -16,7 +16,7 @@ public struct FingerprintEntry: Hashable, Sendable {
     }
 }
 
-/// A visit to a campaign link, to which a first launch may later be credited.
+/// A visitor's tap on a campaign link, to which a first launch may later be credited.
 public struct Click: Equatable, Sendable {
     /// The properties of a click, apart from the keyed hashes that find it.
     ///
@@ -33,7 +33,8 @@ public struct Click: Equatable, Sendable {
         /// it.
         public var isTest = false
         public var source = SourceToken.direct
-        /// The signal that `source` comes from, as the client sent it (`google`), at most 255 characters.
+        /// The text of the signal that `source` comes from (`google`), at most 255 characters; nil for no
+        /// signal.
         public var rawSource: String?
         public var platform = Platform.unknown
         /// Major and minor OS version in the system's own spelling (`17.2`); nil if it is unknown.
@@ -70,7 +71,7 @@ public struct Click: Equatable, Sendable {
             self.window = window
         }
 
-        /// The group with which its match rate is watched.
+        /// The group of clicks (platform, OS version and browser) whose match rate is watched.
         public var driftGroup: DriftGroup {
             DriftGroup(clickOn: platform, osVersion: osVersion, browser: browser)
         }
@@ -91,19 +92,21 @@ public struct Click: Equatable, Sendable {
 /// A click to be stored; the store creates its identifier.
 public struct NewClick: Equatable, Sendable {
     public var facts: Click.Facts
-    /// At least one, unless only a token can find the click.
+    /// Empty for a click with a ``ClickBasis``, and for one whose values are too few for a fingerprint.
     public var fingerprints: [FingerprintEntry]
-    /// A hash of app, fingerprint, link or URL, exact address and user agent; a match also closes the
-    /// visitor's older clicks with the same hash.
+    /// A hash of app, fingerprint, link or URL, exact address and user agent.
+    ///
+    /// A match also closes the clicks with the same hash from the ten minutes before the matched one.
     public var visit: KeyedHash
-    /// A hash of visit, campaign key and the journey id of the post, if it has one; posts with the same hash
-    /// within 10 s are one click.
+    /// A hash of visit, campaign key and the journey id of the post, if it has one.
+    ///
+    /// Posts with the same hash within 10 s are one click, unless a launch claims the click between them.
     public var post: KeyedHash
     /// The evidence that distinguishes the click from others with the same fingerprint.
     public var evidence = ClickEvidence()
     /// The hash of the caller's idempotency key, if it sent one.
     public var idempotency: KeyedHash?
-    /// The hashes under former keys.
+    /// The hashes under other keys than the current ones.
     public var earlier = ClickHashesUnderFormerKeys()
 
     public init(facts: Click.Facts, fingerprints: [FingerprintEntry], visit: KeyedHash, post: KeyedHash) {
@@ -114,7 +117,7 @@ public struct NewClick: Equatable, Sendable {
     }
 }
 
-/// The hashes of a click under former keys, by which a repeated post is recognised.
+/// The hashes of a click under other keys than the current ones, by which a repeated post is recognised.
 public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
     /// The hash of the visit under the previous day's key; nil except in the first ten minutes of a day.
     public var visit: KeyedHash?
@@ -133,24 +136,25 @@ public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
 
 /// Why a click contains less about its visitor than a page's script would send.
 public enum ClickBasis: String, CaseIterable, Sendable {
-    /// The page ran no script: only its request for the store was recorded, and only the token finds it.
+    /// The page ran no script: the click was recorded from the visitor's request for the store, and only its
+    /// token finds it.
     case request
     /// The visitor's browser or the page asks not to be tracked: the click is counted but never matches.
     case counted
 
-    /// The suffix of a click's line of canonical values; older readers ignore it.
+    /// The end of the click's ``ClickEvidence/canonicalText``: `; basis=request` or `; basis=counted`.
     public var suffix: String { "; basis=\(rawValue)" }
 
-    /// Reads a line that ends with a suffix; nil for all others.
+    /// Reads the ``suffix`` of a line; nil if it has none.
     public init?(suffixOf line: String) {
         guard let basis = Self.allCases.first(where: { line.hasSuffix($0.suffix) }) else { return nil }
         self = basis
     }
 }
 
-/// The evidence by which a click is weighed against others with the same fingerprint.
+/// The values of a click besides its fingerprints: evidence to weigh it by, and ids that find it.
 public struct ClickEvidence: Equatable, Sendable {
-    /// Nil if the address distinguishes no visitors.
+    /// Nil if the address is unknown or distinguishes no visitors.
     public var address: AddressHashes?
     /// A hash of exact address and user agent, or of the agent alone without a usable address.
     public var visitor: UInt64 = 0
@@ -159,7 +163,7 @@ public struct ClickEvidence: Equatable, Sendable {
     /// The canonical values as text, for explanations and for the reconstruction of fingerprints; nil for a
     /// click without values.
     public var canonicalText: String?
-    /// The advertising ids that an ad network put on the click, keyed.
+    /// The keyed hashes of the advertising ids that an ad network added to the click.
     public var advertisingIDs: [AdvertisingIDEntry] = []
 
     public init() {}
@@ -184,9 +188,7 @@ public struct AttributionWindow: Hashable, Sendable {
     /// One minute to thirty days.
     public static let allowedSeconds: ClosedRange<Int64> = 60...2_592_000
 
-    /// The window of clicks and apps that set none, unless the operator configures another one.
-    ///
-    /// A test compares the articles with it.
+    /// The window of clicks and apps that set none, unless the operator configures another one: a day.
     public static let standard = AttributionWindow(unchecked: 86_400)
 
     private init(unchecked seconds: Int64) { self.seconds = seconds }

@@ -8,7 +8,7 @@ public enum RecordOutcome: Equatable, Sendable {
     case linkEnded(Link.Ending)
 }
 
-/// The stored facts about one check, read from one snapshot of the database.
+/// The stored facts that decide one check, read from one snapshot of the database.
 public struct CheckView: Sendable {
     /// The earlier answer of this caller, which it may get again.
     public var replay: Claim?
@@ -19,14 +19,16 @@ public struct CheckView: Sendable {
     /// The live clicks with one of the check's fingerprints and their evidence; nil without such clicks, and
     /// with an earlier answer to return.
     ///
-    /// For a certain match, the model learns from this evidence how often fingerprints are right.
+    /// For a certain match, this evidence shows whether the fingerprint alone would have found the same
+    /// click.
     public var evidence: CandidateEvidence?
-    /// The model that weighs them; nil without ``evidence``.
+    /// The model that weighs the clicks of ``evidence``; nil without ``evidence``.
     public var model: MatchingModel?
-    /// The launch's fingerprint under a former server key, if only older clicks have it.
+    /// The launch's fingerprint under another server key than the current one, if only clicks under that key
+    /// have it; else nil.
     public var storedFingerprint: KeyedHash?
-    /// The reason for "no match" if there is no answer, choice or evidence: the state of the newest click
-    /// with this fingerprint, or of the named click.
+    /// The reason for "no match" if there is no ``replay``, ``certainChoice`` or ``evidence``: the state of
+    /// the newest click with this fingerprint, or of the click that the launch named.
     public var reason: NoMatchReason
 
     public init(
@@ -43,11 +45,11 @@ public struct CheckView: Sendable {
         self.reason = reason
     }
 
-    /// Whether there is no click to return again, to claim or to weigh.
+    /// Whether there is neither an answer to return, nor a click to claim or to weigh.
     var isEmpty: Bool { replay == nil && certainChoice == nil && evidence == nil }
 
-    /// Removes the background counts of these destinations, because counts may be out of date: their clicks
-    /// may have been deleted since.
+    /// Removes the background counts of destinations whose clicks were not found: counts may be some seconds
+    /// old, and the clicks claimed, expired or deleted since.
     mutating func leaveOut(_ destinations: Set<CreditedDestination>) {
         guard !destinations.isEmpty else { return }
         evidence?.background.removeAll { count in count.destination.map(destinations.contains) ?? false }
@@ -57,9 +59,10 @@ public struct CheckView: Sendable {
 /// The outcome of a claim.
 public enum ClaimOutcome: Equatable, Sendable {
     case claimed(Claim)
-    /// The caller gets its earlier answer again, or another caller's answer whose delivery failed.
+    /// The caller gets an earlier answer: its own again, or another caller's whose delivery failed.
     case replayed(Claim)
-    /// A committed transaction consumed the click, or it expired or was deleted: the check must read again.
+    /// Another check has consumed the click, or the click has expired or was deleted: this check must read
+    /// again.
     case lost
     /// Another check of this process is claiming the click, so nothing was changed.
     ///
@@ -71,8 +74,10 @@ public enum ClaimOutcome: Equatable, Sendable {
 ///
 /// ``record(_:)`` and ``claim(_:for:_:)`` return only after their transaction is on disk.
 public protocol ClickStore {
-    /// Records a click, or finds the one that it repeats: with the same idempotency key, or an equal post
-    /// within 10 s that has not led to a match. Records nothing if the click's link has ended.
+    /// Records a click, unless it repeats a recorded one or its link has ended.
+    ///
+    /// It repeats a click with the same idempotency key, or with an equal ``NewClick/post`` of the last 10 s
+    /// that was not claimed before this one was posted.
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome
 
     /// Sets the deadline for all reads and claims of the check together; the store completes or withdraws
@@ -86,8 +91,8 @@ public protocol ClickStore {
     /// Consumes the chosen click for a check in one transaction.
     ///
     /// If the caller may get an earlier answer, the transaction returns that answer and consumes nothing.
-    /// Otherwise it also closes the visitor's duplicates from the ten minutes before the click, and stores
-    /// the check's record.
+    /// Otherwise it also closes the clicks of the same ``NewClick/visit`` from the ten minutes before the
+    /// click, and stores the check's record.
     ///
     /// It does not claim a click that another check of this process is claiming; see
     /// ``ClaimOutcome/underWay(_:)``.
@@ -101,10 +106,10 @@ public protocol ClickStore {
     func claim(_ choice: ClickChoice, for check: Check, _ basis: CheckBasis) async throws(StoreError)
         -> ClaimOutcome
 
-    /// Marks the candidates that other checks of this process are claiming as claimed.
+    /// Marks as claimed the candidates that other checks of this process are claiming.
     func markClaimsUnderWay(in evidence: inout CandidateEvidence, of check: Check)
 
-    /// Waits until a claim that is under way in this process has ended: it is committed, or it never will be.
+    /// Waits until a claim that is under way in this process is committed or has failed.
     ///
     /// - Parameters:
     ///   - click: the click that another check is claiming.
@@ -115,10 +120,10 @@ public protocol ClickStore {
     /// Returns the receipt that records whether the response with this claim was delivered.
     func receipt(for claim: Claim) -> any Receipt
 
-    /// Records the end of a check and its basis: counts it, stores its record, and learns from it.
+    /// Counts a check that has ended, stores its record, and learns from it.
     ///
-    /// Records are written in batches, so a crash may lose those of the last second. A match is not counted
-    /// again: its claim counted and recorded it.
+    /// Records are written in batches, so a crash may lose those of the last second. A match is only learnt
+    /// from: its claim counted and recorded it.
     func recordOutcome(_ report: CheckReport, of check: Check)
 }
 

@@ -17,7 +17,7 @@ public struct CollisionReport: Equatable, Sendable {
     public var countedAt: Timestamp
     /// The app's window at that time.
     public var window: AttributionWindow
-    /// The forms that find a click, ordered by platform, then by form.
+    /// The platforms and forms with clicks, ordered by platform, then by form.
     public var forms: [Form]
     /// The number of recorded matches by a fingerprint.
     public var matches: Int
@@ -95,14 +95,16 @@ public struct CollisionCount: Sendable {
     private var sharings: [PlatformForm: [FingerprintSharing]] = [:]
     private var key: UInt64?
     private var group: [CollisionRow] = []
-    /// How often the current fingerprint's rows were halved: the sample contains one row in 2 to this power.
+    /// How often the current fingerprint's rows were halved: the sample contains about one of 2^`halvings`
+    /// rows.
     private var halvings: UInt64 = 0
 
     /// The largest number of rows of one fingerprint in memory.
     ///
-    /// Beyond it, half of the rows are dropped at random, as often as needed, and each remaining row counts
-    /// for those dropped. With this many rows within a retention time, the shortest window still has dozens.
-    /// A dropped row therefore hardly ever makes another one seem alone.
+    /// Beyond it, half of the rows are dropped pseudo-randomly, as often as needed, and each remaining row
+    /// counts for those dropped. Half as many rows, spread over a week (the standard retention time), still
+    /// put some thirty into a window of ten minutes. A dropped row therefore hardly ever makes another one
+    /// seem alone.
     public static let rowLimit = 65_536
 
     public init(windows: [AttributionWindow]) { self.windows = windows }
@@ -166,7 +168,7 @@ public struct CollisionCount: Sendable {
 public struct CollisionRow: Hashable, Sendable {
     /// A hash of the fingerprint.
     public var key: UInt64
-    /// Nil if it is no longer stored: such a click competes with others, but is not reported itself.
+    /// Nil if the form is no longer stored: such a click competes with others, but is not reported itself.
     public var platformForm: PlatformForm?
     public var at: Timestamp
     /// The probability that the click's device sends the fingerprint, 0…1.
@@ -188,8 +190,8 @@ public struct CollisionRow: Hashable, Sendable {
 public struct FingerprintSharing: Equatable, Sendable {
     /// The number of clicks that such fingerprints find.
     ///
-    /// A click counts for each of its fingerprints with the
-    /// probability that the click's device sends that fingerprint.
+    /// A click counts for each of its fingerprints with the probability (weight) that its device sends that
+    /// fingerprint.
     public private(set) var clicks: Double
     /// The number of clicks, with their weights, before which no other person clicked with the fingerprint
     /// within the window.
@@ -204,7 +206,7 @@ public struct FingerprintSharing: Equatable, Sendable {
         self.competingSum = competingSum
     }
 
-    /// The share of clicks that are alone on their fingerprint; nil without a click.
+    /// The share of clicks before which no other person clicked with the fingerprint; nil without a click.
     public var alone: Double? { clicks > 0 ? aloneSum / clicks : nil }
     /// The average number of other people's clicks that compete with a click; nil without a click.
     public var competing: Double? { clicks > 0 ? competingSum / clicks : nil }

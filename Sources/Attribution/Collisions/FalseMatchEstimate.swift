@@ -10,7 +10,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         2_592_000,
     ].compactMap { AttributionWindow(seconds: $0) }
 
-    /// Sums over the launches with a probability in one step and a click's age in one window.
+    /// Sums over the launches with a probability in one step and a click's age in the range of one window.
     ///
     /// `wrong` and `wrongMatches` are sums of the probability that the answer is wrong.
     private struct Cell: Equatable, Sendable {
@@ -137,7 +137,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         guard facts.outcome != .replay, facts.method?.confidence == nil, let confidence = facts.confidence
         else { return }
         var probability = confidence
-        // The reported probability is capped; the recorded shares are not.
+        // The reported probability is at most the highest confidence; the recorded shares may be larger.
         if confidence >= Verdict.highestConfidence, !facts.isCampaignOnly {
             probability = max(confidence, facts.shares.first?.probability ?? confidence)
         }

@@ -2,7 +2,7 @@
 ///
 /// `Data/README.md`, in the folder of the embedded files, describes the format.
 public struct DataRow: Equatable, Sendable {
-    /// The subject of the row, as `ios-release`: the first column.
+    /// The first column, which names the meaning of the others: `ios-release`.
     public let kind: String
     /// The columns after the first; none is empty.
     public let columns: [String]
@@ -70,9 +70,9 @@ public struct DataRow: Equatable, Sendable {
         return DataRow(kind: kind, columns: Array(columns.dropFirst()), file: file, line: line)
     }
 
-    /// Returns an error about the column at `index` of ``columns``, for code that reads their meaning.
+    /// Returns an error about the column at `index` of ``columns``.
     ///
-    /// `problem` continues after "column 2", `remedy` is a sentence without its full stop.
+    /// `problem` continues a message after "column 2"; `remedy` is a sentence without its full stop.
     public func error(at index: Int, _ problem: String, _ remedy: String) -> DataFileError {
         DataFileError(file, line, index + 2, problem, remedy)
     }
@@ -88,7 +88,6 @@ public struct DataRow: Equatable, Sendable {
     }
 }
 
-/// Reading the values in a row's columns.
 extension DataRow {
     func version(at index: Int) throws(DataFileError) -> OSVersion {
         guard let version = OSVersion(columns[index])
@@ -132,11 +131,11 @@ public struct DataFileError: Error, Equatable, Sendable {
     public let file: String
     /// Counted from 1; 0 for the file as a whole.
     public let line: Int
-    /// Counted from 1, the kind of the row included; 0 for the row or the file as a whole.
+    /// Counted from 1, where column 1 is the kind of the row; 0 for the row or the file as a whole.
     public let column: Int
-    /// Continues after the position: "is missing".
+    /// The problem as the end of a sentence that starts with the position: "is missing".
     public let problem: String
-    /// A sentence without its full stop.
+    /// What to do, as a sentence without its full stop.
     public let remedy: String
 
     public init(_ file: String, _ line: Int, _ column: Int, _ problem: String, _ remedy: String) {

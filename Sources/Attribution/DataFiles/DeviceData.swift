@@ -1,5 +1,5 @@
-/// Tables of facts about devices that change over the years: releases of systems, panels, names of time
-/// zones, codes of languages.
+/// Tables of facts about devices that change over the years: iOS releases, screens, names of time zones and
+/// codes of languages.
 ///
 /// The tables are built in, and a file that the server reads at its start can replace any kind of rows.
 /// `Data/README.md`, in the folder of the embedded files, describes the format. Copies are cheap, because
@@ -31,10 +31,11 @@ public struct DeviceData: Sendable {
 
     private static let fileNames = ["devices.tsv", "languages.tsv", "time-zones.tsv"]
 
-    /// The built-in data.
     public static let embedded = builtIn()
 
     /// Creates the built-in data, in which a file's rows replace all built-in rows of the same kinds.
+    ///
+    /// Rows of zones or languages also remove the built-in spellings of those.
     ///
     /// - Parameters:
     ///   - bytes: the whole file.
@@ -80,7 +81,7 @@ public struct DeviceData: Sendable {
     }
 }
 
-/// The content of all rows, from which the tables of ``DeviceData`` are made.
+/// The content of all rows, from which the tables of ``DeviceData`` are created.
 struct DeviceRows {
     var releases = IOSReleaseRows()
     var iosScreens: [ScreenTable.Row] = []
@@ -136,7 +137,7 @@ struct DeviceRows {
     }
 }
 
-/// The content of the rows about iOS, from which ``IOSReleases`` is made.
+/// The content of the rows about iOS, from which ``IOSReleases`` is created.
 struct IOSReleaseRows {
     var weights: [(version: OSVersion, weight: Double)] = []
     var builds: [String: OSVersion] = [:]
@@ -199,13 +200,13 @@ struct IOSReleaseRows {
     }
 }
 
-/// The content of the rows about languages, from which ``LanguageTable`` is made.
+/// The content of the rows about languages, from which ``LanguageTable`` is created.
 struct LanguageRows {
-    /// The canonical code by code; it also contains each canonical code itself.
+    /// Maps each code of a language, the canonical one included, to the canonical code.
     var canonicalCodes: [String: String] = [:]
-    /// The other spellings on iOS by canonical code.
+    /// The spellings that iOS uses in place of a canonical code, by canonical code.
     var iosSpellings: [String: [Spelling]] = [:]
-    /// The other spellings on Android by canonical code.
+    /// The spellings that Android uses in place of a canonical code, by canonical code.
     var androidSpellings: [String: [Spelling]] = [:]
 
     mutating func add(language row: DataRow) throws(DataFileError) {
@@ -241,13 +242,13 @@ struct LanguageRows {
     }
 }
 
-/// The content of the rows about time zones, from which ``TimeZoneTable`` is made.
+/// The content of the rows about time zones, from which ``TimeZoneTable`` is created.
 struct TimeZoneRows {
     /// The names of each zone, its canonical one first.
     var names: [[String]] = []
     /// The zone of each name, as an index into `names`.
     var positions: [String: Int] = [:]
-    /// The other spellings by canonical name.
+    /// The spellings that systems use in place of a canonical name, by canonical name.
     var spellings: [String: [Spelling]] = [:]
 
     mutating func add(zone row: DataRow) throws(DataFileError) {

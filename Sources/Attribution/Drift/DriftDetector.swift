@@ -1,24 +1,23 @@
-/// Detects at the end of each six-hour span of ``DriftHistory`` which groups' match rates have fallen or
-/// recovered.
+/// Detects which groups' match rates have fallen or recovered.
 ///
-/// A group is the launches or clicks of one platform, OS version and SDK or browser.
-///
-/// The only state between two evaluations is the list of current alarms.
+/// A group is the launches of one platform, OS version and SDK version, or the clicks of one platform, OS
+/// version and browser. The detector runs at the end of each six-hour span of ``DriftHistory``. The only
+/// state between two runs is the list of current alarms.
 public struct DriftDetector {
     /// The result of an evaluation.
     public struct Findings: Equatable, Sendable {
-        /// Every watched group, including all launches as one group, ordered by name.
+        /// Every watched group, including all launches as one group, in the order of ``DriftGroup``s.
         public var readings: [DriftReading] = []
         /// The alarms that started or ended.
         public var events: [DriftEvent] = []
 
         public init() {}
 
-        /// The current alarms.
         public var alarms: [DriftAlarm] { readings.compactMap(\.alarm) }
     }
 
-    /// The number of days after which an alarm ends, because the lower rate counts as the usual one.
+    /// The number of days since the drop after which an alarm ends, because the lower rate then counts as the
+    /// usual one.
     public static let maximumAlarmDays = 35
 
     private let history: DriftHistory
@@ -27,12 +26,12 @@ public struct DriftDetector {
     private var findings = Findings()
 
     private static let day: Int64 = 86_400_000
-    /// The number of days in which a recovered rate is measured.
+    /// The number of newest days over which a recovery is measured.
     private static let recoveryDays = 2
     /// The relative drop below which an alarm ends.
     private static let recoveredShare = DriftTest.minimumRelativeDrop / 2
-    /// The smallest number of days of an app-wide drop that raises an alarm: a group's alarm comes sooner and
-    /// is more specific.
+    /// The smallest number of days after which an app-wide drop raises an alarm: a group's alarm, which may
+    /// come after one day, is more specific.
     private static let wholeDays = 2
     /// The number of days without checks or clicks after which an alarm ends.
     private static let goneDays = 7
@@ -126,7 +125,7 @@ public struct DriftDetector {
         return drop.rate >= (1 - Self.recoveredShare) * drop.expected ? .recovered : nil
     }
 
-    /// Returns the supply of a group: the clicks that its matches come from.
+    /// Returns the numbers of clicks that a group's matches come from.
     private func supply(of group: DriftGroup) -> DriftSeries.Supply {
         guard group.side == .launch else { return .ownTrials }
         guard case .value = group.platform
@@ -142,11 +141,12 @@ public struct DriftDetector {
 /// A match rate that has fallen, from the time the drop was detected until a ``DriftEnding``.
 public struct DriftAlarm: Equatable, Sendable {
     public let group: DriftGroup
-    /// The approximate time of the drop: the start of the days for which the drop is most significant.
+    /// The approximate time of the drop: the start of the newest days over which the drop is most
+    /// significant.
     public let since: Timestamp
     /// When the drop was detected.
     public let began: Timestamp
-    /// The rate of at most four weeks before ``since``, 0…1.
+    /// The rate over at most four weeks before ``since``, 0…1.
     public let usualRate: Double
     /// The rate from ``since`` until the drop was detected, 0…1.
     public let rate: Double
@@ -164,7 +164,7 @@ public struct DriftAlarm: Equatable, Sendable {
 ///
 /// The raw value is the word in the log.
 public enum DriftEnding: String, Sendable {
-    /// The rate is near the expected one again.
+    /// The rate of the newest two days is near the expected one again.
     case recovered
     /// The rate has been low for ``DriftDetector/maximumAlarmDays`` days and is now the usual one.
     case lasting
@@ -182,7 +182,8 @@ public enum DriftEvent: Equatable, Sendable {
 public struct DriftReading: Equatable, Sendable {
     /// The raw value is the word in the database and in the JSON.
     public enum Status: String, CaseIterable, Sendable {
-        /// There is less than a week of earlier days to compare with, or the newest days have no events.
+        /// There is less than a week of earlier days to compare with, or the newest days have no checks or
+        /// clicks.
         case learning
         case steady
         case falling
@@ -191,7 +192,8 @@ public struct DriftReading: Equatable, Sendable {
     public let group: DriftGroup
     /// The checks or clicks of the newest seven days, and their matches.
     public let recent: DriftCount
-    /// The share that matched before those days, or before ``DriftAlarm/since``; nil while learning.
+    /// The share that matched before the days of ``recent``, or before ``DriftAlarm/since``; nil if the
+    /// status is ``Status/learning``.
     public let usualRate: Double?
     /// The current alarm; nil unless ``Status/falling``.
     public let alarm: DriftAlarm?
@@ -209,10 +211,10 @@ public struct DriftReading: Equatable, Sendable {
 /// The state of the match rates of an app's groups.
 public struct AppDrift: Equatable, Sendable {
     public let app: AppID
-    /// Groups with an alarm first, then by name.
+    /// The groups with an alarm, then the others, both in the order of ``DriftGroup``s.
     public var readings: [DriftReading]
 
-    /// The number of groups in a report, over all its apps, beyond which only those with an alarm are listed.
+    /// The number of groups in a report, over all its apps, above which only groups with an alarm are listed.
     public static let groupLimit = 500
 
     public init(app: AppID, readings: [DriftReading]) {

@@ -1,6 +1,6 @@
 internal import CMath
 
-/// The kind of events that a group counts.
+/// The kind of events that a ``DriftGroup`` counts.
 ///
 /// The raw value is the word in the database and in the JSON.
 public enum DriftSide: String, CaseIterable, Sendable {
@@ -8,16 +8,16 @@ public enum DriftSide: String, CaseIterable, Sendable {
     case launch
     /// Clicks and their matches, by the click's platform, OS version and browser.
     ///
-    /// A check without a match does not show the browser of its click. If a browser changes its signals, only
-    /// the number of matches of its clicks shows the change.
+    /// A check without a match does not show through which browser its visitor had clicked. If a browser
+    /// changes the values that it sends, only the matches of its clicks show the change.
     case click
 }
 
-/// The launches or clicks of one platform, OS version and SDK or browser, whose match rate is watched.
+/// The launches of one platform, OS version and SDK version, or the clicks of one platform, OS version and
+/// browser, whose match rate is watched.
 public struct DriftGroup: Hashable, Sendable {
     public enum Part: Hashable, Sendable {
         case value(String)
-        /// The value is unknown.
         case unknown
         /// All values that have too few matches to be watched by themselves.
         case others
@@ -27,7 +27,9 @@ public struct DriftGroup: Hashable, Sendable {
 
     public let side: DriftSide
     public let platform: Part
-    /// The major and minor number; with a `+` if the kernel shows only that the version is this one or later.
+    /// The major and minor number, or the major number alone if the minor is unknown.
+    ///
+    /// It ends with `+` if the app's user agent shows only that the version is this one or later.
     public let osVersion: Part
     /// The SDK version of a launch, the browser of a click.
     public let client: Part
@@ -39,7 +41,6 @@ public struct DriftGroup: Hashable, Sendable {
         self.client = client
     }
 
-    /// Creates the group of a launch.
     public init(launchOn platform: Platform, release: OSRelease?, sdk: SDKVersion?) {
         self.init(
             .launch,
@@ -73,7 +74,7 @@ public struct DriftGroup: Hashable, Sendable {
 }
 
 extension DriftGroup.Part {
-    /// Creates a value from a word or a number of 24 characters at most; unknown for any other text.
+    /// Creates a value from 1 to 24 letters, digits, `.`, `_` and `+`; ``unknown`` for any other text.
     public init(text: String) {
         let isWord = text.utf8.allSatisfy { byte in
             byte.isASCIIAlphanumeric || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
@@ -155,8 +156,8 @@ public enum BrowserFamily: String, CaseIterable, Sendable {
 
     /// The keywords in user agents, in lower case; the first one of the list that occurs decides.
     ///
-    /// Apps come before browsers, and browsers before the engines that most of them also name: an app's web
-    /// view calls itself Chrome or Safari, and nearly every agent contains Mozilla.
+    /// Apps come before browsers, because an app's web view also calls itself Chrome or Safari; other
+    /// browsers come before Chrome and Safari, because most of them also name one of these.
     private static let keywords: [(keyword: String, family: BrowserFamily)] = [
         ("instagram", .instagram), ("barcelona", .threads), ("fban/messenger", .messenger),
         ("fb_iab/messenger", .messenger), ("fb_iab/orca", .messenger), ("mlite", .messenger),
@@ -183,7 +184,7 @@ public struct SDKVersion: Hashable, Sendable {
     /// Reads the version after the last slash, up to the first character that belongs to no number; nil
     /// unless it starts with a number from 1 to 999, and for a header of more than 100 bytes.
     ///
-    /// The product's name is not stored: it is free text, and the check's platform is read from other values.
+    /// The product's name is not read: it is free text, and other values reveal the check's platform.
     public init?(header: Span<UInt8>) {
         guard header.count <= Self.maximumLength else { return nil }
         var start = 0
@@ -220,7 +221,7 @@ public struct DriftCount: Equatable, Sendable {
         self.matches = matches
     }
 
-    /// The share of trials that matched; nil without a trial.
+    /// The matches per trial, at most 1; nil without a trial.
     public var rate: Double? { trials > 0 ? min(1, Double(matches) / Double(trials)) : nil }
 
     public static func + (left: DriftCount, right: DriftCount) -> DriftCount {
@@ -239,7 +240,8 @@ public struct DriftCount: Equatable, Sendable {
         return (trials, min(trials, Double(max(0, matches))))
     }
 
-    /// The logarithm of the odds with its variance; half a match and half a miss keep them finite.
+    /// The logarithm of the odds of a match, and its variance; an added half match and half miss keep both
+    /// finite.
     ///
     /// Source: Haldane: The estimation and significance of the logarithm of a ratio of frequencies (1956).
     var logOdds: (value: Double, variance: Double) {
@@ -256,7 +258,7 @@ extension RandomAccessCollection where Element == DriftCount {
 
 /// The properties by which a check is counted for the watch on match rates.
 ///
-/// It contains only numbers, so that counting a check without a match costs only a table lookup.
+/// It contains no text, so that counting a check without a match costs only a table lookup.
 public struct CountedLaunch: Hashable, Sendable {
     public let platform: Platform
     public let release: OSRelease?

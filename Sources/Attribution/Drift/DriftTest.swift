@@ -10,9 +10,9 @@ struct DriftDrop: Equatable {
     let usual: Double
     /// The significance of the drop in standard deviations; 0 or below if there is none.
     let score: Double
-    /// The number of the newest days.
+    /// The number of newest days that were compared.
     let days: Int
-    /// The number of matches that the expected rate gives, minus the number that came.
+    /// The number of matches that the expected rate predicts for the newest days, minus their matches.
     let missing: Double
 }
 
@@ -56,7 +56,8 @@ struct DriftTest {
     private static let dispersionDays = 6.0
     /// The limit of one day's deviance: one outage must not mask drops for a month.
     private static let maximumDailyDeviance = 16.0
-    /// The standard deviation of a group's change from that of the rest of its app, as a share of the latter.
+    /// The standard deviation of the difference between a group's change and that of the rest of its app, as
+    /// a share of the rest's change.
     private static let unevenness = 0.3
 
     /// Returns the most significant drop that raises an alarm; nil if none does.
@@ -70,8 +71,10 @@ struct DriftTest {
         .max { $0.score < $1.score }
     }
 
-    /// Compares the newest `days` with the days from `offset` on; nil if there are too few such days, or the
-    /// newest have no trial.
+    /// Compares the newest `days` with up to ``baselineDays`` days that ended `offset` days ago.
+    ///
+    /// Nil if these are fewer than ``minimumBaselineDays``, if both overlap, or if the newest days have no
+    /// trial.
     func compare(newest days: Int, from offset: Int) -> DriftDrop? {
         guard days <= offset, offset + Self.minimumBaselineDays <= series.knownDays else { return nil }
         let past = offset..<min(offset + Self.baselineDays, series.knownDays)
@@ -108,7 +111,8 @@ struct DriftTest {
         )
     }
 
-    /// Returns the root of twice the log likelihood ratio over the dispersion; positive for a drop.
+    /// Returns the square root of twice the log likelihood ratio divided by the dispersion; negative for a
+    /// rise.
     private static func score(_ recent: DriftCount, _ expected: DriftExpectation, _ dispersion: Double)
         -> Double
     {
@@ -149,7 +153,8 @@ struct DriftTest {
         return min(plain, explained)
     }
 
-    /// Returns the factor by which the days differ more than by chance from the expected log odds; at least 1.
+    /// Returns the factor by which the days differ more than by chance from the expected log odds; at least
+    /// 1.
     private func dispersion(
         _ days: Range<Int>,
         expecting: (_ day: Int) -> (value: Double, variance: Double)
@@ -172,9 +177,10 @@ struct DriftTest {
 
 /// The daily counts by which a group's rate is judged, the newest day first.
 struct DriftSeries {
-    /// The clicks that a group's matches come from; fewer clicks explain fewer matches.
+    /// The numbers of clicks that a group's matches come from; fewer clicks explain fewer matches.
     enum Supply {
-        /// Clicks and checks of a launch's platform: with fewer clicks per check, fewer checks can match.
+        /// The daily clicks and checks of a launch group's platform: with fewer clicks per check, fewer
+        /// checks can match.
         case clicks([Int64], checks: [Int64])
         /// The group's own clicks: more clicks without more matches mean an ineffective campaign, not a
         /// fault.
@@ -191,7 +197,8 @@ struct DriftSeries {
     /// The number of days since the first day with a trial, including that day.
     var knownDays: Int { (own.lastIndex { $0.trials > 0 } ?? -1) + 1 }
 
-    /// Returns the factor, at most 1, by which a smaller supply lowers matches, and its logarithm's variance.
+    /// Returns the factor, at most 1, by which a smaller supply lowers the rate, and its logarithm's
+    /// variance.
     func shortage(_ recent: Range<Int>, against past: Range<Int>) -> (ratio: Double, variance: Double) {
         switch supply {
         case .steady: return (1, 0)
@@ -279,7 +286,8 @@ public struct DriftHistory: Sendable {
         end.advanced(byMilliseconds: -Int64(retainedDays) * day)
     }
 
-    /// Adds the count of the span that starts at `period`; ignores a span that is too old or not complete.
+    /// Adds the count of the span that starts at `period`; ignores a span older than ``retainedDays``, and
+    /// one that starts at ``end`` or later.
     public mutating func add(_ count: DriftCount, of group: DriftGroup, in period: Timestamp) {
         let age = end.milliseconds(since: period)
         guard age > 0, age <= Int64(Self.retainedDays) * Self.day else { return }
@@ -288,7 +296,7 @@ public struct DriftHistory: Sendable {
         ] += count
     }
 
-    /// Returns the sums of all groups of one side that fulfil a condition.
+    /// Returns the daily sums over all groups of one side that fulfil a condition, the newest day first.
     func sum(_ side: DriftSide, where isIncluded: (DriftGroup) -> Bool = { _ in true }) -> [DriftCount] {
         var sum = Array(repeating: DriftCount(), count: Self.retainedDays)
         for (group, days) in days where group.side == side && isIncluded(group) {
@@ -339,7 +347,8 @@ struct DriftPooling {
         groups.merge(pending, uniquingKeysWith: Self.sum)
     }
 
-    /// Returns the average number of matches a day, in ``sizedDays`` and since the group's first day.
+    /// Returns the average number of matches a day in the newest ``sizedDays`` days, or since the group's
+    /// first day if that is later.
     private static func size(_ days: [DriftCount]) -> Double {
         let recent = days.prefix(sizedDays)
         guard let oldest = recent.lastIndex(where: { $0.trials > 0 }) else { return 0 }

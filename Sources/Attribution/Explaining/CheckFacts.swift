@@ -26,25 +26,27 @@ public struct CheckFacts: Equatable, Sendable {
 
     public var at: Timestamp
     public var outcome: CheckOutcome
-    /// Set for a check without a match.
+    /// Why there was no match; nil for a match and for a replay.
     public var reason: NoMatchReason?
-    /// Set for a match and for a replay.
+    /// How the launch was recognised; nil for no match.
     public var method: AttributionMethod?
-    /// The confidence of the answer, or of the most likely click for no match; nil if there was neither.
+    /// The confidence of the answer, or for no match that of the most likely click; nil if neither is
+    /// known.
     public var confidence: Double?
     public var isCampaignOnly = false
     /// The ``Verdict/probability`` of the weighed clicks, not limited by ``Verdict/highestConfidence``; nil
     /// if none was weighed, or if the record was stored without it.
     public var probability: Double?
-    /// The probability that the app's policy required.
+    /// The probability that the app's policy required of a match by fingerprint.
     public var minimumConfidence = MatchPolicy.standardMinimum
     /// The probability that no click led to the launch; nil if no click was weighed.
     public var organicShare: Double?
     /// The number of live clicks with the fingerprint; 0 if none was weighed.
     public var candidates = 0
-    /// The click of the answer, or the most likely one.
+    /// The click of the answer, or for no match the most likely one; nil if there is none.
     public var click: ClickID?
-    /// The platform of ``click``, and the form of the fingerprint by which the launch finds it.
+    /// The platform of ``click``, and the form of the fingerprint by which the launch finds it; nil if the
+    /// click was not weighed.
     public var platformForm: PlatformForm?
     /// How the address of ``click`` compares with the launch's; nil if they were not compared.
     public var agreement: AddressAgreement?
@@ -53,7 +55,7 @@ public struct CheckFacts: Equatable, Sendable {
     /// The launch's first fingerprint: of its signals, in the form with the fewest components, or else as the
     /// client sent it.
     ///
-    /// It is hashed under a former server key if only older clicks have it.
+    /// It is hashed under the current server key, or under another one if only clicks under that key have it.
     public var fingerprint: KeyedHash?
     /// The first words (64 bits) of the launch's other fingerprints, at most ``otherFingerprintLimit``.
     public var otherFingerprints: [UInt64] = []
@@ -75,7 +77,7 @@ public struct CheckFacts: Equatable, Sendable {
     /// The first ``requestIDLength`` characters of the request id.
     public var requestID: String?
 
-    /// The number of characters of a request id that are stored.
+    /// The largest number of characters of a request id that are stored.
     public static let requestIDLength = 64
     /// The largest number of other fingerprints in a record; only a launch after several changes of the
     /// server key in one window has more.
@@ -181,7 +183,7 @@ public struct RecordedCheck: Equatable, Sendable {
     public let app: AppID
     public let isTest: Bool
     public var facts: CheckFacts
-    /// The campaign of the click in the answer, or of the most likely one.
+    /// The campaign of ``CheckFacts/click``; nil if there is no click or it has no campaign.
     public var campaign: CampaignKey?
 
     public init(id: CheckID, app: AppID, isTest: Bool, facts: CheckFacts, campaign: CampaignKey? = nil) {
@@ -196,7 +198,7 @@ public struct RecordedCheck: Equatable, Sendable {
 /// The ways to refer to a check.
 public enum CheckReference: Equatable, Sendable {
     case check(CheckID)
-    /// The check that consumed the click, or else the last check for which this click was most likely.
+    /// The check that consumed the click, or else the last check whose answer or most likely click it was.
     case click(ClickID)
     /// The last check of a request.
     case request(String)
@@ -204,7 +206,8 @@ public enum CheckReference: Equatable, Sendable {
     /// key.
     case fingerprint([KeyedHash])
 
-    /// Reads `chk_…`, `clk_…`, a fingerprint's 64 digits, or a request id; nil for any other text.
+    /// Reads `chk_…`, `clk_…`, a fingerprint's 64 hexadecimal digits, or a request id: 1 to 128 visible ASCII
+    /// characters; nil for any other text.
     ///
     /// - Parameters:
     ///   - text: the text as it was typed.

@@ -4,8 +4,9 @@ public struct CheckQuery: Equatable, Sendable {
     public var app: AppID?
     /// Whether to return test checks instead of live ones.
     public var isTest: Bool
+    /// The start of the time span; nil for no start.
     public var from: Timestamp?
-    /// The end of the time span, exclusive.
+    /// The end of the time span, exclusive; nil for no end.
     public var to: Timestamp?
     public var outcome: CheckOutcome?
     public var reason: NoMatchReason?
@@ -42,7 +43,7 @@ public struct CheckQuery: Equatable, Sendable {
 public struct CheckPage: Equatable, Sendable {
     /// The checks, newest first.
     public var records: [RecordedCheck] = []
-    /// Where the next page starts; nil for the last page.
+    /// The ``CheckQuery/before`` of the next page; nil for the last page.
     ///
     /// A page may contain fewer checks than its limit, or none, without being the last: one call reads a
     /// bounded number of records.
@@ -53,18 +54,18 @@ public struct CheckPage: Equatable, Sendable {
     }
 }
 
-/// The store of recorded checks: all matches, and as many other checks as the budget for records allows.
+/// The store of recorded checks: all matches, and of the other checks a limited number in each second.
 public protocol CheckStore {
     /// Returns a page of the checks that match a query, including everything recorded before the call.
     ///
-    /// The call takes one bounded read, which does not run on the calling event loop.
+    /// The call reads a bounded number of records, and not on the calling event loop.
     func checks(_ query: CheckQuery) async throws(StoreError) -> CheckPage
 
     /// Explains why a check ended as it did.
     ///
     /// - Parameters:
     ///   - reference: the check to explain.
-    ///   - explainer: explains the stored facts; it runs off the request path.
+    ///   - explainer: explains the stored facts; the store does not call it on an event loop.
     /// - Returns: nil if the searched records do not contain the check.
     /// - Throws: if the database could not be read.
     func explanation(of reference: CheckReference, by explainer: Explainer) async throws(StoreError)

@@ -1,10 +1,8 @@
 /// The explanation of a click that no recorded check got.
 public struct ClickExplanation: Equatable, Sendable {
-    /// The stored facts about the click.
     public let material: ClickExplanationInput
     /// Whether the app currently recognises launches by fingerprints.
     public let usesFingerprints: Bool
-    /// When the click is explained.
     public let now: Timestamp
 
     public init(_ material: ClickExplanationInput, usesFingerprints: Bool, at now: Timestamp) {
@@ -26,11 +24,11 @@ public struct ClickExplanationInput: Equatable, Sendable {
     public var isTest: Bool
     /// The number of fingerprints and advertising ids that find the click; 0 if only its token does.
     public var keyCount: Int
-    /// Whether the index of live clicks or that of closed clicks contains the first of these keys; true
-    /// without a key.
+    /// Whether the index of live clicks or that of closed clicks contains the click under the first of these
+    /// keys; true without a key.
     public var isIndexed: Bool
-    /// Checks until a minute after the click's expiry that have something in common with it, the nearest
-    /// first.
+    /// Checks, from the click until a minute after its expiry, that have something in common with it; the
+    /// nearest first.
     public var near: [RelatedCheck] = []
     /// The number of records that were searched for ``near``.
     public var searchedChecks = 0
@@ -57,7 +55,7 @@ public struct RelatedCheck: Equatable, Sendable {
         case weighed
         case sameFingerprint = "same_fingerprint"
         case sameAddress = "same_address"
-        /// Both came from one network.
+        /// Both came from one network (IPv4 /24, IPv6 /48).
         case nearAddress = "near_address"
 
         private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
@@ -74,7 +72,6 @@ public struct RelatedCheck: Equatable, Sendable {
     }
 }
 
-/// The explanation of a click in words.
 extension ClickExplanation {
     /// What happened to the click, in one or more sentences.
     public var summary: String {
@@ -96,7 +93,7 @@ extension ClickExplanation {
             let method = click.claimedBy?.meaning ?? "the method is not known"
             return
                 "A launch consumed it at \(time.iso8601), \(Explanation.elapsed(from: click.clickedAt, to: time))"
-                + " after it: \(method). The record of that check is no longer stored."
+                + " after the click: \(method). The record of that check is no longer stored."
         case .retired:
             return
                 "It was retired with another click of the same visitor on the same link, which led to a launch."
@@ -141,7 +138,7 @@ extension ClickExplanation {
             case .noMatch: "found nothing (\(facts.reason?.rawValue ?? NoMatchReason.noClick.rawValue))"
             }
         return
-            "The nearest check\(searched), \(record.id.text), \(elapsed) after it, \(nearest.relation.meaning)"
+            "The nearest check\(searched), \(record.id.text), \(elapsed) after the click, \(nearest.relation.meaning)"
             + " and \(ending)."
     }
 
@@ -157,7 +154,7 @@ extension ClickExplanation {
             )
         }
         if !usesFingerprints, material.keyCount > 0, state != .robot {
-            advice.append("`afterlink apps set` switches fingerprints on.")
+            advice.append("`afterlink apps set --fingerprinting on` switches fingerprints on.")
         }
         if let nearest = material.near.first {
             advice.append(

@@ -6,9 +6,9 @@ public struct Explainer: Sendable {
     public var keys: [ServerKey]
     public var data: DeviceData
     public var localizations: [AppID: AppLocalization]
-    /// Reads ``ClickEvidence/canonicalText``.
+    /// Reads a click's ``ClickEvidence/canonicalText``; returns nil for a text that cannot be read.
     public var signals: @Sendable (String) -> CanonicalSignals?
-    /// The number of combinations of values to try for one explanation, under each key.
+    /// The largest number of combinations of values to try for one explanation under each server key.
     public var searchLimit = 300_000
 
     /// The largest number of clicks that are listed because they come from the launch's address or have

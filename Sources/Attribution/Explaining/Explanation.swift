@@ -43,20 +43,21 @@ public struct ExplainedClick: Equatable, Sendable {
     }
 }
 
-/// The explanation in words, for the people behind the campaign and the app.
 extension Explanation {
     /// What happened, in one or more sentences.
     public var summary: String {
         let text =
             switch record.facts.outcome {
             case .match: matched
-            case .replay: "This was a repetition: the same caller got the same answer again. \(matched)"
+            case .replay:
+                "The check got an earlier answer: its caller's own, or one that could not be delivered. \(matched)"
             case .noMatch: unmatched
             }
         return installed.map { "\(text) \($0)" } ?? text
     }
 
-    /// A sentence about a device that had the app long before, and therefore came from no current click.
+    /// A sentence about a device that had had the app for a day or longer before the credited click, or
+    /// before the launch if no credited click is known; nil for any other device.
     private var installed: String? {
         let facts = record.facts
         guard let installed = facts.firstInstalledAt else { return nil }
@@ -73,7 +74,7 @@ extension Explanation {
             + " hardly its first launch."
     }
 
-    /// A day in milliseconds: hardly any person takes longer from the store to the first launch.
+    /// A day in milliseconds: hardly any person waits longer from the installation to the first launch.
     private static let longInstalled: Int64 = 86_400_000
 
     private var matched: String {
@@ -81,7 +82,7 @@ extension Explanation {
         guard let click = facts.click else { return "The answer was a click that is no longer known." }
         var text = "The launch was credited to the click \(click.text)\(Self.of(record.campaign))"
         if let answered = clicks.first(where: { $0.state == .answered })?.click {
-            text += ", \(Self.elapsed(from: answered.clickedAt, to: facts.at)) after it"
+            text += ", \(Self.elapsed(from: answered.clickedAt, to: facts.at)) after the click"
         }
         text += ": \(facts.method?.meaning ?? "recognised")"
         if let confidence = facts.confidence {
@@ -196,7 +197,7 @@ extension Explanation {
         ElapsedTime.text(milliseconds: end.milliseconds(since: start))
     }
 
-    /// Returns a probability as `83 %`; only a probability of 1 shows as `100 %`.
+    /// Returns a probability as `83 %`, and a value below 1 never as `100 %`; `– %` for NaN and infinity.
     public static func percent(_ probability: Double) -> String {
         guard probability.isFinite else { return "– %" }
         let percent = Int(min(max(probability, 0), 1) * 100 + 0.5)
@@ -246,7 +247,7 @@ public struct KnownClick: Equatable, Sendable {
     /// When a launch consumed the click, and how that launch was recognised; both are nil if none did.
     public var claimedAt: Timestamp?
     public var claimedBy: AttributionMethod?
-    /// Whether the click was removed from the index when a launch consumed a later click of the same visitor.
+    /// Whether checks no longer find the click because a launch consumed a later click of the same visitor.
     public var isRetired = false
     /// How the click's address compares with the launch's.
     public var agreement = AddressAgreement.missing
@@ -271,7 +272,7 @@ public struct KnownClick: Equatable, Sendable {
         case open
         /// Another launch had consumed the click.
         case claimed
-        /// Its visitor clicked again, and a launch consumed that click.
+        /// The click's visitor clicked the same link again, and a launch consumed that later click.
         case retired
         case expired
         case robot
@@ -297,7 +298,8 @@ public struct ExplanationInput: Sendable {
     public var sameFingerprint: [KnownClick] = []
     /// Clicks that the check got or weighed; those of ``sameFingerprint`` may be among them.
     public var named: [KnownClick] = []
-    /// The app's clicks until a second after the check that have signals, without robots', newest first.
+    /// The app's newest clicks with signals, recorded until a second after the check and not by robots;
+    /// newest first.
     public var recent: [KnownClick] = []
 
     /// The largest number of live clicks in ``sameFingerprint``, and of closed ones.

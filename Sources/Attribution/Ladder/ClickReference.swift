@@ -1,24 +1,24 @@
 /// A launch's reference to its click: a signed token, or the click's unsigned identifier.
 public enum ClickReference: Hashable, Sendable {
-    /// A text that should be a token; neither its signature nor its form has been verified.
+    /// A text that may be a token; neither its form nor its signature has been verified.
     case token(String)
     case click(ClickID)
 
-    /// The name of a reference in links, referrers and pasteboard texts.
+    /// The name of the parameter with which Afterlink adds a reference to links and referrers.
     public static let linkName = "al"
 
-    /// The names of references in links, referrers and pasteboard texts.
+    /// The names of the parameters that are read as references, in order of preference.
     ///
     /// They do not include `token`, because links of other services use that name for secrets.
     private static let itemNames = [linkName, "click_id"]
 
-    /// The number of bytes that are read; it is more than any token or identifier has, so a text that is cut
-    /// here is invalid.
+    /// The largest number of bytes that are read: more than any token or identifier has, so a text that is
+    /// cut here is invalid.
     public static let maximumLength = 128
 
     /// Returns nil only for a text that is empty or consists of white space.
     ///
-    /// Texts other than tokens and identifiers are accepted here; the verification of tokens rejects them
+    /// Any text that is no identifier becomes a ``token(_:)``; the verification of tokens rejects wrong ones
     /// with a reason.
     public init?(_ text: String) {
         let text = text.trimmed
@@ -30,7 +30,7 @@ public enum ClickReference: Hashable, Sendable {
         }
     }
 
-    /// Whether it is an identifier or has the form of a token; any other text can only be rejected.
+    /// Whether the reference is an identifier or has the form of a token; any other one can only be rejected.
     public var isWellFormed: Bool {
         switch self {
         case .token(let text): ClickToken.hasForm(of: text)
@@ -40,9 +40,8 @@ public enum ClickReference: Hashable, Sendable {
 
     /// Reads the first well-formed reference among the parameters of a link or a referrer.
     ///
-    /// If none is well-formed, returns the first one; nil if there is none.
-    ///
-    /// Parameters named `al` come before those named `click_id`.
+    /// If no reference is well-formed, this is the first one; nil if there is none. Parameters named `al`
+    /// come before those named `click_id`.
     ///
     /// A reference ends at the first character that cannot be part of one, because apps append to a referrer
     /// with a wrong separator, and people continue their text after a link.
@@ -58,13 +57,14 @@ public enum ClickReference: Hashable, Sendable {
     }
 }
 
-/// The text that an app store takes from the link to its page and passes to the app's first launch:
+/// The text that Google's store takes from the link to an app's page and passes to the app's first launch:
 /// `al=<token>&utm_source=…`.
 ///
-/// Google's install referrer service returns the text that was encoded into the store's link. Some apps
-/// encode it once more, or send the whole store link.
+/// The store's install referrer service returns the text that was encoded into the link. Some apps encode it
+/// once more, or send the whole link.
 public struct InstallReferrer: Equatable, Sendable {
-    /// The reference to the click; nil for an install that came from no Afterlink link.
+    /// The reference to the click; nil if the text has none, as after an install that came from no Afterlink
+    /// link.
     public let reference: ClickReference?
 
     /// The largest number of characters that are read.
@@ -72,7 +72,7 @@ public struct InstallReferrer: Equatable, Sendable {
     /// Afterlink's own text has fewer than 500, with the reference first.
     public static let maximumLength = 4096
 
-    /// The largest number of extra percent-encodings and enclosing links that are removed.
+    /// The largest number of additional percent-encodings and enclosing links that are removed.
     private static let maximumLayers = 3
 
     public init(_ text: String) {
@@ -109,7 +109,7 @@ public struct InstallReferrer: Equatable, Sendable {
 ///
 /// Only the reference is read; nothing else on the pasteboard is stored.
 public struct PasteboardText: Equatable, Sendable {
-    /// Nil if no link with a reference was found.
+    /// The reference to the click; nil if the text contains no link with one.
     public let reference: ClickReference?
 
     /// The largest number of characters that are read.
@@ -125,7 +125,7 @@ public struct PasteboardText: Equatable, Sendable {
         reference = references.first(where: \.isWellFormed) ?? references.first
     }
 
-    /// Returns whether a byte cannot be part of a link: blanks, controls, quotation marks, angle brackets.
+    /// Returns whether a byte cannot be part of a link: a blank, a control, `"`, `<` or `>`.
     private static func endsLink(_ byte: UInt8) -> Bool {
         byte <= 0x20 || byte == 0x7f || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "<")
             || byte == UInt8(ascii: ">")
@@ -150,7 +150,7 @@ public struct PasteboardText: Equatable, Sendable {
 
 /// The link to an app's page in Google's store, with a click's token for the first launch.
 ///
-/// Source: the Play Install Referrer documentation; if a referrer is too long, the store drops all of it.
+/// If a referrer is too long, the store drops all of it. Source: the Play Install Referrer documentation.
 public struct PlayStoreLink: Equatable, Sendable {
     public let text: String
 
@@ -163,9 +163,9 @@ public struct PlayStoreLink: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - package: the app's application id, `com.example.shop`.
-    ///   - token: the click's token; it comes first, so that a link that is cut still contains it.
+    ///   - token: the click's token; it comes first, so that the link still contains it if a program cuts it.
     ///   - utm: the items for the store's own reports, the most important first. An item that does not fit is
-    ///     omitted, because half a campaign's name would count as another campaign.
+    ///     omitted as a whole, because half a campaign's name would count as another campaign.
     public init?(package: String, token: ClickToken, utm: [QueryItem] = []) {
         guard let text = Self.text(package, token.text, utm) else { return nil }
         self.text = text
@@ -174,9 +174,8 @@ public struct PlayStoreLink: Equatable, Sendable {
     /// The placeholder for the token in ``template(package:utm:)``.
     public static let place = "{al}"
 
-    /// Returns the link with the placeholder ``place``, for a page that gets the token later.
-    ///
-    /// The parameters are those of ``init(package:token:utm:)``; nil for a text that is no package name.
+    /// Returns the link of ``init(package:token:utm:)`` with the placeholder ``place``, for a page that gets
+    /// the token later; nil for a text that is no package name.
     public static func template(package: String, utm: [QueryItem] = []) -> String? {
         text(package, place, utm)
     }
@@ -200,8 +199,8 @@ public struct PlayStoreLink: Equatable, Sendable {
         String(decoding: PercentEncoding.queryValue(text), as: UTF8.self)
     }
 
-    /// Returns whether a text has two segments or more of letters, digits and underscores, each starting with
-    /// a letter (Android's application ids).
+    /// Returns whether a text can be an Android application id: at most 255 bytes in two or more segments of
+    /// letters, digits and underscores, each starting with a letter.
     package static func isPackage(_ text: String) -> Bool {
         let segments = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return text.utf8.count <= 255 && segments.count >= 2

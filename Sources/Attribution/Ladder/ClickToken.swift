@@ -1,18 +1,18 @@
 internal import Crypto
 
-/// Proof that a launch comes from a click: the launch sends a token that only the server key can create.
+/// Proof that a launch comes from a click: only a server with the server key can create the token.
 ///
-/// A token travels through the store's install referrer, the pasteboard, a QR code or a link. It contains the
-/// click's identifier, and works once, because a click is claimed once.
+/// The token reaches the launch through the store's install referrer, the pasteboard, a QR code or a link. It
+/// contains the click's identifier, and works once, because a click is claimed once.
 ///
 /// The text is 44 characters of base64url. They encode a version, a part of the app's identifier, the click's
 /// identifier, the expiry, and ten bytes of HMAC-SHA256 over these and the app's whole identifier.
 public struct ClickToken: Hashable, Sendable {
     /// The content of a token, verified or not.
     struct Payload: Hashable {
-        /// The first byte of every token of this form.
+        /// The first byte of every token of this format.
         ///
-        /// A new form of token needs a new number, so that the tokens in use remain readable.
+        /// A new format needs a new number, so that tokens in use remain readable.
         static let version: UInt8 = 1
 
         let click: ClickID
@@ -20,7 +20,8 @@ public struct ClickToken: Hashable, Sendable {
         let expirySeconds: UInt32
         /// The last 16 bits of the app's identifier.
         ///
-        /// They show which other app a token may belong to, without verifying it for every app.
+        /// They show which apps a token may belong to, so that its signature need not be verified for every
+        /// app.
         let appBits: UInt16
     }
 
@@ -46,15 +47,16 @@ public struct ClickToken: Hashable, Sendable {
         text = Base64URL.text(of: payload.bytes + key.signature(of: payload, for: app))
     }
 
-    /// Reads a token and verifies that it is one of the app's, signed by one of the keys and not expired.
+    /// Reads a token and verifies that it belongs to the app, was signed by one of the keys and has not
+    /// expired.
     ///
     /// - Parameters:
     ///   - text: the text as it came.
     ///   - app: the app whose launch it is.
     ///   - apps: all apps of the server, to distinguish another app's token from an altered one.
-    ///   - keys: the current key and the former ones whose tokens may still be used.
+    ///   - keys: the current key, and the others whose tokens may be in use.
     ///   - now: the time of the launch.
-    /// - Throws: why the token does not count.
+    /// - Throws: ``ClickTokenError`` for a token that does not count.
     public init(
         verifying text: String,
         of app: AppID,
@@ -134,16 +136,16 @@ extension AppID {
 ///
 /// A launch with such a token is matched without it.
 public enum ClickTokenError: Error, CaseIterable, Sendable {
-    /// The text is no token, or a token of a newer server's form.
+    /// The text is no token, or a token in a newer server's format.
     case malformed
-    /// The text has the form of a token, but no key of the server signed it.
+    /// The text has the form of a token, but none of the server's keys signed it for one of its apps.
     case altered
     /// The token is genuine, but belongs to another app.
     case otherApp
     /// The token is genuine, but its click's window has ended.
     case expired
 
-    /// The reason's word for operators and test keys, if the launch gets no match in another way.
+    /// The word of the ``NoMatchReason`` that operators and test keys see if the launch gets no match.
     public var reason: String { NoMatchReason(self).rawValue }
 
     /// The meaning of the error and what to do, for people who investigate it.

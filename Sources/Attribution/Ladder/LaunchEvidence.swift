@@ -1,6 +1,7 @@
 /// Everything in a first launch by which it may be recognised, parsed but not yet verified.
 public struct LaunchEvidence: Equatable, Sendable {
-    /// The references to a click, the most direct first, each once.
+    /// The references to clicks, each once, in the order of the parameters of
+    /// ``add(token:clickID:referrer:pasteboard:)``.
     public private(set) var references: [ClickReference] = []
     public var idfa: AdvertisingID?
     public var gaid: AdvertisingID?
@@ -10,7 +11,7 @@ public struct LaunchEvidence: Equatable, Sendable {
 
     public init(fingerprint: Fingerprint? = nil) { self.fingerprint = fingerprint }
 
-    /// Adds the references to a click, from the four places where a launch may have them.
+    /// Adds the references to clicks that a launch may send in four places.
     ///
     /// - Parameters:
     ///   - token: the field that the client calls a token.
@@ -42,7 +43,7 @@ public struct LaunchEvidence: Equatable, Sendable {
         }
     }
 
-    /// Whether the evidence contains nothing that could find a click.
+    /// Whether the evidence contains nothing by which a click could be found.
     public var isEmpty: Bool { self == LaunchEvidence() }
 }
 
@@ -54,7 +55,7 @@ public struct LaunchEvidence: Equatable, Sendable {
 public struct AdvertisingID: Hashable, Sendable {
     /// Which system the id belongs to.
     ///
-    /// The raw value is the name of the id in a query and in a body, and the word of its ``method``.
+    /// The raw value is the name of the id in a query and in a body, and the raw value of its ``method``.
     public enum Kind: String, CaseIterable, Sendable {
         case idfa
         case gaid
@@ -62,7 +63,7 @@ public struct AdvertisingID: Hashable, Sendable {
         /// The header field with the id, in lower case.
         public var headerName: String { "x-\(rawValue)" }
 
-        /// The names of the id in links, which ad networks use because Branch, AppsFlyer and Adjust do.
+        /// The names of the id in links; ad networks use the names of Branch, AppsFlyer and Adjust.
         fileprivate var linkNames: [String] {
             switch self {
             case .idfa: ["idfa", "$idfa"]
@@ -110,7 +111,7 @@ public struct AdvertisingID: Hashable, Sendable {
 
     /// Returns the ids that an ad network put on a link, at most one of each kind.
     ///
-    /// Ignores the network's own placeholder (`{idfa}`) if it was not filled in.
+    /// Ignores withheld ids, and a placeholder (`{idfa}`) that the network did not fill in.
     public static func ids(in items: [QueryItem]) -> [AdvertisingID] {
         Kind.allCases.compactMap { kind in
             items.lazy.filter { kind.linkNames.contains($0.name) }

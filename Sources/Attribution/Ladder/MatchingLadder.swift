@@ -3,13 +3,13 @@
 /// A check tries them in one snapshot of the database. The first rung (certain way) that leads to a live
 /// click, or to an answer that the check may get again, decides.
 public struct MatchingLadder: Equatable, Sendable {
-    /// One certain way, verified as far as possible without reading clicks.
+    /// One certain way to recognise a launch, verified as far as possible without reading clicks.
     public enum Rung: Hashable, Sendable {
-        /// The click of a genuine token.
+        /// The click of a verified token.
         case signedToken(ClickID)
         /// The click that the launch named, without proof.
         case clickID(ClickID)
-        /// Clicks that an ad network put this advertising id on.
+        /// The clicks to which an ad network added this advertising id.
         case advertisingID(AdvertisingID.Kind, KeyedHash)
 
         public var method: AttributionMethod {
@@ -21,25 +21,24 @@ public struct MatchingLadder: Equatable, Sendable {
         }
     }
 
-    /// The certain ways, each once.
+    /// The certain ways, each once, strongest first: tokens, click ids, advertising ids.
     public private(set) var rungs: [Rung] = []
     /// The last way: the clicks with one of these fingerprints are weighed against each other and against a
     /// launch without a click.
     public private(set) var fingerprints: [KeyedHash] = []
     /// The number of fingerprints under each server key; those of the current key come first, and those of
-    /// each former key follow in the same order.
+    /// every other key follow in the same order.
     private var countUnderEachKey = 1
     /// The error of the first rejected token: the reason to report if the check ends without a match.
     public private(set) var refusal: ClickTokenError?
 
     /// - Parameters:
     ///   - evidence: what the launch sent.
-    ///   - fingerprints: the client's own, or those of its signals; empty if the app does not use
-    ///     fingerprints.
+    ///   - fingerprints: the client's own, and those of its signals; empty if the app uses no fingerprints.
     ///   - app: the app whose launch it is.
     ///   - isTest: whether it is a test launch.
     ///   - apps: all apps of the server.
-    ///   - keys: the current server key first, then the former ones under which clicks are still stored.
+    ///   - keys: the current server key first, then the others under which clicks may be stored.
     ///   - now: the time of the launch.
     public init(
         _ evidence: LaunchEvidence,
@@ -78,7 +77,7 @@ public struct MatchingLadder: Equatable, Sendable {
     /// Creates the ladder of a launch with only a fingerprint, hashed under each key, the current one first.
     public init(fingerprintUnderEachKey hashes: [KeyedHash]) { fingerprints = hashes }
 
-    /// Creates a ladder of rungs that were verified elsewhere, with fingerprints under one server key.
+    /// Creates a ladder of verified rungs, with fingerprints under one server key.
     public init(_ rungs: [Rung], fingerprints: [KeyedHash], refusal: ClickTokenError? = nil) {
         self.rungs = rungs
         self.fingerprints = fingerprints

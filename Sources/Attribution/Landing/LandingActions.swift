@@ -2,7 +2,6 @@
 public struct LandingActions: Equatable, Sendable {
     /// The page's action without a tap, after the click is recorded.
     public enum NextStep: String, Equatable, Sendable {
-        /// Wait for a tap.
         case wait = ""
         case open
         case store
@@ -18,21 +17,25 @@ public struct LandingActions: Equatable, Sendable {
         case page = "continue"
     }
 
-    /// The link that opens the installed app; nil without a target, and on desktops.
+    /// The link that opens the installed app; nil without a target, and on ``LinkVisitor/Device/desktop``.
     public var openURL: String?
-    /// An Android link that opens the app or else leads to `{fallback}`; nil on others, and without a target.
+    /// The link that opens the app on Android, or else leads to the URL that replaces `{fallback}`; nil on
+    /// every other device, and without a target.
     public var intentURL: String?
+    /// The target of the store button: a fallback page, or else the app's page in the device's store; nil if
+    /// there is neither.
     public var storeURL: String?
+    /// The kind of ``storeURL``; nil without one.
     public var store: Store?
-    /// The app's package name if the button leads to Google's store, so that the store's link contains the
-    /// token; else nil.
+    /// The app's package name if the button leads to the app's own page in Google's store, whose link then
+    /// contains the token; else nil.
     public var playPackage: String?
     /// The target of the store button on an iPad that calls itself a Mac; nil for all other devices.
     public var tabletStoreURL: String?
     public var next: NextStep
     /// Whether the page shows a QR code for the phone.
     public var showsCode: Bool
-    /// The browser of another app that shows the page; nil for the system's browsers.
+    /// The browser of another app that shows the page; nil for a browser that is not part of another app.
     public var inApp: InAppBrowser?
 
     /// Decides the actions for a link.
@@ -109,8 +112,10 @@ public struct LandingActions: Equatable, Sendable {
         }
     }
 
-    /// Returns whether the page must wait for a tap, because only then may it put the token on the
-    /// pasteboard; Google's store passes the token on itself.
+    /// Returns whether the page must wait for a tap to put the token on the pasteboard.
+    ///
+    /// False if the link does not use the pasteboard, if the page shows a QR code, and for the app's own page
+    /// in Google's store, which passes the token on itself.
     public func needsTap(_ link: Link.Settings) -> Bool {
         link.usesPasteboard && playPackage == nil && !showsCode
     }
@@ -131,23 +136,21 @@ public struct LandingActions: Equatable, Sendable {
 }
 
 extension AppleApp {
-    /// The app's page in Apple's store.
     public var storeURL: String? { appStoreID.map { "https://apps.apple.com/app/id\($0)" } }
 }
 
 extension AndroidApp {
-    /// The app's page in Google's store.
     public var storeURL: String? { package.map { "https://play.google.com/store/apps/details?id=\($0)" } }
 }
 
 extension DeepLinkURL {
-    /// Returns the link as an intent, which leads to `{fallback}` if no app opens it.
+    /// Returns the link as an intent, which leads to a fallback if no app opens it.
     ///
     /// The last `#` starts the intent's own part; a fragment of the link comes before it. Source: "Android
     /// Intents with Chrome", developer.chrome.com/docs/android/intents, and `Intent.parseUri`.
     ///
-    /// - Parameter package: the only app that may open it; nil for any.
-    /// - Returns: the intent's URL, with the placeholder `{fallback}` for the URL of the fallback.
+    /// - Parameter package: the only app that may open the link; nil for any.
+    /// - Returns: the intent's URL, in which `{fallback}` stands for the URL of the fallback.
     func intentURL(package: String?) -> String {
         let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
         let package = package.map { "package=\($0);" } ?? ""

@@ -26,7 +26,8 @@ public struct LinkVisitor: Equatable, Sendable {
         self.init(device: Self.device(headers), browser: BrowserFamily(userAgent: headers.userAgent))
     }
 
-    /// The platform whose links and stores the device uses.
+    /// The device's platform; ``Platform/other`` for a desktop, and for a device that may be a Mac or an
+    /// iPad.
     public var platform: Platform {
         switch device {
         case .iPhone, .iPad: .ios
@@ -56,14 +57,14 @@ public struct LinkVisitor: Equatable, Sendable {
 /// app. Apps that show links in the system's own view (Gmail, YouTube, and most on Android) count as the
 /// system's browser here, because their agents are the system's.
 ///
-/// Sources: the measurements of inappdebugger.com of what apps do (October and November 2024), and LINE's
+/// Sources: the measurements of apps by inappdebugger.com (October and November 2024), and LINE's
 /// documentation of its URL parameters.
 public struct InAppBrowser: Equatable, Sendable {
     /// The way from the app into the system's browser.
     public enum WayOut: String, Equatable, Sendable {
         /// Safari's own scheme.
         case safari
-        /// An intent for the page's URL, which only browsers and the link's own app handle.
+        /// An intent for the page's URL, which only browsers and the app of the link host handle.
         case intent
         /// A URL parameter that the app recognises.
         case parameter
@@ -78,7 +79,7 @@ public struct InAppBrowser: Equatable, Sendable {
     }
 
     public let opensApps: Opening
-    /// Nil if the visitor can leave only by the app's menu.
+    /// The way into the system's browser; nil if the visitor can leave only by the app's menu.
     public let wayOut: WayOut?
 
     /// Returns nil for a browser that is not part of another app.
@@ -128,7 +129,7 @@ public struct InAppBrowser: Equatable, Sendable {
 }
 
 extension InAppBrowser.WayOut {
-    /// Returns the URL that leads to a page in the system's browser.
+    /// Returns the URL that opens a page in the system's browser.
     ///
     /// - Parameter page: the page's URL, which starts with `https://` and has no fragment.
     /// - Returns: the target of a button on the page.

@@ -7,11 +7,12 @@ internal import CMath
 public enum CounterFamily: UInt8, CaseIterable, Sendable {
     /// Totals of the app; keys are those of ``AppTotal``.
     case totals = 1
-    /// Expected conversions by ``PlatformForm/code``, of launches that only a fingerprint could recognise.
+    /// Expected conversions (sums of probabilities that a click led to a launch) by ``PlatformForm/code``, of
+    /// launches that only a fingerprint could recognise.
     case conversions = 2
-    /// Clicks by ``PlatformForm/code``: those that a launch could have found by that form.
+    /// Clicks by the ``PlatformForm/code`` of each form by which a launch could find them.
     case clicks = 3
-    /// Clicks by their hour since 1970, which shows the delays that they are old enough for.
+    /// Clicks by their hour since 1970: their ages limit the delays that launches can have had.
     case clicksByHour = 4
     /// Expected conversions by the ``DelayBins`` bin of their delay.
     case delays = 5
@@ -19,7 +20,8 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     case agreements = 6
     /// Clicks by operating system, keyed by ``OSRelease/code``.
     case releases = 7
-    /// Clicks by the hash of a signal in their ``SignalHashes``; the sum of a component under the hash 0.
+    /// Clicks by each hash in their ``SignalHashes``; all clicks with a component also count under its hash
+    /// 0.
     case signals = 8
     /// Launches that no click explains, keyed by their fingerprint's first word.
     case organic = 9
@@ -27,11 +29,11 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     case launchesAtAddress = 10
     /// Launches near an address (IPv4 /24, IPv6 /48), keyed by its hash's first word.
     case launchesNearAddress = 11
-    /// Launches that no click explains, by their ten minutes since 1970, for the current rate.
+    /// Launches that no click explains, by their ten-minute slot since 1970, for the current rate.
     case organicByTenMinutes = 12
-    /// Clicks by their two minutes since 1970, for the current rate.
+    /// Clicks by their two-minute slot since 1970, for the current rate.
     case clicksByTwoMinutes = 13
-    /// Clicks by the ``RelativeClickRateLevel`` at their time.
+    /// Clicks by the ``RelativeClickRateLevel`` (rate of clicks relative to the average) at their time.
     case clicksByRelativeRate = 14
     /// Launches that no click explains, by the ``RelativeClickRateLevel`` at their time.
     case organicByRelativeRate = 15
@@ -76,7 +78,7 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
 public enum AppTotal: UInt64, CaseIterable, Sendable {
     /// Launches that only a fingerprint could recognise.
     case launches = 0
-    /// The launches that no click explains, although a click with their fingerprint was live.
+    /// The launches that no click explains (organic ones), although a click with their fingerprint was live.
     case organicWithCandidates = 2
     case clicks = 3
     case clicksWithAddress = 4
@@ -126,8 +128,8 @@ public struct LearningEpoch: Equatable, Sendable {
     public let began: Timestamp
     public let landmark: Timestamp
 
-    /// The age in seconds at which the landmark must be moved (see ``factor(movingTo:for:)``), long before a sum
-    /// overflows: 400 half-lives of the family that fades fastest.
+    /// The age in seconds at which the landmark must be moved (see ``factor(movingTo:for:)``), long before a
+    /// sum overflows: 400 half-lives of the family that fades fastest.
     public static let maximumSpan: Double =
         400 * (CounterFamily.allCases.compactMap(\.halfLife).min() ?? 86_400)
 
@@ -158,7 +160,8 @@ public struct LearningEpoch: Equatable, Sendable {
         return value.isFinite ? value : 0
     }
 
-    /// Returns the seconds of observation that a family's counters represent; older seconds count less.
+    /// Returns the seconds of observation that a family's counters represent; older seconds count less if the
+    /// family has a half-life.
     public func observedSeconds(_ family: CounterFamily, at time: Timestamp) -> Double {
         let seconds = max(0, Double(time.milliseconds(since: began)) / 1000)
         guard let halfLife = family.halfLife else { return seconds }
@@ -191,12 +194,12 @@ public struct LearningEpoch: Equatable, Sendable {
         }
     }
 
-    /// Returns the factor by which stored sums are multiplied when the landmark moves.
+    /// Returns the factor by which a family's stored sums must be multiplied if the landmark moves.
     public func factor(movingTo landmark: Timestamp, for family: CounterFamily) -> Double {
         1 / weight(of: family, at: landmark)
     }
 
-    /// Returns the current value of one event that came `seconds` ago.
+    /// Returns the current value of one event of `seconds` ago; `halfLife` is in seconds.
     static func fading(_ seconds: Double, halfLife: Double) -> Double {
         cmath_exp2(-max(0, seconds) / halfLife)
     }
@@ -242,17 +245,17 @@ struct ModelCounters {
 
 /// Additions to an app's learnt counters, gathered in memory until they are stored.
 ///
-/// They are relative to an epoch's landmark. The increments of several servers, and of one server's loops,
-/// add up in any order.
+/// They are relative to an epoch's landmark. The increments of several servers, and of several loops of one
+/// server, may be added in any order.
 ///
 /// The number of counters by fingerprint and address grows with the number of different launches, so that a
 /// flood of launches could fill memory and database. Above a limit only one of two such keys is counted, then
-/// one of four, and so on. Each counted key stands for the omitted ones, so sums stay right on average. Only
-/// a flood makes them coarse.
+/// one of four, and so on. Each counted key gets the weight of the omitted ones, so sums stay right on
+/// average. Only a flood makes them coarse.
 public struct LearntIncrements: Equatable, Sendable {
     public let epoch: LearningEpoch
     public private(set) var sums: [CounterKey: Double] = [:]
-    /// The sampling of keys: one of this many is counted; a power of two.
+    /// The sampling of keys by fingerprint and address: one of this many is counted; a power of two.
     public private(set) var keptOneOf: UInt64 = 1
 
     private var keyedCount = 0
@@ -261,11 +264,11 @@ public struct LearntIncrements: Equatable, Sendable {
     /// The largest number of counters of systems and signals in one gathering; more come only from a flood of
     /// invented values, and are omitted.
     private static let maximumOpenEnded = 512
-    /// The number of the gathering, which lasts until ``removeAll()``.
+    /// The number of the current gathering of increments, which ends with ``removeAll()``.
     ///
-    /// It selects the dropped keys, so that a flood drops other keys each time.
+    /// It decides which keys are dropped, so that a flood drops other keys in each gathering.
     private var turn: UInt64
-    /// The number of events that each added event represents.
+    /// The number of events that each added event stands for.
     private var timesEach = 1.0
 
     /// - Parameters:

@@ -1,7 +1,8 @@
 /// The figures learnt from an app's traffic up to one time, from which posteriors are computed.
 ///
-/// It is computed every few seconds, not for each check, from the counters of the families with
-/// ``CounterFamily/belongsToModel``: at most some thousands. Without counters, it consists of the priors.
+/// A conversion is a launch that a click led to. The model is computed every few seconds, not for each check,
+/// from the counters of the families with ``CounterFamily/belongsToModel``: at most some thousands. Without
+/// counters, it consists of the priors.
 public final class MatchingModel: Sendable {
     public let at: Timestamp
     public let epoch: LearningEpoch
@@ -13,14 +14,15 @@ public final class MatchingModel: Sendable {
     /// The average number of strangers, at most 1, who launch at an exact address where one visitor launched
     /// before.
     let repeatExact: Double
-    /// The same number for each near address.
+    /// The same number for a near address (IPv4 /24, IPv6 /48).
     let repeatNear: Double
     /// The number of launches that only a fingerprint could recognise; older ones count less.
     public let launches: Double
     public let launchesWithAddress: Double
     /// The share of clicks whose address is known, 0…1.
     public let clickAddressShare: Double
-    /// The number of organic launches, which no click explains, for each click with the same fingerprint.
+    /// The number of organic launches (no click explains them) per click; only launches with the fingerprint
+    /// of a live click count.
     let organicPerClick: Double
     /// The same number for learning: before the first launches it is a guess, not 0.
     let organicPerClickGuess: Double
@@ -82,8 +84,8 @@ public final class MatchingModel: Sendable {
             || launches * seconds < ModelConstants.freshLaunches * epoch.observedSeconds(.totals, at: at)
     }
 
-    /// Returns the rate k · s · f(age): the conversions per second of a click of this age that is found by
-    /// its fingerprint of this form.
+    /// Returns k · s · f(age) of ``Posterior``: the conversions per second through fingerprints of this form
+    /// that one click of this age leads to.
     func hazard(_ platformForm: PlatformForm, bin: Int) -> Double {
         (sharesByPlatformForm[platformForm.code]?.conversions ?? ModelConstants.conversionsPerClick)
             * delayDensity[bin]
@@ -145,12 +147,12 @@ public struct PlatformForm: Hashable, Sendable {
         self.init(platform: platform, form: form)
     }
 
-    /// The group as a part of a counter's key; it stays the same when forms are added.
+    /// The number of the group in a counter's key; it stays the same when forms are added.
     public var code: UInt64 { UInt64(platform.code) << 8 | UInt64(form?.rawValue.utf8.first ?? 0) }
 }
 
 extension Platform {
-    /// The platform as a part of counters' keys.
+    /// The number of the platform in counters' keys.
     var code: UInt8 {
         switch self {
         case .ios: 1
@@ -195,7 +197,6 @@ struct PlatformFormShare: Equatable, Sendable {
 public struct ModelFigure: Equatable, Sendable {
     /// The name in JSON: lower case with underscores.
     public let name: String
-    /// Its meaning, in one line.
     public let meaning: String
     public let value: Double
 

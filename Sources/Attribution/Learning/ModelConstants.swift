@@ -5,7 +5,7 @@
 /// (`Simulate turkey-10000 world-10000 venue-10000 seed=11`) if it alone is 25 % smaller or larger: the
 /// largest change, in points, of the share of right matches, of found conversions, and of organic launches
 /// with a campaign, and the largest change of the calibration error. `.ci/sensitivity` measures these effects
-/// and writes them here.
+/// and writes them here, and below the four numbers themselves for each world.
 ///
 /// As they stand: turkey 98.1 68.6 0.7 0.003; world 97.8 74.7 1.1 0.005; venue 96.2 61.1 2.8 0.008.
 ///
@@ -16,7 +16,7 @@ enum ModelConstants {
     static let minimumConfidence = 0.70  // specified; 3.8 6.4 3.0 0.003
     /// The largest confidence that is reported for a fingerprint: that of a signed token, and less than 1.
     ///
-    /// A limit of 0.95 understated most matches and made the calibration error 0.04.
+    /// A limit of 0.95 understates most matches and makes the calibration error 0.04.
     static let highestConfidence = 0.99  // specified; 0.0 0.0 0.0 0.236
     /// The plain rule (the newest click matches) applies for this many seconds after the start of learning.
     static let freshSeconds = 3600.0  // 0.1 0.0 0.1 0.000
@@ -26,7 +26,8 @@ enum ModelConstants {
     // MARK: Visitors
     /// Above this many clicks with one visitor hash, the address belongs to several people.
     static let maximumVisitorClicks = 4  // 0.0 0.0 0.0 0.000
-    /// With this many other clicks and launches at the launch's address, equal agents no longer mean one person.
+    /// With this many other clicks and launches at the launch's address, equal agents no longer mean one
+    /// person.
     static let crowdedAddressThreshold = 4.0  // 0.0 0.0 0.0 0.001
     /// Up to this many clicks on a fingerprint, those without an address belong to one person.
     static let lowTrafficClicks = 4  // 0.0 0.0 0.0 0.000
@@ -60,7 +61,8 @@ enum ModelConstants {
     static let evenDelayShare = 1.0 / 30  // 0.0 0.0 0.0 0.000
     /// The weight of the prior of delays, in conversions.
     static let delayPriorConversions = 30.0  // 0.0 0.0 0.0 0.001
-    /// The smallest share of clicks that counts as old enough for a delay: it divides the delay's count.
+    /// The smallest share of clicks that counts as old enough for a delay; the delay's count is divided by
+    /// the share.
     static let minimumBinExposure = 0.02  // 0.0 0.0 0.0 0.000
     /// The smallest share of conversions that the counted clicks can have led to by now.
     static let minimumExposure = 0.05  // 0.0 0.0 0.0 0.000
@@ -77,9 +79,9 @@ enum ModelConstants {
     static let agreementPriorPairs = 80.0  // 0.1 0.1 0.1 0.001
     /// The prior share of clicks with a known address.
     static let clickAddressShare = 0.9  // 0.0 0.0 0.0 0.001
-    /// The weight of the prior of meeting a stranger at an address of one visitor, in launches.
+    /// The weight of the prior of how often a stranger launches at the address of one visitor, in launches.
     static let repeatPriorLaunches = 4.0  // 0.0 0.0 0.0 0.000
-    /// The strangers met in the launches of ``repeatPriorLaunches``.
+    /// The number of strangers in the launches of ``repeatPriorLaunches``.
     static let repeatPriorMet = 0.2  // 0.0 0.0 0.0 0.000
     /// With fewer launches than this (older ones count less), an address counts as one without a launch.
     static let firstMeetingLimit = 0.25  // 0.0 0.0 0.0 0.000
@@ -133,7 +135,7 @@ enum ModelConstants {
     static let maximumRelativeRate = 30.0  // 0.1 0.0 0.1 0.001
 
     // MARK: Learning
-    /// How far learning discounts the posterior: 0 not at all, 1 completely.
+    /// How far learning draws the odds of the posterior towards one to one: 0 not at all, 1 completely.
     static let posteriorDiscount = 0.4  // 0.1 0.1 0.1 0.001
     /// If the fingerprint alone makes a click this likely, the model learns whether its address agrees.
     static let certainFingerprint = 0.5  // 0.1 0.2 0.1 0.002

@@ -1,12 +1,12 @@
 /// Computes what the model learns from clicks and launches, as increments of learnt counters.
 ///
 /// A click costs about a dozen additions in memory, all to counters of the app. A launch without a live click
-/// costs three additions to counters of its own (fingerprint, exact and near address) and five to the app's.
-/// A launch with candidates costs some more to the app's, and reads three counters. ``LearntIncrements``
-/// gathers the additions, which are stored in the background: a process that dies loses some seconds of
-/// learning, but never a click or a claim.
+/// costs at most three additions to counters of its own (fingerprint, exact and near address) and five to the
+/// app's. A launch with candidates (live clicks with its fingerprint) costs some more to the app's, and reads
+/// three counters. ``LearntIncrements`` gathers the additions, which are stored in the background: a process
+/// that dies loses some seconds of learning, but never a click or a claim.
 public enum ModelUpdates {
-    /// Adds the updates of a recorded click; callers omit clicks of robots and repeated posts.
+    /// Adds the updates of a recorded click; callers must omit robots' clicks and repeated posts.
     ///
     /// `forms` are the forms by which the click can be found, each once; `relativeClickRate` is that of the
     /// model when the click came.
@@ -40,8 +40,8 @@ public enum ModelUpdates {
 
     /// Adds the updates of a launch that only its fingerprint could recognise.
     ///
-    /// Callers omit replays, launches that lost their click to another launch, and repetitions: see
-    /// ``RecentLaunches``.
+    /// Callers must omit replays, launches that lost their click to another launch, and repeated checks,
+    /// which ``RecentLaunches`` recognises.
     ///
     /// The evidence is the input of the verdict, and is empty for a launch without a live click. The
     /// fingerprint is the first word of a keyed hash.
@@ -121,14 +121,15 @@ public enum ModelUpdates {
     }
 }
 
-/// The model update of one launch with candidates: conversions, delays and addresses.
+/// The model update of one launch with candidates (clicks with its fingerprint): conversions, delays and
+/// addresses.
 struct LaunchUpdate {
-    /// The number of conversions that the launch represents.
+    /// The number of conversions that the launch counts for.
     ///
-    /// At addresses of few people, only launches whose address agrees exactly with a click count. Each counts
-    /// 1 / P(exact | same device), and so represents the conversions whose address did not agree. This is
-    /// right on average even while L(h), the rate of organic launches, is unknown. At busy addresses, and
-    /// without an address, the posterior counts, which converges more slowly.
+    /// At addresses of few people, a launch counts only if its address is exactly that of a click. It counts
+    /// as 1 / P(exact | same device) conversions, and so stands for those whose address did not agree. This
+    /// is right on average even while L(h), the rate of organic launches, is unknown. At busy addresses, and
+    /// without an address, the launch counts by its posterior, from which the model learns more slowly.
     private(set) var explained = 0.0
     private var byPlatformForm: [PlatformForm: Double] = [:]
     private var byBin: [Int: Double] = [:]
@@ -190,8 +191,8 @@ struct LaunchUpdate {
         return result.isFinite ? result : 1
     }
 
-    /// Returns how well agreement on the launch's address distinguishes conversions from chance: 0 if
-    /// strangers are expected to agree, near 1 if none are.
+    /// Returns how well agreement on the launch's address distinguishes conversions from chance: near 0 if
+    /// many strangers are expected to agree, near 1 if none are.
     private static func addressReliability(
         _ evidence: CandidateEvidence,
         _ rates: LaunchRates,
@@ -229,7 +230,7 @@ struct LaunchUpdate {
     }
 }
 
-/// The launches of the last one to two hours, so that a device that repeats its check counts once.
+/// The launches of the last one to two hours, by which a device that repeats its check counts once.
 ///
 /// The size is bounded: above the limit, the oldest launches are dropped sooner. Each server process has its
 /// own set and loses it when it ends.

@@ -13,7 +13,7 @@ public struct DeepLinkURL: Hashable, Sendable {
     /// Creates a link from a stored text, which was valid when it was stored.
     public init(stored text: String) { self.text = text }
 
-    /// Validates a link from outside.
+    /// Reads and validates a link that a client or an operator wrote.
     ///
     /// Removes spaces at both ends, and percent-encodes characters that a URI cannot contain: blanks,
     /// characters beyond ASCII, `"<>^{|}` and the backquote, a `%` that escapes nothing, square brackets
@@ -108,12 +108,12 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
     }
 }
 
-/// The link as a client gets it.
 extension DeepLinkURL {
-    /// The names that a campaign key may have in a link.
+    /// The names of the parameters of a link that contain a campaign key.
     private static let campaignKeyNames = ["keyName", "key", "k"]
 
-    /// Returns the link with `source`, `keyName` and `jid` added to its query, before the fragment.
+    /// Returns the link with `source`, `keyName` (the campaign key) and `jid` added to its query, before the
+    /// fragment.
     ///
     /// Released clients read all three from the link. Existing parameters, even empty ones, remain and are
     /// not added again; `key` and `k` count as `keyName`. `direct` and `unknown` are not added, because they
@@ -129,7 +129,7 @@ extension DeepLinkURL {
         return appending(added)
     }
 
-    /// Returns the link with only `keyName` added, for an answer that credits a campaign without a click.
+    /// Returns the link with only `keyName` added, for an answer that credits only the campaign.
     public func attributed(campaignKey: CampaignKey?) -> String {
         let names = Set(queryItems.map(\.name))
         guard let campaignKey, names.isDisjoint(with: Self.campaignKeyNames) else { return text }
@@ -203,7 +203,7 @@ public struct Destination: Hashable, Sendable {
 
     /// Returns whether `url` leads to the destination.
     ///
-    /// Compares scheme, host and port as a whole. A link with `..` in its path, escaped or not, is not below a
+    /// Scheme, host and port must be equal. A link with a segment `.` or `..`, escaped or not, is not below a
     /// destination's path.
     public func covers(_ url: DeepLinkURL) -> Bool {
         guard let parts = try? URLParts(Array(url.text.utf8)), parts.scheme == scheme else { return false }

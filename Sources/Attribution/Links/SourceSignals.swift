@@ -1,4 +1,4 @@
-/// Everything in a click that reveals its source.
+/// Everything in a click that reveals its source: the network or medium, such as Instagram or a QR code.
 public struct SourceSignals: Equatable, Sendable {
     /// The link's parameters, decoded.
     public var linkItems: [QueryItem]
@@ -15,8 +15,10 @@ public struct SourceSignals: Equatable, Sendable {
     /// The result of reading the signals together.
     public struct Reading: Equatable, Sendable {
         public let token: SourceToken
-        /// The signal that decided, as it was sent, cut to ``maximumRawLength`` characters; nil for no
-        /// signal.
+        /// The text of the signal that decided, or of the strongest one for `unknown`; nil without a signal.
+        ///
+        /// For a network's click id this is the parameter's name, for a user agent the keyword in it, and for
+        /// a referring page its host. It is cut to ``maximumRawLength`` characters.
         public let raw: String?
 
         public init(token: SourceToken, raw: String?) {
@@ -29,8 +31,8 @@ public struct SourceSignals: Equatable, Sendable {
 
     /// The click's source, and the signal that it comes from.
     ///
-    /// The strongest signal that maps to a token decides. If no signal does, the token is `unknown`; without
-    /// any signal it is `direct`.
+    /// The strongest signal that maps to a token decides. If none maps to one, the token is `unknown`;
+    /// without any signal it is `direct`.
     ///
     /// Source: the Paylisher SDKs' wire contract (an external document), section 5.
     public var reading: Reading {
@@ -115,9 +117,9 @@ public enum SourceToken: String, CaseIterable, Sendable {
     /// Whether the token is added to the link: `direct` and `unknown` mean nothing to a client.
     public var isWritten: Bool { self != .direct && self != .unknown }
 
-    /// Maps one signal to a token; nil if no rule fits.
+    /// Maps one signal to a token by the first of ``rules`` that fits; nil if none does.
     ///
-    /// The first rule that fits decides. Source: section 5 of the wire contract.
+    /// Source: the Paylisher SDKs' wire contract (an external document), section 5.
     init?(signal: String) {
         let text = signal.trimmed.asciiLowercased
         let part = Self.parts.firstMatch(in: Array(text.utf8)).map { Self.rulesOfParts[$0] }

@@ -4,7 +4,7 @@ package struct URLParts {
     package let scheme: String
     /// The scheme as it was written, up to the colon.
     private let writtenScheme: ArraySlice<UInt8>
-    /// The part between `//` and the path; nil without `//`.
+    /// The part between `//` and the path: the host, and perhaps credentials and a port; nil without `//`.
     let authority: ArraySlice<UInt8>?
     package let path: ArraySlice<UInt8>
     /// The part after `?`; nil without one.
@@ -62,7 +62,7 @@ package struct URLParts {
         guard !isWeb || path.count > 1 else { throw .noPath }
     }
 
-    /// The whole link in ASCII.
+    /// The whole link in ASCII, with other characters percent-encoded.
     package var encoded: [UInt8] {
         var text = Array(writtenScheme) + Array("://".utf8) + Array(authority ?? [])
         text.reserveCapacity(text.count + path.count + (query?.count ?? 0) + (fragment?.count ?? 0) + 2)
@@ -209,7 +209,7 @@ enum URLPath {
 
 /// Percent-encoding (RFC 3986 §2.1).
 package enum PercentEncoding {
-    /// Appends `byte` as `%` and two capital digits.
+    /// Appends `byte` as `%` and two capital hexadecimal digits.
     static func append(_ byte: UInt8, to text: inout [UInt8]) {
         let digits = Array("0123456789ABCDEF".utf8)
         text.append(UInt8(ascii: "%"))
@@ -231,7 +231,7 @@ package enum PercentEncoding {
         return text
     }
 
-    /// Returns the bytes with escapes decoded; a `%` without two digits stays.
+    /// Returns the bytes with escapes decoded; a `%` without two hexadecimal digits after it stays.
     package static func decoded(_ bytes: some Collection<UInt8>, plusIsBlank: Bool = false) -> [UInt8] {
         let bytes = Array(bytes)
         var text: [UInt8] = []

@@ -6,17 +6,17 @@ public enum AttributionMethod: String, CaseIterable, Sendable {
     case signedToken = "signed_token"
     /// The launch sent a click's identifier.
     case clickID = "click_id"
-    /// The launch has the IDFA that an ad network put on the click.
+    /// The launch has the IDFA (Apple's advertising id) that an ad network added to the click.
     case idfa
-    /// The launch has the Google advertising id that an ad network put on the click.
+    /// The launch has the GAID (Google's advertising id) that an ad network added to the click.
     case gaid
     /// The fingerprint, and the address or signals, make a click likely.
     case probabilistic
     /// The fingerprint alone makes a click likely.
     case fingerprint
 
-    /// The probability that a match by the method is right, if it does not depend on the traffic; nil if each
-    /// match has a probability of its own.
+    /// The fixed probability that a match by the method is right; nil for a method by which each match has a
+    /// probability of its own.
     public var confidence: Double? {
         switch self {
         case .signedToken: 0.99

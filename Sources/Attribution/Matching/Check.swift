@@ -20,9 +20,9 @@ public struct Check: Sendable {
     public var policy: MatchPolicy
     /// The values of the launch that most checks never need.
     public var source: any LaunchSource
-    /// The properties under which the check is counted in match rates.
+    /// The properties by which the check is counted for the watch on match rates.
     public var launch: CountedLaunch
-    /// The deadline of the answer in the store's own time; see ``ClickStore/setDeadline(of:)``.
+    /// The deadline that ``ClickStore/setDeadline(of:)`` sets, in nanoseconds of the store's monotonic clock.
     public var deadline: UInt64 = .max
 
     public init(
@@ -51,7 +51,7 @@ public struct Check: Sendable {
         self.launch = launch ?? CountedLaunch(platform: platform)
     }
 
-    /// The input of the posterior, apart from the clicks.
+    /// The launch's part of the input of the ``Posterior``; the other part is the clicks.
     public var traits: LaunchTraits {
         let details = details
         return LaunchTraits(
@@ -85,7 +85,7 @@ public protocol LaunchSource: AnyObject, Sendable {
 
 /// The values of a launch in addition to its ladder: evidence, and values for its record.
 public struct LaunchDetails: Equatable, Sendable {
-    /// Nil if the launch's address is no evidence.
+    /// Nil if the launch's address distinguishes no visitors.
     public var address: LaunchAddress?
     public var release: OSRelease?
     /// The launch's signals that some forms of fingerprint omit.

@@ -2,12 +2,13 @@
 public enum MatchOutcome: Equatable, Sendable {
     /// A claim consumed a click for this check, and was counted in the same transaction.
     case match(Claim)
-    /// The caller got its earlier answer again, because the first response may not have arrived.
+    /// The caller got an earlier answer: its own again, because the first response may not have arrived, or
+    /// another caller's whose delivery failed.
     case replay(Claim)
     case noMatch(NoMatchReason)
 }
 
-/// The outcome of a check and its basis: the input of counting, recording and learning.
+/// The outcome of a check and the facts that decided it: the input of counting, recording and learning.
 public struct CheckReport: Sendable {
     public var ending: MatchOutcome
     public var basis: CheckBasis
@@ -20,15 +21,19 @@ public struct CheckReport: Sendable {
 
 /// The facts that decided a check: the input of its record and of learning.
 public struct CheckBasis: Sendable {
-    /// Nil if no live click has one of the launch's fingerprints, the answer is a repetition, or the check
-    /// got another click than the one it chose first.
+    /// The probabilities of the weighed clicks.
+    ///
+    /// Nil if no live click has one of the launch's fingerprints, if the answer is an earlier one, or if the
+    /// check got another click than the one that it chose first.
     public var verdict: Verdict?
-    /// The input of the verdict; nil without one.
+    /// The input of the verdict; nil without a verdict.
     public var evidence: CandidateEvidence?
     public var model: MatchingModel?
-    /// Whether another check took a click that this one chose: the model learns nothing from such a check.
+    /// Whether the check lost the click that it first chose, in most cases to another check: the model learns
+    /// nothing from such a check.
     public var hasLostRace = false
-    /// The launch's fingerprint under a former server key, if only older clicks have it.
+    /// The launch's fingerprint under another server key than the current one, if only clicks under that key
+    /// have it; else nil.
     public var storedFingerprint: KeyedHash?
 
     public init() {}

@@ -9,8 +9,8 @@ public final class Claim: Equatable, Sendable {
     public let method: AttributionMethod
     /// The probability that the match is right, 0…1; nil for an old claim that was stored without it.
     public let confidence: Double?
-    /// The number of other live clicks that the launch might have come from, including the visitor's earlier
-    /// ones; 0 for a certain match, and nil for an old claim that was stored without the number.
+    /// The number of other live clicks with the fingerprint, including the visitor's earlier ones; 0 for a
+    /// certain match, and nil for an old claim that was stored without the number.
     public let competingClicks: Int?
     /// Whether only the campaign was credited, so that the answer was the app's default link instead of the
     /// click's own.
@@ -48,8 +48,10 @@ public protocol Receipt: Sendable {
     /// Records that the response was delivered: the click belongs to that client.
     func delivered()
 
-    /// Records that the delivery failed: the next check with the fingerprint gets the response, once.
+    /// Records that the delivery failed: the next check with the same fingerprint, token or id gets the
+    /// answer, once.
     ///
-    /// It has no effect if the response was delivered before: then only its caller can get it again.
+    /// This has no effect if the response was delivered before: then only its caller can get the answer
+    /// again.
     func failed()
 }

@@ -5,7 +5,7 @@ public struct ClickChoice: Equatable, Sendable {
         /// The newest live click with one of the check's fingerprints and this destination.
         case newest(of: CreditedDestination)
 
-        /// The destination to search for a click; empty if the click is named.
+        /// The destination of ``newest(of:)``; empty for ``click(_:)``.
         var destinations: Set<CreditedDestination> {
             switch self {
             case .click: []
@@ -18,7 +18,8 @@ public struct ClickChoice: Equatable, Sendable {
     public var method: AttributionMethod
     /// The probability that the answer is right, 0…1; nil if it was not computed.
     public var confidence: Double?
-    /// The number of other live clicks with the fingerprint; nil if they were not counted.
+    /// The number of other live clicks with the fingerprint; 0 for a certain match, nil if they were not
+    /// counted.
     public var competingClicks: Int?
     public var isCampaignOnly: Bool
 

@@ -21,7 +21,7 @@ public struct FirstLaunchMatching {
     ///   must then be a retryable error, never "no match".
     public func match(_ check: inout Check) async throws(StoreError) -> MatchOutcome {
         store.setDeadline(of: &check)
-        // The destinations whose counted clicks could not be found.
+        // The destinations in the background counts whose clicks could not be found.
         var missing: Set<CreditedDestination> = []
         for round in 0..<Self.roundLimit {
             var view = try await store.view(for: check)
@@ -54,7 +54,7 @@ public struct FirstLaunchMatching {
         throw StoreError(.overloaded, "too many checks at once for one fingerprint")
     }
 
-    /// Records the end of a check, and returns it.
+    /// Records the outcome of a check, and returns the outcome.
     private func end(_ check: Check, _ outcome: MatchOutcome, _ basis: CheckBasis = CheckBasis())
         -> MatchOutcome
     {

@@ -1,7 +1,7 @@
 /// The reason why a check got no click.
 ///
-/// The raw value is the word in statistics, metrics and answers to test keys; `openapi.json` lists the words. A new
-/// reason is a case with its ``meaning`` here, and a line where it arises: see ``Origin``.
+/// The raw value is the word in statistics, metrics and answers to test keys; `openapi.json` lists the words.
+/// A new reason needs a case with its ``meaning`` here, and code at its ``Origin`` that reports it.
 public enum NoMatchReason: String, CaseIterable, Sendable {
     case noClick = "no_click"
     case expired
@@ -31,7 +31,7 @@ public enum NoMatchReason: String, CaseIterable, Sendable {
 }
 
 extension NoMatchReason {
-    /// The part of a check that finds the reason.
+    /// The part of a check that finds the reason; ``NoMatchReason/expired`` may also come from a token.
     public enum Origin: Sendable {
         /// `CheckReader` in `Storage/Checks`: the state of the newest click that the launch could have got.
         case click
@@ -47,10 +47,13 @@ extension NoMatchReason {
     /// A reason in words for people.
     public struct Meaning: Sendable {
         public let origin: Origin
-        /// The end of a sentence, for the API's table of reasons and for the trials of `afterlink simulate`.
+        /// What happened, as the end of a sentence: for the API's table of reasons and for
+        /// `afterlink simulate`.
         public let clause: String
-        /// What happened, in a sentence that is true for every launch with this reason; without its full stop if the
-        /// probabilities follow.
+        /// What happened, in a sentence that is true for every launch with this reason.
+        ///
+        /// It has no full stop if its ``origin`` is ``Origin/probability``, because the probabilities follow
+        /// it.
         public let sentence: String
         /// Advice on how to match the next such launch, one sentence each.
         public let advice: [String]

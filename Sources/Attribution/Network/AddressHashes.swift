@@ -8,9 +8,10 @@ public struct AddressHashes: Hashable, Sendable {
     /// The hash of the IPv4 /24, or of the IPv6 /48.
     public let near: UInt64
 
-    /// The number of bits for the key index: 64 days have different indexes, more than a month.
+    /// The number of bits for the key index: any 64 successive days, more than twice the longest attribution
+    /// window, have different indexes.
     private static let keyIndexBits: UInt64 = 6
-    /// The bits of a word that contain the hash.
+    /// A mask of the bits of a word that contain the hash.
     public static let hashBits: UInt64 = .max >> keyIndexBits
     static let keyIndexCount = 1 << Int(keyIndexBits)
 
@@ -89,8 +90,8 @@ public struct LaunchAddress: Sendable {
         return AddressHashes.agreement(click, hashes(keyIndex: click.keyIndex))
     }
 
-    /// Returns the hashes that clicks from this address may have, those of the launch's own day first, then
-    /// those of earlier days.
+    /// Returns the hashes that clicks from this address may have: those of the launch's own day, then those
+    /// of some earlier days, the latest first.
     public mutating func searched() -> [AddressHashes] {
         var all = [current]
         for days in 1..<max(1, searchedDays + 1) {

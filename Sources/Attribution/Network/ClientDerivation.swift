@@ -1,13 +1,13 @@
-/// The steps by which ``TrustedProxies/client(peer:forwardedFor:forwarded:)`` derives the client's address,
-/// for display.
+/// The steps by which ``TrustedProxies/client(peer:forwardedFor:forwarded:)`` finds the client's address, for
+/// display.
 public struct ClientDerivation: Equatable, Sendable {
     /// One entry of a header, which names the client or a proxy; entries are read from the right.
     public enum Hop: Equatable, Sendable {
-        /// A trusted proxy, whose statement about the hop before it is believed.
+        /// A trusted proxy, whose statement about the hop on its left is believed.
         case trusted(NetworkAddress)
         /// The client: the first believed hop that is no trusted proxy.
         case client(NetworkAddress)
-        /// A text such as `unknown` that is no address; reading ends at the hop before it.
+        /// A text such as `unknown` that is no address; reading ends at the hop on its right.
         case notAnAddress
         /// A hop that is not read, because any client may have written it.
         case unread(NetworkAddress?)
@@ -19,7 +19,8 @@ public struct ClientDerivation: Equatable, Sendable {
     public let forwardedFor: [Hop]
     /// The hops of `Forwarded`, the nearest first.
     public let forwarded: [Hop]
-    /// Whether a trusted peer sent both headers, with different clients; ``client`` is then the peer.
+    /// Whether a trusted peer sent both headers and they lead to different clients; ``client`` is then the
+    /// peer.
     public let headersDisagree: Bool
     public let client: NetworkAddress
 }

@@ -52,8 +52,8 @@ public struct NetworkAddress: Hashable, Sendable {
     ///
     /// False for loopback, link-local, private, shared, multicast and reserved addresses. Also false for the
     /// addresses at which clouds serve metadata, and for IPv6 addresses that contain an IPv4 address (6to4,
-    /// Teredo, NAT64). A v4-mapped address counts as its IPv4 address. Source: RFC 6890 and IANA's registries of
-    /// special-purpose addresses.
+    /// Teredo, NAT64). A v4-mapped address counts as its IPv4 address. Source: RFC 6890 and IANA's registries
+    /// of special-purpose addresses.
     public var isPublic: Bool {
         if ipv4 != nil { return !Self.specialRanges.contains(self) }
         // The public space is 2000::/3, except for the ranges reserved within it.
@@ -73,7 +73,6 @@ public struct NetworkAddress: Hashable, Sendable {
     )
 }
 
-/// The text forms of an address.
 extension NetworkAddress {
     /// The dotted quad of an IPv4 address, or the RFC 5952 text of an IPv6 address: lower case, no leading
     /// zeros, and `::` for the first longest run of two or more zero groups.
@@ -88,7 +87,8 @@ extension NetworkAddress {
     /// follows RFC 4291 §2.2 with `::` and an embedded IPv4 address, without zone, brackets or prefix length.
     public init?(_ text: String) { self.init(utf8: text.utf8.span) }
 
-    /// Reads an address from the bytes of a request; it is called for every request behind a proxy.
+    /// Reads an address from the bytes of a request, without a string: it is called for every request behind
+    /// a proxy.
     public init?(utf8 bytes: Span<UInt8>) {
         if let bits = Self.ipv4(bytes) {
             self.init(ipv4: bits)
@@ -194,7 +194,7 @@ extension NetworkAddress {
 
 /// A set of address ranges, searched by bisection.
 public struct AddressRanges: Sendable {
-    /// The first and the last address of each run of addresses, ascending; runs do not touch.
+    /// The first and the last address of each run of addresses, ascending; touching ranges form one run.
     private var runs: [(first: NetworkAddress, last: NetworkAddress)] = []
 
     public init(_ ranges: [AddressRange] = []) {
@@ -257,7 +257,6 @@ public struct AddressRanges: Sendable {
 }
 
 extension AddressRange {
-    /// The last address of the range.
     var last: NetworkAddress { base.filled(from: fixedBits) }
 }
 
@@ -281,7 +280,7 @@ extension NetworkAddress {
 public struct AddressRange: Hashable, Sendable {
     /// The first address.
     public let base: NetworkAddress
-    /// The number of fixed bits out of 128: for an IPv4 range, 96 more than the number in its text.
+    /// The number of fixed bits out of 128; for an IPv4 range, 96 more than the number after `/` in its text.
     let fixedBits: Int
 
     /// Reads an address, alone or with `/` and the number of fixed bits; nil for any other text.

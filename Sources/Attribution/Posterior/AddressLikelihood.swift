@@ -7,14 +7,16 @@ public enum AddressAgreement: UInt8, CaseIterable, Sendable {
     /// Another address of the same IPv4 /24 or IPv6 /48.
     case near = 1
     case differs = 2
-    /// One address is unknown or proves nothing: a loopback, private or shared address, or a relay's egress.
+    /// One address is unknown or distinguishes no visitors (a loopback, private or shared address, or a
+    /// relay's), or the addresses were hashed under different keys.
     case missing = 3
 
     /// Whether both addresses belong to one network.
     var agrees: Bool { self == .exact || self == .near }
 }
 
-/// The age of a click in five steps; how often a device still has its address is learnt for each.
+/// The age of a click in five steps, for each of which the model learns how often a device still has its
+/// address.
 ///
 /// The raw value is part of the keys of learnt counters.
 public enum ClickAge: UInt8, CaseIterable, Sendable {
@@ -36,7 +38,7 @@ public enum ClickAge: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// The numbers of clicks and launches from the address of a launch.
+/// The numbers of clicks and launches from a launch's address, which show how many people share it.
 public struct AddressTraffic: Equatable, Sendable {
     /// The app's live clicks from the exact address, with any fingerprint; counted up to ``countLimit``.
     public var clicksExact = 0.0
@@ -46,7 +48,8 @@ public struct AddressTraffic: Equatable, Sendable {
     public var liveClicks = 0.0
     /// The launches from the exact address, by the counter ``CounterFamily/launchesAtAddress``.
     public var launchesExact = 0.0
-    /// The launches from near the address or from it, by ``CounterFamily/launchesNearAddress``.
+    /// The launches from near the address, including the exact ones, by
+    /// ``CounterFamily/launchesNearAddress``.
     public var launchesNear = 0.0
 
     /// The share of the model's launches whose addresses can be compared with this one, 0…1.
@@ -54,19 +57,20 @@ public struct AddressTraffic: Equatable, Sendable {
     /// The counts above do not include launches of days whose address keys were destroyed.
     public var coverage: Double = 1
 
-    /// The number of clicks at which a store may stop counting; then launches show how common the address is.
+    /// The number of clicks at which a store may stop counting; above it, ``launchesExact`` shows how common
+    /// the address is.
     public static let countLimit = 8192.0
 
     public init() {}
 }
 
-/// The probability that strangers (other people's devices) share the launch's address, and the weight of a
-/// click's agreement with that address.
+/// The evidence of a launch's address: how probably strangers (other people's devices) share it, and how much
+/// a click's agreement with it counts.
 struct AddressLikelihood {
     private let traffic: AddressTraffic
     private let model: MatchingModel
     private let total: Double
-    /// The model's launches with an address that can be compared with the launch's own.
+    /// The number of the model's launches whose addresses can be compared with the launch's.
     private let launches: Double
     private let recent: RecentAddressShares
 
@@ -79,11 +83,11 @@ struct AddressLikelihood {
         total = max(traffic.liveClicks, traffic.clicksNear) + launches + 1
     }
 
-    /// Returns the probability that a stranger has exactly the launch's address; ignores `own` clicks, which
-    /// are the visitor's own.
+    /// Returns the probability that a stranger has exactly the launch's address; `own` is the number of
+    /// counted clicks that are the visitor's own.
     func strangerExact(own: Double) -> Double {
         let others = max(0, traffic.clicksExact - own) + traffic.launchesExact
-        // The second term is the learnt chance that a stranger launches where no stranger launched before.
+        // The second term is the learnt chance that a stranger launches at the address of one visitor.
         let seen = others / total + model.repeatExact / (launches + 1)
         let share = traffic.launchesExact / (launches + 1)
         let beyondLimit = traffic.clicksExact >= AddressTraffic.countLimit ? share : 0
@@ -100,9 +104,9 @@ struct AddressLikelihood {
 
     /// Returns P(agreement | same device, age) / P(agreement | stranger).
     ///
-    /// A device still has its address, is near it, or has moved; a device that moved agrees as often as a
-    /// stranger. The average ratio of strangers is therefore 1. Agreement at a busy address proves little,
-    /// and disagreement never supports a click.
+    /// A device still has its address, has one near it, or has moved; a device that moved agrees as often as
+    /// a stranger. The average ratio of strangers is therefore 1. Agreement at a busy address proves little,
+    /// and disagreement never supports a click. `own` is the number of the visitor's clicks.
     func ratio(_ agreement: AddressAgreement, age: ClickAge, own: Double = 1) -> Double {
         let same = model.agreement(age)
         let moved = 1 - same.exact - same.near
@@ -119,16 +123,17 @@ struct AddressLikelihood {
     }
 }
 
-/// The address shares of the newest clicks with one fingerprint.
+/// The shares of the launch's address among the newest clicks with its fingerprint.
 ///
-/// When many people start to click at one place, such as a stadium or a lecture hall, its address is still
-/// rare in the counts of a day.
+/// When many people start to click at one place, such as a stadium or a lecture hall, the place's address is
+/// still rare in the counts of a day.
 private struct RecentAddressShares {
     private var clicks = 0.0
     private var atExact = 0.0
     private var atNear = 0.0
 
-    /// Creates the shares from the newest candidates; ignores older ones that are listed only for their address.
+    /// Creates the shares from the newest candidates; ignores older ones, which are listed only because their
+    /// address agrees.
     init(_ candidates: [Candidate]) {
         let live = candidates.filter { $0.claimedAt == nil && $0.hasAddress }
         // Clicks with another address are listed only because they are new, so the list contains every click
@@ -148,7 +153,8 @@ private struct RecentAddressShares {
     /// browser.
     func exact(own: Double) -> Double { share(atExact - own - 1) }
 
-    /// Returns the share of the listed clicks that other people made near the launch's address, likewise.
+    /// Returns the share of the listed clicks that other people made near the launch's address, by the rules
+    /// of ``exact(own:)``.
     func near(own: Double) -> Double { share(atNear - own - 1) }
 
     private func share(_ others: Double) -> Double {

@@ -4,8 +4,8 @@ internal import Crypto
 ///
 /// A store needs these reads, each bounded for any traffic:
 /// - the newest ``maximumListed`` live clicks with the fingerprint, by its index;
-/// - the newest ``maximumListed`` clicks with the fingerprint near the launch's address, live or claimed
-///   within their window; none for a launch without address;
+/// - the newest ``maximumListed`` clicks with the fingerprint near the launch's address: live ones, and
+///   claimed ones from exactly that address; none for a launch without address;
 /// - the other live clicks with the fingerprint as counts, from a summary that may be some seconds old;
 /// - counts of live clicks at the exact and the near address, up to ``AddressTraffic/countLimit``;
 /// - three counters: ``CounterFamily/organic`` of the fingerprint, ``CounterFamily/launchesAtAddress`` and
@@ -43,11 +43,12 @@ public struct Candidate: Equatable, Sendable {
     public var visitor: UInt64
     public var hasAddress = false
     public var release: OSRelease?
-    /// The click's signals that its fingerprint does not contain; see ``SignalHashes/excludingComponents(of:)``.
+    /// The click's signals that its fingerprint does not contain; see
+    /// ``SignalHashes/excludingComponents(of:)``.
     public var signals = SignalHashes.none
-    /// When another launch claimed the click; nil for a live one.
+    /// When another launch claimed the click; nil for a live click.
     ///
-    /// A claimed click cannot match, but shows that its visitor has launched.
+    /// A claimed click cannot match, but it shows that its visitor has launched.
     public var claimedAt: Timestamp?
 
     public init(
@@ -80,11 +81,11 @@ public struct BackgroundCount: Equatable, Sendable {
     public var platformForm: PlatformForm
     /// The ``DelayBins`` bin of the clicks' age.
     public var ageBin: Int
-    /// The sum of the clicks' weights.
+    /// The sum of the clicks' weights, as in ``Candidate/weight``.
     public var weight: Double
     /// The share of the clicks whose address is known, 0…1.
     public var shareWithAddress: Double
-    /// The clicks' system, if the store counts by it.
+    /// The clicks' system; nil if the store does not count by systems.
     public var release: OSRelease?
 
     public init(
@@ -138,7 +139,6 @@ public struct CreditedDestination: Hashable, Sendable {
         self.campaign = campaign
     }
 
-    /// Creates the destination of a click.
     public init(_ facts: Click.Facts) {
         self.init(destination: facts.destination.text, campaign: facts.campaignKey?.text)
     }

@@ -1,7 +1,7 @@
 internal import CMath
 
-/// Bins for the time from click to launch: two for each doubling of the time, from one second to beyond the
-/// longest attribution window.
+/// Bins for the time from click to launch: two for each doubling of the time from one second on, up to a time
+/// beyond the longest attribution window.
 ///
 /// Bin 0 contains everything below a second, including a launch before its click (after a clock was set
 /// back); the last bin contains everything above its lower bound.
@@ -40,8 +40,8 @@ public enum DelayBins {
 /// The assumed distribution of the time from click to launch, until an app's own traffic shows the real one.
 ///
 /// It is a mixture of two log-normal distributions, for people who install at once and people who install
-/// later. A small share is spread evenly over the logarithm of the time, so that no delay is impossible: a
-/// person with the app installed launches it within a second of the tap.
+/// later. A small share is spread evenly over the logarithm of the time, so that no delay is impossible: if
+/// the app was installed before the tap, its launch comes within a second.
 public enum DelayPrior {
     /// The probability of each of the ``DelayBins``; they add up to one.
     public static let masses: [Double] = {
@@ -57,7 +57,7 @@ public enum DelayPrior {
         return masses.map { $0 / total }
     }()
 
-    /// Returns the share of delays up to `seconds` in the mixture.
+    /// Returns the share of delays up to `seconds` in the mixture of the two distributions.
     static func mixture(upTo seconds: Double) -> Double {
         ModelConstants.promptDelayShare
             * logNormal(

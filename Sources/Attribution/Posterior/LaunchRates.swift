@@ -1,4 +1,4 @@
-/// The rates per second at which each click, and each other cause, produces launches like this one.
+/// The rates per second at which each click, and each other cause, leads to launches like this one.
 struct LaunchRates {
     struct VisitorRate {
         let last: Candidate
@@ -20,10 +20,10 @@ struct LaunchRates {
     var background: [BackgroundRate] = []
     /// The sum of the rates of visitors and background.
     var clicks = 0.0
-    /// The rate of first launches on a device whose click was claimed: the device was set up again or
-    /// reinstalled the app.
+    /// The rate of further first launches by devices whose click from the launch's address was claimed: the
+    /// device was set up again, or the app was reinstalled.
     ///
-    /// Such a device's launch is more likely a reinstallation than another click's late conversion.
+    /// Such a launch is more likely a reinstallation than another click's late conversion.
     var reinstalls = 0.0
     let intensity: OrganicIntensity
 
@@ -71,7 +71,7 @@ struct LaunchRates {
     }
 }
 
-/// Everything from which the rates of one launch's clicks are computed.
+/// The values from which the rates of one launch's clicks are computed.
 private struct Weighing {
     let launch: LaunchTraits
     let likelihood: AddressLikelihood
@@ -79,7 +79,8 @@ private struct Weighing {
     let signals: SignalLikelihood
     let model: MatchingModel
 
-    /// Returns the rate of a visitor's most likely click: two taps of one person do not make two people.
+    /// Returns the rate of a visitor: that of the most likely click, because two taps of one person do not
+    /// make two people.
     func rate(of visitor: Visitor) -> LaunchRates.VisitorRate {
         var best = 0.0
         var withoutAddress = 0.0
@@ -132,11 +133,12 @@ private struct Weighing {
     }
 }
 
-/// The clicks of one person, who launches once: together they count as one candidate, the last click.
+/// The clicks of one person, who launches once: if one of them led to the launch, the last click is credited.
 struct Visitor {
     /// The clicks, newest first, at equal times the larger id first; never empty.
     let clicks: [Candidate]
-    /// Whether the visitor launched after their last click, so that their earlier clicks explain no other launch.
+    /// Whether the visitor launched after their last click, so that these clicks hardly explain another
+    /// launch.
     let hasLaunchedSinceLastClick: Bool
 
     var last: Candidate { clicks[0] }

@@ -74,10 +74,10 @@ enum RelativeOrganicRate {
     }
 }
 
-/// The rate of organic launches at each rate of clicks: at an event both rise, after a message to customers
-/// only the launches do.
+/// The expected rate of organic launches at each rate of clicks, learnt for each app: at an event, both rise;
+/// after a message to customers, only the launches do.
 ///
-/// It is learnt from the number of organic launches for each click at each level of ``RelativeClickRate``.
+/// It is computed from the organic launches per click at each ``RelativeClickRateLevel``.
 private struct OrganicResponse: Sendable {
     private let byLevel: [Double]
 
@@ -102,8 +102,8 @@ private struct OrganicResponse: Sendable {
         }
     }
 
-    /// Returns the expected rate of launches as a multiple of its average, for a rate of clicks that is `multiple`
-    /// times its average.
+    /// Returns the expected rate of launches as a multiple of its average, for a rate of clicks that is
+    /// `multiple` times its average.
     func expected(at multiple: Double) -> Double { byLevel[RelativeClickRateLevel.of(multiple)] }
 }
 
@@ -113,7 +113,8 @@ private struct OrganicResponse: Sendable {
 /// because there are more clicks.
 struct RelativeClickRate: Sendable {
     let now: Double
-    /// The rate in each slot of ``RelativeOrganicRate``, the current slot first.
+    /// The rate in each ten-minute slot of ``RelativeOrganicRate``, the current slot first; empty while
+    /// nothing is known.
     let past: [Double]
 
     private static let slotMilliseconds: Int64 = 120_000
@@ -121,7 +122,7 @@ struct RelativeClickRate: Sendable {
     private static let slotsOfOrganicRate: UInt64 = 5
     /// The number of newest two-minute slots that are read; older ones may be deleted.
     static let slots = RelativeOrganicRate.slots * slotsOfOrganicRate
-    /// The number of newest slots that decide the current rate: ten half-lives.
+    /// The number of newest slots that decide the current rate: they cover ten half-lives.
     private static let currentSlots: UInt64 = 15
 
     init(_ counters: ModelCounters) {
@@ -170,7 +171,7 @@ struct RelativeClickRate: Sendable {
     }
 }
 
-/// A multiple of the average in steps of the square root of two, as a counter's key.
+/// A multiple of the average rate of clicks, in steps of the square root of two, as a counter's key.
 enum RelativeClickRateLevel {
     static let count = 29
     /// The level of the average.
@@ -195,11 +196,11 @@ private struct PastSlot {
     /// The current weight of an event in the slot's middle.
     let weight: Double
 
-    /// Returns the slots that were observed.
+    /// Returns the newest slots since the start of the epoch.
     ///
     /// - Parameters:
     ///   - maximum: the largest number of slots.
-    ///   - length: a slot's milliseconds; the time divided by them is the slot's number.
+    ///   - length: a slot's milliseconds.
     ///   - halfLife: the seconds after which an event counts half.
     ///   - counters: the counters, with the current time and the start of their epoch.
     /// - Returns: the current slot first.

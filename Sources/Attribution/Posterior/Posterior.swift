@@ -1,12 +1,13 @@
 /// The probabilities that a launch came for each destination, and that it came from no click.
 ///
-/// Let h be the launch's fingerprint, and c a live click with it. The click produces such launches at the
-/// rate n(c) = k · s · w · f(age) · LR(address) · LR(system) · LR(signals). Here k · s is the number of
-/// conversions per click, w the weight of the click's fingerprint, f the density of delays, and LR a
-/// likelihood ratio. People who never clicked produce such launches at the rate L(h), and reinstallations at
-/// the rate R. So P(c) = n(c) / (Σ n + L(h) + R).
+/// Let h be the launch's fingerprint, and c a live click with it. The click leads to such launches at the
+/// rate n(c) = k · s · w · f(age) · LR(address) · LR(system) · LR(signals). Here k is the number of
+/// conversions (launches) per click, s the share of them through fingerprints of h's form, w the weight of
+/// the click's fingerprint, f the density of delays, and LR a likelihood ratio. Such launches come from
+/// people who never clicked at the rate L(h), and from reinstallations at the rate R. The probability that c
+/// led to the launch is therefore P(c) = n(c) / (Σ n + L(h) + R).
 public struct Posterior: Sendable {
-    /// Every destination with a share, the most likely first.
+    /// Every destination of a listed or counted click, the most likely first.
     public let destinations: [DestinationShare]
     /// The probability that no click led to the launch.
     public let organic: Double
@@ -62,12 +63,13 @@ public struct Posterior: Sendable {
 public struct DestinationShare: Equatable, Sendable {
     public let destination: CreditedDestination
     public let probability: Double
-    /// The last click of the most likely visitor.
+    /// The last click of the destination's most likely visitor.
     ///
-    /// Nil if none of the destination's clicks is listed as a candidate; then its newest click is meant.
+    /// Nil if none of the destination's clicks is listed as a candidate; a match then takes its newest click.
     public let click: ClickID?
     public let clickedAt: Timestamp?
-    /// ``AttributionMethod/probabilistic`` or ``AttributionMethod/fingerprint``.
+    /// ``AttributionMethod/probabilistic`` if the click's address agrees or its signals were compared, else
+    /// ``AttributionMethod/fingerprint``.
     public let evidence: AttributionMethod
 
     /// Orders by probability; among equals by the time of the click and then by its id, the larger first.
@@ -90,7 +92,7 @@ public struct CampaignShare: Equatable, Sendable {
     /// One of the campaign's clicks; nil if none is listed as a candidate.
     public private(set) var click: ClickID?
 
-    /// The largest number of campaigns of one launch; those whose destinations are least likely are omitted.
+    /// The largest number of campaigns for one launch; those with the least likely destinations are omitted.
     public static let maximumCount = 16
 
     /// Returns the campaigns of destinations that are ordered by their probability.

@@ -4,7 +4,8 @@ public struct OSRelease: Hashable, Sendable {
     public let major: Int
     /// Nil if it is unknown or no evidence, as on Android.
     public let minor: Int?
-    /// Whether the true minor number may be larger, because that of the kernel (Darwin) stops at 6.
+    /// Whether the true minor number may be larger, because ``minor`` is the kernel's (Darwin's), which stops
+    /// at 6.
     public let isAtLeast: Bool
 
     public init(platform: Platform, major: Int, minor: Int? = nil, isAtLeast: Bool = false) {
@@ -20,7 +21,7 @@ public struct OSRelease: Hashable, Sendable {
     }
 
     /// Reads the default agent of an app's own requests, as `App/1 CFNetwork/1568.1 Darwin/24.1.0` or
-    /// `Dalvik/2.1.0 (Linux; U; Android 14; SM-S911B Build/…)`; nil if it names no system.
+    /// `Dalvik/2.1.0 (Linux; U; Android 14; SM-S911B Build/…)`; nil if it names no known system.
     ///
     /// - Parameters:
     ///   - launchAgent: the whole `User-Agent`.
@@ -46,7 +47,7 @@ public struct OSRelease: Hashable, Sendable {
         return minor == otherMinor
     }
 
-    /// The release as a counter's key, without ``isAtLeast``.
+    /// The release as a counter's key; it does not contain ``isAtLeast``.
     public var code: UInt64 {
         UInt64(platform.code) << 48 | UInt64(UInt16(clamping: major)) << 24
             | UInt64(minor.map { UInt16(clamping: $0) } ?? .max) << 8
@@ -93,8 +94,7 @@ struct ReleaseShares: Sendable {
     }
 }
 
-/// The weight of agreement between the systems of a click and a launch.
-///
+/// The weight of agreement between the systems of a click and a launch: the ratio
 /// P(both releases | same device) / P(both releases | stranger).
 struct ReleaseLikelihood {
     private let launch: OSRelease?

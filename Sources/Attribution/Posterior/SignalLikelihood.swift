@@ -4,8 +4,9 @@ internal import Crypto
 /// with the same fingerprint.
 ///
 /// Each component has 16 bits: the start of a hash of its value, or 0 if the value is unknown. The word is
-/// stored, so bit offsets and hashes never change, and a new component gets the next offset. The hash is not
-/// keyed: a screen reveals nothing personal, and the hashes remain comparable when a server key is replaced.
+/// stored, so bit offsets and hashes must never change, and a new component gets the next offset. The hashes
+/// are not keyed: a screen reveals nothing personal, and the hashes remain comparable when a server key is
+/// replaced.
 public struct SignalHashes: Hashable, Sendable {
     /// The width in bits 0–15, the screen in bits 16–31; 0 for an unknown value.
     public let word: UInt64
@@ -20,7 +21,8 @@ public struct SignalHashes: Hashable, Sendable {
 
     public init(word: UInt64) { self.word = word }
 
-    /// Creates the hashes of values that are spelled as clicks spell them; ignores components without a hash.
+    /// Creates the hashes of values that are spelled as clicks spell them; ignores other components than
+    /// ``components``.
     public init(_ values: [LaunchSignals.Value]) {
         var word: UInt64 = 0
         for value in values {
@@ -105,8 +107,7 @@ struct SignalShares: Sendable {
     }
 }
 
-/// The weight of agreement between the signals of a click and a launch.
-///
+/// The weight of agreement between the signals of a click and a launch: the ratio
 /// P(both values | same device) / P(both values | stranger).
 struct SignalLikelihood {
     private struct Known {

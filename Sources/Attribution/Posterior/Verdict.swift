@@ -6,7 +6,7 @@ public struct MatchPolicy: Equatable, Sendable {
         case probability
         /// The newest click with the fingerprint matches. If its signals contradict the launch's, the newest
         /// click without a contradiction matches instead, if there is one. The probability is only reported.
-        /// This is for apps that come from a service with this rule.
+        /// This rule is for apps that come from another service with the same rule.
         case newest
     }
 
@@ -47,7 +47,7 @@ public struct Verdict: Equatable, Sendable {
     public enum Outcome: Equatable, Sendable {
         /// The click, or nil for the destination's newest click if none is listed as a candidate.
         case match(ClickID?, CreditedDestination)
-        /// The campaign without the personal link, for this click.
+        /// The campaign without the personal link: the click (nil as in ``match``) is consumed for it.
         case campaignOnly(ClickID?, CreditedDestination)
         /// The reason is one of ``NoMatchReason/ofVerdicts``. It is nil without a live click with the
         /// fingerprint: then the reason comes from the state of the fingerprint's last click.
@@ -58,7 +58,7 @@ public struct Verdict: Equatable, Sendable {
     /// ``AttributionMethod/probabilistic`` or ``AttributionMethod/fingerprint``.
     public var evidence: AttributionMethod
     /// The probability of the answer, or of the most likely destination if there is no match; at most
-    /// ``highestConfidence``.
+    /// ``highestConfidence``, and 0 if no click is likely or the app uses no fingerprints.
     public var confidence: Double
     /// The ``confidence`` without its limit.
     public var probability: Double

@@ -12,7 +12,7 @@ public enum SettingFieldKind: Sendable {
     /// A whole number.
     case number
     case flag
-    /// An object, which is returned as it was written.
+    /// A JSON object, which is returned as it was written.
     case object
     /// An array of strings.
     case list
@@ -125,7 +125,8 @@ package struct FieldReader<Field: SettingField> {
         parsed(field, "must be 1 to 64 letters, digits, - and _") { Self.isWord($0, upTo: 64) ? $0 : nil }
     }
 
-    /// Returns the texts in their order, each once.
+    /// Returns the texts in their order, each once; reports and omits those that are too long, or contain a
+    /// comma or a control character.
     mutating func list(_ field: Field, maximumCount: Int) -> [String] {
         var values: [String] = []
         for text in fields[field].map(\.trimmed) where !text.isEmpty && !values.contains(text) {
@@ -169,7 +170,7 @@ package struct FieldReader<Field: SettingField> {
         }
     }
 
-    /// Reads a level of error correction.
+    /// Reads the letter of a QR code's error correction.
     package mutating func errorCorrection(_ field: Field) -> QRErrorCorrection? {
         value(field, rule: "must be L, M, Q or H: how much of the code may be damaged") {
             QRErrorCorrection(rawValue: $0)
@@ -184,8 +185,8 @@ package struct FieldReader<Field: SettingField> {
         return parsed(field, rule, read)
     }
 
-    /// Returns the value of the only text, which may be blank; nil, with a report of `rule`, if `read` rejects
-    /// the text, and nil without a report if there is none.
+    /// Returns the value of the only text, which may be blank; nil, with a report of `rule`, if `read`
+    /// rejects the text, and nil without a report if there is none.
     private mutating func parsed<Value>(_ field: Field, _ rule: String, _ read: (String) -> Value?) -> Value?
     {
         guard let text = fields.text(field)?.trimmed else { return nil }

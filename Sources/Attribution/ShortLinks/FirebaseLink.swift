@@ -58,7 +58,6 @@ public struct FirebaseLink: Equatable, Sendable {
     }
 }
 
-/// Converts a Dynamic Link to a link of Afterlink.
 extension FirebaseLink {
     /// The parameters that have an equivalent field.
     private static let fields: [(parameter: Parameter, field: LinkField)] = [
@@ -85,7 +84,7 @@ extension FirebaseLink {
         return fields
     }
 
-    /// Returns the parameters that are set but have no meaning for a link of this app.
+    /// Returns the parameters that are set but have no effect on a link of this app.
     public func leftOut(of app: AppLinks) -> [Parameter] {
         var all: [Parameter] = [.ipadFallback, .forcedRedirect]
         if self[.iosScheme]?.asciiLowercased != app.apple.scheme { all.append(.iosScheme) }
@@ -101,7 +100,8 @@ extension FirebaseLink {
             || bundles.contains(where: app.apple.bundleIDs.contains)
     }
 
-    /// Returns a problem for each parameter that differs from this app's setting, if the app has it.
+    /// Returns a problem for each package, bundle id or store number that differs from the app's, if set
+    /// there.
     public func problems(for app: AppLinks) -> [FieldProblem] {
         var problems: [FieldProblem] = []
         func compare(_ parameter: Parameter, _ known: [String], _ what: String, _ option: String) {
@@ -203,8 +203,8 @@ public struct FirebaseLongLink: Equatable, Sendable {
 
     /// Returns the settings of the link, for one tap.
     ///
-    /// Cuts or omits texts that a link cannot contain, and omits a picture from a host that the app does not
-    /// list.
+    /// The settings lack a picture from a host that the app does not list, and texts that a link cannot
+    /// contain; a preview's title and description are cut if they are too long.
     ///
     /// - Parameter app: the app of the link.
     /// - Returns: settings whose targets the app lists by name, or are its page in Apple's store.
@@ -304,7 +304,8 @@ extension AppLinks {
         return page.text == address || page.text.hasPrefix(address + "?")
     }
 
-    /// Returns the end of an error message that starts with a field's name.
+    /// Returns the error message for a host that the app does not list, without the field's name at its
+    /// start.
     fileprivate static func unlistedHost(_ host: String) -> String {
         "leads to \(host), which the app does not list; add it with \"afterlink apps set --web-host \(host)\". "
             + "Allowing any does not count here: any person can write a long link."

@@ -5,12 +5,12 @@ public typealias LinkID = Identifier<LinkSubject>
 public struct Link: Equatable, Sendable {
     public let id: LinkID
     public let app: AppID
-    /// Unique among the links of all apps that share a link host.
+    /// Unique among the links of the app and of its ``Directory/neighbours(of:)``.
     public let slug: LinkSlug
     public var settings: Settings
     public let createdAt: Timestamp
     public var updatedAt: Timestamp
-    /// When the link was archived; an archived link leads nowhere, but retains its slug and its counts.
+    /// When the link was archived, so that it leads nowhere but retains slug and counts; nil if it is not.
     public var archivedAt: Timestamp?
 
     public init(
@@ -37,7 +37,7 @@ public struct Link: Equatable, Sendable {
     /// Returns the link's URL on a link host.
     public func url(on host: LinkHost) -> String { "https://\(host.text)/\(slug.text)" }
 
-    /// The target of a tap: a deep link, or a path that follows each platform's own scheme.
+    /// The target of a tap: a deep link, or a path that is appended to the app's scheme on each platform.
     public enum Target: Hashable, Sendable {
         case url(DeepLinkURL)
         case path(LinkPath)
@@ -59,7 +59,7 @@ public struct Link: Equatable, Sendable {
         public var image: WebURL?
     }
 
-    /// The pages that browsers open instead of the stores if the app is not installed.
+    /// The pages that browsers open, instead of the app's pages in stores, if the app is not installed.
     public struct Fallbacks: Equatable, Sendable {
         public var ios: WebURL?
         public var android: WebURL?
@@ -83,9 +83,9 @@ public struct Link: Equatable, Sendable {
         public var utm: [QueryItem] = []
         /// A JSON object as the operator wrote it, 8 KiB at most.
         public var metadata: String?
-        /// Nil creates a journey id for each click.
+        /// The journey id of all the link's clicks; nil to create one for each click.
         public var journeyID: JourneyID?
-        /// Nil for the app's window.
+        /// The attribution window of the link's clicks; nil for the app's.
         public var window: AttributionWindow?
         /// The time from which the link leads nowhere.
         public var expiresAt: Timestamp?
@@ -129,22 +129,24 @@ public struct LinkPath: Hashable, Sendable {
 
 /// The path of a short link on its host: `summer25`, or `go/summer25`.
 ///
-/// It has one to four parts of letters, digits, `-`, `_` and `.`, separated by slashes, 128 characters at
-/// most. No part starts with a dot. Case matters, as in the links of other services.
+/// It has at most 128 characters in one to four parts of ASCII letters, digits, `-`, `_` and `.`, separated
+/// by slashes. No part starts with a dot. Case matters, as in the links of other services.
 public struct LinkSlug: Hashable, Sendable {
     public let text: String
 
     public static let maximumLength = 128
     private static let maximumPartCount = 4
 
-    /// The first parts of the service's own paths, which no slug may start with.
+    /// The first parts of the service's own paths, which must not be a slug's first part in any case of
+    /// letters.
     package static let reservedFirstParts: Set<String> = [
         "admin", "api", "v1", "deferred-deeplink", "healthz", "readyz", "metrics", "campaign", "resolve",
         "openapi.json", "robots.txt", "favicon.ico", "apple-touch-icon.png", "apple-app-site-association",
         "well-known", "assets", "static",
     ]
 
-    /// The last parts of the service's URLs below a slug, which no slug may end with.
+    /// The last parts of the service's URLs below a slug, which must not be a slug's last part in any case of
+    /// letters.
     package static let reservedLastParts: Set<String> = ["qr.svg", "qr.png"]
 
     /// Creates a slug from a stored text, which was valid when it was stored.

@@ -2,7 +2,7 @@
 ///
 /// Only ``Link/Settings`` interprets their texts.
 public enum LinkField: String, SettingField {
-    /// The title for people who search the link; visitors never see it.
+    /// The title by which operators find the link; visitors never see it.
     case title
     /// A deep link for all platforms, or a path such as `/products/1` that follows each app scheme.
     case destination
@@ -39,7 +39,7 @@ public enum LinkField: String, SettingField {
     /// Names of query parameters that are passed on to the destination.
     case passedParameters = "pass_parameters"
     case tags
-    /// A colour as `#rrggbb`, like the background.
+    /// A colour as `#rrggbb`; the background has the same form.
     case qrForeground = "qr_foreground"
     case qrBackground = "qr_background"
     /// `L`, `M`, `Q` or `H`.
@@ -57,10 +57,8 @@ public enum LinkField: String, SettingField {
     }
 }
 
-/// The fields of a link as texts.
 public typealias LinkFields = FieldTexts<LinkField>
 
-/// Reads and writes a link's settings as field texts.
 extension Link.Settings {
     public static let maximumTitleLength = 255
     public static let maximumMetadataByteCount = 8 * 1024
@@ -74,9 +72,9 @@ extension Link.Settings {
     /// A text that is no longer valid is ignored.
     public init(stored fields: LinkFields) { (self, _) = Self.read(fields) }
 
-    /// Reads fields from outside.
+    /// Reads and validates the fields of a request, a file or a command.
     ///
-    /// ``problems(for:at:)`` checks whether the app allows their values.
+    /// ``problems(for:at:)`` then shows whether the app allows the link.
     ///
     /// - Throws: ``FieldProblems`` with all problems of the fields.
     public init(_ fields: LinkFields) throws(FieldProblems) {
@@ -172,7 +170,8 @@ extension Link.Target {
 }
 
 extension Link.Preview {
-    /// The number of characters of a title or a description that previews show before they cut it.
+    /// The largest number of characters of a preview's title or description; messengers would cut longer
+    /// ones.
     public static let maximumTextLength = 250
 }
 
@@ -223,7 +222,8 @@ extension FieldReader where Field == LinkField {
         return []
     }
 
-    /// Reads the metadata as text; the caller, which parses JSON, verifies that the text is an object.
+    /// Reads the metadata as text; the caller, which parses JSON, must have verified that the text is a JSON
+    /// object.
     mutating func metadata() -> String? {
         guard let text = fields.text(.metadata) else { return nil }
         let maximum = Link.Settings.maximumMetadataByteCount

@@ -1,4 +1,4 @@
-/// The rules of an app for its links.
+/// Checks a link's settings against those of its app.
 extension Link.Settings {
     /// Returns the problems of the link for this app; empty if there are none.
     ///
@@ -49,7 +49,6 @@ extension Link.Settings {
 }
 
 extension Link.Target {
-    /// Returns the problem of the target for the app; nil if there is none.
     fileprivate func problem(of field: LinkField, for app: App.Settings) -> String? {
         switch self {
         case .path(let path): Self.problem(of: field, path, schemes: app.links.schemes)
@@ -103,7 +102,7 @@ extension AppLinks {
         return webHosts.contains(host) || hosts.contains { $0.text == host }
     }
 
-    /// Returns whether a fallback may be this page, which must be on one of the app's hosts or in a store.
+    /// Returns whether a fallback may be this page: it is in a store, or on a host that the app allows.
     func allows(_ page: WebURL) -> Bool { Self.storeHosts.contains(page.host) || allows(webHost: page.host) }
 
     /// The hosts of the platforms' stores, which fallbacks may always lead to.
@@ -113,7 +112,8 @@ extension AppLinks {
         "appgallery.cloud.huawei.com", "galaxystore.samsung.com", "apps.samsung.com", "app.mi.com",
     ]
 
-    /// Returns the end of an error message that starts with a field's name.
+    /// Returns the error message for a host that the app does not allow, without the field's name at its
+    /// start.
     static func foreignHost(_ host: String) -> String {
         "leads to \(host), which is none of the app's web hosts; add it with "
             + "\"afterlink apps set --web-host \(host)\", or allow all with --web-host any."

@@ -1,6 +1,6 @@
 /// Finds the target of a tap on a link.
 extension Link.Settings {
-    /// Returns the variant for a visitor, always the same for the same hash; nil if there are none.
+    /// Returns the variant for a visitor, always the same for the same hash; nil if the link has no variants.
     ///
     /// `visitor` is a uniformly distributed keyed hash of the values that distinguish the visitor.
     public func variant(for visitor: UInt64) -> Link.Variant? {
@@ -14,13 +14,13 @@ extension Link.Settings {
         return variants.last
     }
 
-    /// Returns the variant of this name; nil if there is none.
     public func variant(named name: String) -> Link.Variant? { variants.first { $0.name == name } }
 
     /// Returns the variant's deep link, else the platform's own, else that of all platforms, else the other
     /// platform's.
     ///
-    /// Nil if there is none, or for a path without an app scheme. Platforms except Google's count as Apple's.
+    /// A path is appended to the app's scheme on the platform, or else to its other scheme. Nil without a
+    /// deep link, and for a path if the app has no scheme. Platforms other than Android count as iOS.
     public func deepLink(_ variant: Link.Variant?, on platform: Platform, of app: AppLinks) -> DeepLinkURL? {
         let target =
             variant?.target
@@ -81,8 +81,8 @@ extension Link {
 extension DeepLinkURL {
     /// Returns the link with these parameters added to its query, before the fragment.
     ///
-    /// Existing parameters remain, an item with the name of one is not added, and added names and values are
-    /// encoded. A link that would become too long for clients is returned unchanged.
+    /// Existing parameters remain, and an item with the name of one is not added. Added names and values are
+    /// percent-encoded. A link that would become too long for clients is returned unchanged.
     public func adding(_ items: [QueryItem]) -> DeepLinkURL {
         let names = Set(queryItems.map(\.name))
         let added = items.filter { !names.contains($0.name) }
@@ -99,7 +99,7 @@ extension DeepLinkURL {
 
 /// A link that a visitor taps: a stored link, or a long link, whose URL contains all its settings.
 public struct TappedLink: Equatable, Sendable {
-    /// Nil for a long link; its clicks are counted for no link.
+    /// The stored link; nil for a long link, whose clicks are counted for no link.
     public let id: LinkID?
     public let app: AppID
     /// The path on the link host, without the leading slash; empty for the host itself.
@@ -108,7 +108,7 @@ public struct TappedLink: Equatable, Sendable {
     public let spelling: [QueryItem]
     public let settings: Link.Settings
 
-    /// Creates a stored link.
+    /// Creates the tapped link from a stored one.
     public init(_ link: Link) {
         id = link.id
         app = link.app
@@ -117,7 +117,7 @@ public struct TappedLink: Equatable, Sendable {
         settings = link.settings
     }
 
-    /// Creates a long link, for one tap.
+    /// Creates the tapped link from a long one.
     ///
     /// - Parameters:
     ///   - longLink: the link that the tapped URL contains.

@@ -31,7 +31,8 @@ public struct LinkListing: Equatable, Sendable {
 public struct LinkQuery: Equatable, Sendable {
     /// Nil for the links of all apps.
     public var app: AppID?
-    /// A text in the slug, the title, the campaign key or a destination, ignoring the case of ASCII letters.
+    /// Return only links with this text in the slug, the title, the campaign key or a destination; the case
+    /// of ASCII letters is ignored.
     public var search: String?
     public var tag: String?
     public var campaignKey: CampaignKey?
@@ -67,7 +68,8 @@ public struct LinkPage: Equatable, Sendable {
 /// A link to store.
 public struct NewLink: Equatable, Sendable {
     public var link: Link
-    /// The link's app and all apps that share a link host with it: the slug must be new among their links.
+    /// The ``Directory/neighbours(of:)`` of the link's app, itself included: the slug must be new among their
+    /// links.
     public var neighbours: [AppID]
 
     public init(_ link: Link, neighbours: [AppID]) {
@@ -93,17 +95,18 @@ public enum LinkStoreError: Error, Equatable, Sendable {
 public protocol LinkStore {
     /// Returns the link of a slug among those of `apps`: the apps of the requested host.
     ///
-    /// It is called for every tap, and takes one read by index. If apps that share a host have links with the
-    /// same slug, returns the oldest one; the service prevents such links where it can.
+    /// This is called for every tap, and takes one read by index. If several of the apps have links with the
+    /// slug, it returns the oldest one; the service prevents such links where it can.
     func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing?
     func link(_ id: LinkID) async throws(StoreError) -> LinkListing?
     /// Returns any slug that links of both apps have; nil if there is none.
     ///
-    /// It runs off the calling loop, and takes time proportional to the number of the first app's links.
+    /// It does not run on the calling event loop, and takes time proportional to the number of the first
+    /// app's links.
     func sharedSlug(of app: AppID, and other: AppID) async throws(StoreError) -> LinkSlug?
     /// Returns a page of links, newest first.
     ///
-    /// Takes one bounded read, off the calling loop.
+    /// It reads a bounded number of links, and not on the calling event loop.
     func links(_ query: LinkQuery) async throws(StoreError) -> LinkPage
 
     /// Returns the newest link of these apps with this campaign key that currently leads somewhere.
@@ -117,13 +120,12 @@ public protocol LinkStore {
     ///
     /// - Throws: `slugTaken`, `notFound` for an app that does not exist.
     func create(_ links: [NewLink]) async throws(LinkStoreError)
-    /// Replaces a link's settings and its archiving.
+    /// Replaces a link's settings and the time at which it was archived.
     ///
     /// - Parameters:
     ///   - link: the link with its new values.
-    ///   - earlier: the `updatedAt` of the link as it was read, to reject the update after another operator's
-    ///     change; nil updates it in any case.
-    /// - Throws: `notFound`, `changed`.
+    ///   - earlier: the `updatedAt` of the link as it was read; nil updates the link in any case.
+    /// - Throws: `notFound`; `changed` if the stored `updatedAt` is not `earlier`.
     func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) async throws(LinkStoreError)
     /// Deletes a link that was never clicked.
     ///

@@ -1,6 +1,7 @@
-/// A URL that an operator stored: a page for browsers, or an image.
+/// The URL of a page for browsers, or of an image.
 ///
-/// It is always `https`, without credentials, control characters and backslashes; the path may be missing.
+/// The scheme is `https`. There are no credentials, control characters and backslashes; the path may be
+/// missing.
 ///
 /// Source of these rules: OWASP ASVS 5.0, 3.7.2 and 1.2.2.
 public struct WebURL: Hashable, Sendable {
@@ -9,6 +10,7 @@ public struct WebURL: Hashable, Sendable {
     /// The host in lower case.
     public let host: String
 
+    /// The largest length of the written URL, in bytes.
     public static let maximumLength = 2048
 
     /// - Throws: ``WebURLError``, whose message says what to do.

@@ -26,7 +26,7 @@ struct AndroidAgent {
     /// The largest number of lists to read; a list is the values between semicolons after `Android`.
     private static let maximumLists = 3
 
-    /// Reads the lists that start with `Android`; some apps put a list before that of their web view.
+    /// Reads the lists that start with `Android`; some apps put a list of their own before their web view's.
     private static func platform(in text: AgentText) -> (model: String?, version: OSVersion?) {
         var version: OSVersion?
         // An agent in an app's own form has the model at no known position, so only its version is read.
@@ -84,7 +84,7 @@ struct AndroidAgent {
         return agent
     }
 
-    /// Returns the start of the list after `Android (`, in the text after the app's name.
+    /// Returns the position after `Android (` in the text after the app's name.
     private static func listStart(in text: AgentText, after app: Int) -> Int? {
         guard let bracket = text.bytes[app...].firstIndex(of: UInt8(ascii: "(")),
             let android = text.end(of: .android, after: app), android <= bracket
@@ -100,10 +100,11 @@ enum AndroidModel {
 
     static let maximumLength = 100
 
-    /// Returns a model without the texts that agents add around it; nil if the model is hidden or impossible.
+    /// Returns a model without the texts that agents add before and after it; nil if it is hidden or
+    /// impossible.
     static func clean(_ text: String) -> String? { clean(Array(text.utf8)[...]) }
 
-    /// Returns a model without the texts that agents add around it, from its bytes.
+    /// Returns a model without the texts that agents add before and after it, from its bytes.
     static func clean(_ bytes: ArraySlice<UInt8>) -> String? {
         var model = upTo(wideSemicolon, upTo(miui, upTo(build, bytes))).trimmed
         if model.suffix(webView.count).elementsEqual(webView) { model = model.dropLast(webView.count) }

@@ -1,4 +1,4 @@
-/// A device's properties in a canonical spelling, so that the values of browser and app are equal.
+/// A device's properties in a canonical spelling, so that the values of its browser and of an app are equal.
 ///
 /// An unknown value is nil.
 public struct CanonicalSignals: Equatable, Sendable {
@@ -14,7 +14,8 @@ public struct CanonicalSignals: Equatable, Sendable {
     public var panelWidth: Int?
     /// The canonical name of the time zone; see ``TimeZoneTable``.
     public var timezone: String?
-    /// The time zone as it was sent, trimmed: clients hash the name that their system uses.
+    /// The time zone as it was sent, trimmed, because clients hash the name that their system uses; nil if it
+    /// is no time zone.
     public var givenTimezone: String?
     /// The person's preferred languages as canonical codes, each once, the most preferred first.
     public var languages: [String] = []
@@ -22,7 +23,6 @@ public struct CanonicalSignals: Equatable, Sendable {
     /// The version; nil unless its major and minor numbers are known.
     public var osVersion: OSVersion? { system.version }
 
-    /// The most preferred language.
     public var language: String? { languages.first }
 
     /// The largest number of preferred languages; later ones are ignored.
@@ -91,7 +91,8 @@ extension CanonicalSignals {
     /// - Parameters:
     ///   - signals: the values of the script.
     ///   - headers: the headers, which replace missing values.
-    ///   - platform: the platform that the caller named; it counts only if nothing else reveals one.
+    ///   - platform: the platform that the caller named; it counts only if neither the user agent, nor the
+    ///     script's model, nor a hint reveals one.
     ///   - data: the tables of time zones, languages, releases and screens.
     public init(_ signals: DeviceSignals, _ headers: VisitHeaders, platform: Platform, data: DeviceData) {
         let agent = UserAgent(headers.userAgent, touchPoints: signals.touchPoints, releases: data.releases)
@@ -139,14 +140,14 @@ extension CanonicalSignals {
     /// Returns the version of iOS.
     ///
     /// Safari prints a fixed (frozen) version instead of newer ones, and a script may report that version.
-    /// The whole agent can correct it, or at least mark it as frozen. If agents hide the patch, scripts do
-    /// not know it either.
+    /// The whole agent can correct it, or at least mark it as frozen. If a script reports no patch number,
+    /// the patch is unknown.
     private static func iosReading(_ text: String?, _ agent: UserAgent) -> OSVersionReading {
         guard let reported = text.flatMap({ OSVersion($0.trimmed) }) else { return agent.system }
         if reported.patch > 0 { return .exact(reported) }
         if case .frozen(reported) = agent.system { return agent.system }
         guard agent.platform == .ios, let seen = agent.osVersion else { return .minor(reported) }
-        // A script copies the frozen version, and `IOSAgent` does not.
+        // A script may report the frozen version where `IOSAgent` found the true one.
         return seen.majorMinor == reported || seen.major >= 26 && reported.major < 26
             ? agent.system : .minor(reported)
     }

@@ -2,10 +2,10 @@
 ///
 ///     ios; model=iPhone; os=17.2; screen=390x844; scale=3.0; timezone=Europe/Istanbul; languages=tr,en
 ///
-/// The platform comes first, then the known values. `os` has the known numbers: `17`, `17.2` or `17.2.1`;
-/// a known patch of 0 is written too. `frozen 18.7` is the number that a browser prints instead of its
-/// version. `given` is the time zone's name as it was sent, if it is not the canonical one. In values, `%`,
-/// `;`, `,` and control characters are percent-encoded.
+/// The platform comes first, then the known values. `os` has the known numbers: `17`, `17.2` or `17.2.1`; a
+/// known patch of 0 is written too. `os=frozen 18.7` has the number that a browser prints instead of the
+/// system's version. `given` is the time zone's name as it was sent, if it is not the canonical one. In
+/// values, `%`, `;`, `,` and control characters are percent-encoded.
 extension CanonicalSignals {
     /// The line, without a line break.
     public var line: String {

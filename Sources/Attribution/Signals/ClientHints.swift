@@ -7,7 +7,7 @@ public struct ClientHints: Equatable, Sendable {
     public var platform: String?
     /// `Sec-CH-UA-Mobile`.
     public var isMobile: Bool?
-    /// `Sec-CH-UA-Model`; empty on desktops.
+    /// `Sec-CH-UA-Model`; empty on desktops, nil if it was not sent.
     public var model: String?
     /// `Sec-CH-UA-Platform-Version`, as `14.0.0`.
     public var platformVersion: String?
@@ -49,7 +49,8 @@ public struct StructuredItem: Equatable, Sendable {
 
     public var boolean: Bool? { if case .boolean(let isTrue) = value { isTrue } else { nil } }
 
-    /// Parses a field; nil if it breaks the grammar, and for decimals and byte sequences, which no hint is.
+    /// Parses a field; nil if it breaks the grammar, and for decimals and byte sequences, which hints never
+    /// are.
     public init?(_ field: String) {
         var rest = Array(field.utf8)[...]
         Self.skipSpaces(&rest)

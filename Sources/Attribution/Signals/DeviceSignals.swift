@@ -2,7 +2,7 @@
 public struct DeviceSignals: Equatable, Sendable {
     public var model: String?
     public var osVersion: String?
-    /// In points (CSS pixels), in either orientation of the device.
+    /// In points (CSS pixels), like the height; the device may have either orientation.
     public var screenWidth: Double?
     public var screenHeight: Double?
     /// Pixels per point.

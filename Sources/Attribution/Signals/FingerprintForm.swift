@@ -11,7 +11,6 @@ public struct Fingerprint: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 }
 
-/// Computes a fingerprint, and reads and writes its text form.
 extension Fingerprint {
     /// Creates the SHA-256 of the UTF-8 bytes of `text`, as clients compute it.
     public init(of text: String) { self.init(words: SHA256.digest(of: Array(text.utf8)).words) }
@@ -52,18 +51,20 @@ extension Fingerprint {
 /// The components that a client hashes into its fingerprint.
 ///
 /// The raw value is the word in the database, one ASCII letter. Each click is indexed under every form of its
-/// platform, because a client's version does not reveal its form: iOS releases 1.8.4 to 1.8.6 all report
-/// 1.8.3, and 1.6.0 to 1.7.1 report 1.6.0.
+/// platform, because the version that a client reports does not reveal its form: the iOS releases 1.8.4 to
+/// 1.8.6 all report 1.8.3, and 1.6.0 to 1.7.1 report 1.6.0.
 ///
 /// A new form is a case with its ``components`` and `isUsed(on:)` here. It also needs a `release` row in
 /// `Server/Trial/Data/trials.tsv` that sends it, its word in `openapi.json`, a vector for the "iPhone 13" in
-/// `Tests/AttributionTests/Vectors/fingerprints.json`, and a branch in `SimulatedDevice.swift` beside those tests.
-/// `FingerprintFormTests`, `TrialTests` and `APIDescriptionTests` fail without them. The letter needs no migration.
+/// `Tests/AttributionTests/Vectors/fingerprints.json`, and a branch in `SimulatedDevice.swift` beside those
+/// tests. `FingerprintFormTests`, `TrialTests` and `APIDescriptionTests` fail without them. The letter needs
+/// no migration.
 ///
-/// Every form contains the model, the time zone and the language, and every form of Android the width: a form without
-/// one of them needs that component in `LaunchSignals.evidence` and `SignalHashes.components`. A component of a new kind
-/// changes `SignalHashes`, `SignalLikelihood` and the arrays of six components in `FormedFingerprint`. The articles on
-/// matching and the API list the forms; README, Words and the article on matching state their number.
+/// Every form contains the model, the time zone and the language, and every form of Android the width: a form
+/// without one of them needs that component in `LaunchSignals.evidence` and `SignalHashes.components`. A
+/// component of a new kind changes `SignalHashes`, `SignalLikelihood` and the arrays of six components in
+/// `FormedFingerprint`. The articles on matching and the API list the forms; README, Words and the article on
+/// matching state their number.
 public enum FingerprintForm: String, CaseIterable, Sendable {
     /// The first version of the contract; iOS SDK 1.7.0–1.7.1.
     case a = "A"
@@ -86,8 +87,8 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
 
     /// Returns whether equal fingerprints of the form mean equal values of the component.
     ///
-    /// The form may contain another component instead: a screen's points determine its width in pixels, and
-    /// its width its points.
+    /// A form with the screen counts as determining the width too, and the reverse: with few exceptions,
+    /// devices of equal points have equal widths in pixels.
     public func determines(_ component: SignalComponent) -> Bool {
         switch component {
         case .screen, .width: components.contains(.screen) || components.contains(.width)
@@ -95,9 +96,10 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
         }
     }
 
-    /// Returns the form with the fewest components among those that clients of the platform use, of equals the first case.
+    /// Returns the form with the fewest components among those that clients of the platform use; among
+    /// equals, the first case.
     ///
-    /// The fingerprint of this form finds the clicks of a launch that sends its values.
+    /// If a launch sends values, the fingerprint of this form finds its clicks.
     public static func smallest(on platform: Platform) -> FingerprintForm {
         // Every platform uses form C.
         allCases.filter { $0.isUsed(on: platform) }.min { $0.components.count < $1.components.count } ?? .c
@@ -184,7 +186,8 @@ public struct FingerprintInput: Hashable, Sendable {
 }
 
 extension CanonicalSignals {
-    /// Returns the input that a device with exactly these values hashes, for every form with known values.
+    /// Returns an input for each form of the platform whose values are all known, from the first spelling of
+    /// each value.
     public func inputs(
         localization: AppLocalization = .unknown,
         data: DeviceData = .embedded

@@ -1,10 +1,10 @@
 /// Finds the input of a fingerprint, the values that a client hashed, among those of recent clicks and
 /// devices.
 ///
-/// A client that sends only a hash does not reveal its values. But a launch that nearly fits a click differs
-/// from the click in few components. So it is enough to try values that are common in the traffic.
+/// A client that sends only a hash does not reveal its values. A launch that nearly fits a click differs from
+/// it in few components, so it is enough to try values that are common in the traffic.
 public struct FingerprintSearch: Sendable {
-    /// The values to try for each component, the most common first.
+    /// The values to try for each component, in this order.
     public struct Vocabulary: Equatable, Sendable {
         public var values: [SignalComponent: [String]]
 
@@ -19,7 +19,6 @@ public struct FingerprintSearch: Sendable {
         }
     }
 
-    /// The result of a search.
     public struct Finding: Equatable, Sendable {
         /// The input, in the form that the client hashed; nil if none was found.
         public let input: FingerprintInput?
@@ -38,20 +37,20 @@ public struct FingerprintSearch: Sendable {
     /// - Parameters:
     ///   - vocabulary: the values to try.
     ///   - known: rarer values, which are tried in only a few combinations.
-    ///   - limit: the largest number of hashes; a hash takes about a microsecond.
+    ///   - limit: the largest number of combinations to hash; a hash takes about a microsecond.
     public init(_ vocabulary: Vocabulary, known: Vocabulary = Vocabulary(), limit: Int = 200_000) {
         self.vocabulary = vocabulary
         self.known = known
         self.limit = limit
     }
 
-    /// Searches for the input of a fingerprint, even if only its keyed hash is known.
+    /// Searches for the input of a fingerprint that is known itself, or only by its stored hash.
     ///
     /// - Parameters:
     ///   - candidates: inputs of the nearest clicks, in every form, the nearest first. They are tried
     ///     unchanged, then with one component changed, then with two. Last come all combinations of values,
     ///     those of the form with the fewest components first.
-    ///   - fits: returns whether a fingerprint is the right one.
+    ///   - fits: returns whether a fingerprint is the searched one.
     /// - Returns: the input, and the number of tried combinations.
     public func find(
         near candidates: [FingerprintInput],
@@ -92,7 +91,8 @@ public struct FingerprintSearch: Sendable {
         return search(empty, form.components.count, words, &work)
     }
 
-    /// Tries `input` with exactly `changes` of its components changed, those with the fewest values to try first.
+    /// Tries `input` with exactly `changes` of its components changed, those with the fewest values to try
+    /// first.
     private func search(
         _ input: FingerprintInput,
         _ changes: Int,
@@ -133,7 +133,8 @@ public struct FingerprintSearch: Sendable {
 
 /// Vocabularies of the values in the tables, and of all spellings of a click's values.
 extension FingerprintSearch.Vocabulary {
-    /// Creates a vocabulary of every value in the tables, the newest or most common first.
+    /// Creates a vocabulary of every value in the tables: releases by their share, the others by size or
+    /// name.
     public init(_ data: DeviceData) {
         self.init([
             .model: ["iPhone", "iPad", "iPod touch"],
@@ -181,7 +182,7 @@ extension TimeZoneTable {
 }
 
 extension LanguageTable {
-    /// Every code of a language that a device may be set to.
+    /// Every current code of a language, and every other spelling that systems use.
     var codes: [String] {
         let spelled = [iosSpellings, androidSpellings].flatMap { $0.values.flatMap { $0.map(\.text) } }
         return Set(canonicalCodes.values + spelled).sorted()

@@ -4,7 +4,7 @@ internal import Crypto
 public struct FormedFingerprint: Hashable, Sendable {
     public let form: FingerprintForm
     public let fingerprint: Fingerprint
-    /// The probability that a client of this form on the device sends this fingerprint, 0…1.
+    /// The probability that a client that uses this form on the device sends this fingerprint, 0…1.
     public let weight: Double
     /// The system's version on a device that sends the fingerprint; nil if it is unknown.
     public let osVersion: OSVersion?
@@ -17,8 +17,8 @@ extension CanonicalSignals {
     /// Returns the fingerprints that clients on this device may send, in every form whose values are known.
     ///
     /// They are ordered by form; the first of a form is made of the first spelling of each component. No two
-    /// are equal. The weights of a form add up to about 1: less if rare combinations are omitted, up to 1.3
-    /// if an app may get one of two languages.
+    /// are equal. The weights of a form add up to about 1, to less if rare combinations are omitted, and to
+    /// 1.3 at most if an app may get one of two languages.
     ///
     /// - Parameters:
     ///   - localization: the languages that the app comes in.
@@ -55,7 +55,8 @@ extension CanonicalSignals {
         return texts
     }
 
-    /// Returns the unknown components of the form that lacks the fewest; empty if some form lacks none.
+    /// Returns the unknown components of the form with the fewest unknown ones; empty if all components of
+    /// some form are known.
     public func missing(data: DeviceData = .embedded) -> [SignalComponent] {
         let spellings = SignalSpellings(self, .unknown, data)
         return FingerprintForm.allCases.filter { $0.isUsed(on: platform) }
@@ -81,9 +82,9 @@ struct FingerprintTexts {
     private var bytes: [UInt8] = []
     private var rows: [Row] = []
 
-    /// The smallest weight of a combination that gets a row: the lower of two limits.
+    /// The smallest weight of a combination that is added: the lower of two limits.
     ///
-    /// A form's first combination always gets a row.
+    /// A form's first combination is always added.
     private struct Worth {
         /// The limit as a probability.
         let weight: Double
@@ -93,9 +94,9 @@ struct FingerprintTexts {
         static let standard = Worth(weight: 0.02, shareOfLikeliest: 0.1)
         /// The limits for forms with the system's version, which browsers hide in part.
         ///
-        /// Rare releases combined with old names of time zones would add many rows that hardly ever match.
+        /// Rare releases combined with old names of time zones would give many texts that hardly ever match.
         static let ofReleases = Worth(weight: 0.12, shareOfLikeliest: 0.4)
-        /// ``ofReleases`` applies if the most likely combination has at least this weight; below it, all
+        /// The weight of the most likely combination from which on ``ofReleases`` applies; below it, all
         /// combinations are rare, because little is known.
         static let knownReleases = 0.2
 
@@ -191,8 +192,8 @@ struct FingerprintTexts {
         }
     }
 
-    /// Returns the most likely rows of every form, taken from the forms in rotation, so that many rows of one
-    /// form do not displace the others.
+    /// Returns at most `count` rows: the most likely one of every form, then the second of every form, and so
+    /// on, so that many rows of one form do not displace those of others.
     private func kept(_ count: Int) -> [Row] {
         guard rows.count > count else { return rows }
         let likeliest = rows.indices.sorted { (rows[$0].weight, $1) > (rows[$1].weight, $0) }
@@ -209,7 +210,6 @@ struct FingerprintTexts {
 
 /// The values that apps on one device may hash for every component, with their probabilities.
 struct SignalSpellings {
-    /// One value of a component.
     struct Choice {
         let text: String
         let weight: Double
@@ -219,7 +219,8 @@ struct SignalSpellings {
 
     /// The choices of all components, one component after the other.
     let choices: [Choice]
-    /// The range of each component's choices, by ``SignalComponent/position``; empty if it is unknown.
+    /// The range of each component's choices, by ``SignalComponent/position``; empty for an unknown
+    /// component.
     private let places: InlineArray<6, Range<Int>>
 
     /// The probability that an app gets the person's most preferred language although the app lacks it.
@@ -334,7 +335,7 @@ public struct Spelling: Hashable, Sendable {
     }
 
     /// Returns the spellings that systems give to apps for a canonical value, most likely first: `others`
-    /// with their shares, and the canonical one with the remaining share.
+    /// with their shares, and the canonical one with the remaining share, if any remains.
     static func all(of canonical: String, others: [Spelling]) -> [Spelling] {
         let rest = others.reduce(1) { $0 - $1.weight }
         let own = rest > 0 ? [Spelling(canonical, weight: rest)] : []

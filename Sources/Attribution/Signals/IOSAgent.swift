@@ -57,8 +57,8 @@ struct IOSAgent {
 
     /// Returns the version from the most reliable part of the agent.
     ///
-    /// Since iOS 26 Safari prints 18_6 or 18_7 after ` OS ` instead of the system's version. So that number
-    /// (the token) counts only if another part confirms it. A less reliable part may add the patch.
+    /// Since iOS 26 Safari prints 18_6 or 18_7 after ` OS ` instead of the system's version. Such a number
+    /// therefore counts only if another part confirms it. A less reliable part may add the patch.
     private static func system(in text: AgentText, _ releases: IOSReleases) -> OSVersionReading {
         let token = text.version(after: .system)
         let exact = token.map(OSVersionReading.exact) ?? .unknown
@@ -71,10 +71,10 @@ struct IOSAgent {
         if let build, build != .unknown { return build.sharpened(by: exact) }
         let version = text.version(after: .version)
         let isNew = version?.major ?? 0 >= 26
-        // An agent without the token is not Safari's, and its ` Version/` may be the browser's own version.
+        // An agent without ` OS ` is not Safari's, and its ` Version/` may be the browser's own version.
         guard let token else { return isNew ? version.map(reading(safari:)) ?? .unknown : .unknown }
         let isFrozen = releases.isFrozen(token)
-        // Some browsers freeze the token as Safari does, and print Safari's version.
+        // Some of the truthful browsers print the frozen number too, together with Safari's version.
         if !(isFrozen && isNew), releases.isTruthfulBrowser(text.bytes) {
             // Chrome omits the patch, or writes a zero instead.
             return token.patch > 0 ? .exact(token) : .minor(token)
@@ -125,8 +125,9 @@ public final class IOSReleases: Sendable {
     /// A version (the token) that Safari prints instead of the system's own version.
     struct Freeze: Sendable {
         let token: OSVersion
+        /// The first version of the system that prints the token.
         let first: OSVersion
-        /// Nil if the latest versions still print the token.
+        /// The last version of the system that prints the token; nil if the latest ones still do.
         let last: OSVersion?
 
         func covers(_ version: OSVersion) -> Bool {
@@ -137,7 +138,7 @@ public final class IOSReleases: Sendable {
 
     /// Every release, the most common first.
     public let all: [Release]
-    /// The release of each known version, as a list of one.
+    /// The release of each known version, as a list with one element.
     private let byVersion: [OSVersion: [Release]]
     private let byMinor: [OSVersion: [Release]]
     private let byMajor: [Int: [Release]]
@@ -175,8 +176,9 @@ public final class IOSReleases: Sendable {
     /// Returns whether Safari prints this version instead of others.
     func isFrozen(_ token: OSVersion) -> Bool { byFrozenToken[token] != nil }
 
-    /// Reads the name of a build (`23B85`): the table gives the exact version of a known build, and for
-    /// others the letter gives the minor version, counted from A.
+    /// Reads the name of a build (`23B85`): the table has the exact version of a known build, and of others
+    /// the letter shows the minor version, counted from A; unknown for a letter after H and an unknown
+    /// number.
     ///
     /// The table does not contain `15E148`, which Safari prints on every device.
     func reading(ofBuild name: ArraySlice<UInt8>) -> OSVersionReading {
@@ -189,17 +191,19 @@ public final class IOSReleases: Sendable {
         return .minor(OSVersion(major: major, minor: Int(letter - UInt8(ascii: "A"))))
     }
 
-    /// Reads the version of the kernel in an app's default agent (`Darwin/25.1.0`).
+    /// Returns the system's version for the version of the kernel in an app's default agent
+    /// (`Darwin/25.1.0`).
     func reading(ofDarwin version: OSVersion) -> OSVersionReading {
         guard let major = major(ofDarwin: version.major) else { return .unknown }
         return version.minor < Self.lastDarwinMinor
             ? .minor(OSVersion(major: major, minor: version.minor)) : .major(major)
     }
 
-    /// The largest minor version of the kernel; it stands for the system's same minor version or a later one.
+    /// The largest minor version of the kernel; it means that the system has this minor version or a later
+    /// one.
     static let lastDarwinMinor = 6
 
-    /// Returns the system's major version for the kernel's.
+    /// Returns the system's major version for the kernel's; nil if the table does not contain it.
     func major(ofDarwin major: Int) -> Int? { majorByDarwin[major] }
 
     /// Returns whether the agent belongs to a browser that prints the true version of the system.

@@ -20,7 +20,7 @@ public final class LanguageTable: Sendable {
         androidSpellings = Self.whole(rows.androidSpellings)
     }
 
-    /// Returns the spellings of each code, with the code itself among them.
+    /// Returns all spellings of each code: the others, and the code itself.
     private static func whole(_ others: [String: [Spelling]]) -> [String: [Spelling]] {
         Dictionary(uniqueKeysWithValues: others.map { ($0, Spelling.all(of: $0, others: $1)) })
     }
@@ -70,7 +70,7 @@ public final class LanguageTable: Sendable {
 
 /// The languages of a request's `Accept-Language`, the most preferred first (RFC 9110, 12.5.4).
 public enum AcceptLanguage {
-    /// The largest number of languages that are read; browsers send a handful.
+    /// The largest number of languages that are read.
     static let maximumCount = 16
 
     /// Returns the tags by descending quality, and tags of equal quality in their order; omits `*` and tags
@@ -116,7 +116,6 @@ public struct AppLocalization: Equatable, Sendable {
     private let codes: Set<String>
     private let development: String?
 
-    /// The value for an app whose languages are unknown.
     public static let unknown = AppLocalization()
 
     private init() {

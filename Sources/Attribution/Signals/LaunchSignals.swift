@@ -9,19 +9,22 @@ public struct LaunchSignals: Equatable, Sendable {
 
     /// The fingerprints of the values as they were sent, the one with the fewest components first.
     ///
-    /// The ``remainingValues`` distinguish the clicks that the first fingerprint finds; they may have changed
-    /// since the click. A fingerprint that the client computed itself comes last.
+    /// The ``remainingValues`` distinguish the clicks that the first fingerprint finds. A fingerprint that
+    /// the client computed itself comes last, unless it is among these, or it is the only one that may find
+    /// clicks.
     public let fingerprints: [Fingerprint]
-    /// The values that the first fingerprint, or the only one, does not determine.
+    /// The values that the first fingerprint does not determine; empty if its form is unknown.
     ///
-    /// A value in the fingerprint must not count again: every click with it would be too likely.
+    /// A value in the fingerprint must not count again: every click with this fingerprint would be too
+    /// likely.
     public let remainingValues: [Value]
     public let release: OSRelease?
 
     /// - Parameters:
     ///   - canonical: the device's values as an app sends them.
     ///   - given: the fingerprint that the client sent.
-    ///   - isWeighedByGiven: whether only `given` finds clicks: for clients that send a hash and values.
+    ///   - isWeighedByGiven: whether only `given` may find clicks, as for clients that send a hash and
+    ///     values.
     ///   - data: the tables of time zones, languages, releases and screens.
     public init(
         _ canonical: CanonicalSignals,
@@ -60,7 +63,7 @@ extension CanonicalSignals {
     ///
     /// These are the screen's width in pixels, if there is only one possibility, and its size in points. The
     /// version of the system is compared as ``OSRelease``, and every form contains the other components. For
-    /// Android the list is empty, because the forms of its devices also contain the width.
+    /// platforms other than iOS the list is empty: every form of Android also contains the width.
     public func evidence(data: DeviceData = .embedded) -> [LaunchSignals.Value] {
         guard platform == .ios else { return [] }
         var values: [LaunchSignals.Value] = []

@@ -15,7 +15,6 @@ public struct OSVersion: Hashable, Sendable {
     /// number of 0; ignores a fourth number.
     public init?(_ text: some StringProtocol) { self.init(bytes: text.utf8) }
 
-    /// Reads a version from the bytes of a text.
     init?(bytes: some Sequence<UInt8>) {
         var numbers = (0, 0, 0)
         var part = 0
@@ -51,7 +50,6 @@ public struct OSVersion: Hashable, Sendable {
     /// Returns ``text(for:)`` without the patch, as statistics use it.
     public func majorMinorText(for platform: Platform) -> String { majorMinor.text(for: platform) }
 
-    /// The version without the patch.
     var majorMinor: OSVersion { OSVersion(major: major, minor: minor) }
 }
 
@@ -64,19 +62,18 @@ extension OSVersion: Comparable {
 /// The known part of a system's version.
 public enum OSVersionReading: Hashable, Sendable {
     case unknown
-    /// The number that Safari and web views of iOS 26 print instead of their version; it may still be the
-    /// true version.
-    ///
-    /// No other value of the click contains the version.
+    /// The number that Safari and web views print instead of the version since iOS 26, if no other value
+    /// shows the version; it may still be the true version.
     case frozen(OSVersion)
     /// The major version is known, the minor is not.
     case major(Int)
     /// Major and minor version are known, the patch is not.
     case minor(OSVersion)
-    /// The whole version is known; a missing patch means zero.
+    /// The whole version is known; a patch of 0 means that the version has none.
     case exact(OSVersion)
 
-    /// The version if major and minor are known; its patch is 0 if that is unknown.
+    /// The version if its major and minor numbers are known, with the patch 0 if the patch is unknown; else
+    /// nil.
     public var version: OSVersion? {
         switch self {
         case .unknown, .frozen, .major: nil

@@ -1,6 +1,7 @@
 /// The known link previews, crawlers, monitors, scanners and programs, recognised by their user agents.
 ///
-/// The built-in list is `Data/robots.tsv`, which explains its rows. The option `--robots` replaces it.
+/// The built-in list is `Data/robots.tsv`, which explains its rows. The option `--robots` replaces rows by
+/// kind.
 public struct RobotAgents: Sendable {
     /// The purpose of a robot.
     ///
@@ -34,7 +35,6 @@ public struct RobotAgents: Sendable {
     /// The number of bytes of an agent that are read; no real agent is longer.
     private static let maximumLength = 2048
 
-    /// The built-in robots.
     public static let embedded: RobotAgents = {
         do throws(DataFileError) {
             var rows = RobotRows()
@@ -70,12 +70,11 @@ public struct RobotAgents: Sendable {
         )
     }
 
-    /// Returns the robot with this agent; a program only if no other robot fits, and nil if none does.
+    /// Returns the robot with this agent; a program only if no other robot fits; nil for an unknown agent.
     public func robot(_ userAgent: Span<UInt8>) -> Robot? {
         patterns.firstMatch(in: userAgent.extracting(first: Self.maximumLength)).map { known[$0] }
     }
 
-    /// Returns the robot with this agent.
     public func robot(_ userAgent: String) -> Robot? { robot(userAgent.utf8.span) }
 
     /// Returns whether a click with this agent counts as a robot's.
@@ -113,7 +112,7 @@ public enum Prefetching {
 /// The rows of a list of robots.
 struct RobotRows {
     var robots: [RobotAgents.Robot] = []
-    /// Texts in people's agents that contain a robot's keyword, which does not count there.
+    /// Texts in the agents of people's browsers that contain a robot's keyword, which does not count there.
     var people: [String] = []
 
     /// A kind of row.
@@ -191,7 +190,6 @@ struct RobotRows {
 ///
 /// For most positions, one lookup in a bit filter shows that no keyword starts with the four bytes there.
 struct AgentPatternSet: Sendable {
-    /// A keyword of an agent.
     struct Pattern: Sendable {
         /// The keyword in lower case, at least four bytes long.
         let bytes: [UInt8]
@@ -294,8 +292,9 @@ struct AgentPatternSet: Sendable {
         }
     }
 
-    /// Appends a byte to the last four, ignoring case; other bytes may become equal, which costs a
-    /// comparison.
+    /// Returns the last four bytes of a text after a further byte, ignoring case.
+    ///
+    /// A few other bytes become equal too, which only costs a needless comparison.
     private static func window(_ window: UInt32, _ byte: UInt8) -> UInt32 {
         window &<< 8 | UInt32(byte | 0x20)
     }

@@ -1,4 +1,4 @@
-/// The panels of phones and tablets, and their widths in pixels as apps see them.
+/// The screens of phones and tablets, with the widths in pixels that apps see.
 public final class ScreenTable: Sendable {
     /// A width in pixels that apps on a device may see.
     public struct Width: Hashable, Sendable {
@@ -33,11 +33,11 @@ public final class ScreenTable: Sendable {
         self.androidPanels = androidPanels.sorted()
     }
 
-    /// Returns the widths in pixels that iOS apps may see on a screen of these points: the smaller of width ×
-    /// scale and height × scale, truncated, comes first.
+    /// Returns the widths in pixels that iOS apps may see on a screen of these points: those of the table for
+    /// the scale, or else width × scale, truncated.
     ///
-    /// Without a plausible scale, returns the widths of all devices with such a screen; none if no device has
-    /// it.
+    /// Without a plausible scale, returns the widths of all scales that the table has for such a screen; none
+    /// if it has no such screen.
     public func iosWidths(of screen: ScreenSize, scale: Double?) -> [Width] {
         guard let scale, Self.plausibleScales.contains(scale) else {
             guard let scales = widths[screen] else { return [] }
@@ -54,8 +54,8 @@ public final class ScreenTable: Sendable {
     /// Returns the physical widths of an Android screen whose shorter side a browser reports as `points`.
     ///
     /// Browsers round the points up, so the width is above (points − 1) × ratio and at most points × ratio.
-    /// If known panels have such widths, returns these, else the largest possible width; none without a
-    /// plausible ratio.
+    /// Returns the widths of all known panels in this range, or else the largest possible width; none without
+    /// a plausible ratio.
     public func androidWidths(points: Int, pixelRatio: Double?) -> [Width] {
         guard let pixelRatio, Self.plausibleScales.contains(pixelRatio), points > 0 else { return [] }
         // A ratio such as 2.8125 is exact in binary; a rounded decimal may be slightly too small.
@@ -103,8 +103,8 @@ public struct ScreenSize: Hashable, Sendable {
         height = Int(max(oneSide, otherSide))
     }
 
-    /// Reads the pixels of an app's agent, such as `1170x2532`; nil if a side is less than 100: such a number
-    /// is a version or a count.
+    /// Reads the pixels of an app's agent, such as `1170x2532`; nil for another text, and if a side is less
+    /// than 100: such a number is a version or a count.
     init?(pixels text: ArraySlice<UInt8>) {
         guard let cross = text.firstIndex(of: UInt8(ascii: "x")),
             let across = AgentText.number(text[..<cross]),

@@ -12,7 +12,7 @@ public final class TimeZoneTable: Sendable {
     /// Positions in `zones` by every name in lower case.
     private let lowercasedPositions: [String: Int]
 
-    /// The length of the longest name of a zone.
+    /// The largest length of a zone's name, in bytes.
     private static let maximumLength = 64
 
     /// The names that systems use for an unknown zone.
@@ -30,9 +30,9 @@ public final class TimeZoneTable: Sendable {
 
     /// Returns the canonical name for all spellings of a zone.
     ///
-    /// Case does not matter for known names. `UTC` stands for all of its names, and a fixed offset is
-    /// `UTC+03:00`. An unknown name is its own canonical name. Nil for a text that is no name, and for names
-    /// of an unknown zone.
+    /// Case does not matter for known names. All names of UTC have the canonical name `UTC`, and a fixed
+    /// offset has one such as `UTC+03:00`. A name that the table lacks is its own canonical name. Nil for a
+    /// text that is no name, and for names that stand for an unknown zone.
     public func canonical(_ name: String) -> String? {
         if let position = positions[name] { return zones[position].name }
         let name = name.trimmed
@@ -43,10 +43,10 @@ public final class TimeZoneTable: Sendable {
         return FixedOffset(lowercased)?.canonical ?? name
     }
 
-    /// Returns the names that apps may hash if the browser reports `name`, which comes first if systems use
+    /// Returns the names that apps may hash if the browser reports `name`; `name` comes first if systems use
     /// it.
     ///
-    /// Empty for a text that is no name.
+    /// Empty for a text that is no name, and for a name that stands for an unknown zone.
     func spellings(given name: String) -> [Spelling] {
         if let position = positions[name] { return spellings(of: zones[position], given: name) }
         guard let canonical = canonical(name) else { return [] }
@@ -83,7 +83,7 @@ public final class TimeZoneTable: Sendable {
 
 /// A time zone that is only a difference from UTC.
 struct FixedOffset: Equatable {
-    /// Positive east of Greenwich; at most 18 hours either way.
+    /// The difference in minutes, positive east of Greenwich; less than 19 hours either way.
     let minutes: Int
 
     /// Reads `gmt+3`, `utc+03:00`, `+03:00`, `+0300`, and `etc/gmt-3` with the sign of POSIX: west is plus.
@@ -102,7 +102,8 @@ struct FixedOffset: Equatable {
     /// The canonical name: `UTC+03:00`, and `UTC` for no difference.
     var canonical: String { minutes == 0 ? "UTC" : "UTC" + clock }
 
-    /// Returns the names that apps may get: the browser's name, and the systems' names of the offset.
+    /// Returns the names that apps may get from their system: the browser's name, and other names of the
+    /// offset.
     func spellings(given name: String) -> [Spelling] {
         var names = [name, "GMT" + clock, "GMT" + clock.filter { $0 != ":" }]
         if minutes % 60 == 0 { names.append("Etc/GMT\(minutes > 0 ? "-" : "+")\(minutes.magnitude / 60)") }
@@ -117,7 +118,7 @@ struct FixedOffset: Equatable {
         return "\(minutes < 0 ? "-" : "+")\(Self.twoDigits(hours)):\(Self.twoDigits(rest))"
     }
 
-    /// Reads `3`, `03`, `0330` or `03:30`, up to 18 hours.
+    /// Reads `3`, `03`, `0330` or `03:30`, up to `18:59`.
     private static func minutes(_ text: [UInt8]) -> Int? {
         let digits = text.filter(\.isASCIIDigit)
         let hasColon = text.count == 5 && text[2] == UInt8(ascii: ":")

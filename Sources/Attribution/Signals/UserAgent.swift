@@ -33,7 +33,6 @@ public struct UserAgent: Equatable, Sendable {
         releases: IOSReleases = DeviceData.embedded.releases
     ) { self.init(AgentText(text.utf8.span), touchPoints: touchPoints, releases) }
 
-    /// Creates a user agent from the bytes of a request.
     public init(_ text: Span<UInt8>, releases: IOSReleases = DeviceData.embedded.releases) {
         self.init(AgentText(text), touchPoints: nil, releases)
     }
@@ -53,7 +52,7 @@ public struct UserAgent: Equatable, Sendable {
         readAppTokens(text)
     }
 
-    /// Reads the tokens of apps' own browsers, which contain more values than other browsers' agents.
+    /// Reads the additional values in the agents of apps' own browsers.
     private mutating func readAppTokens(_ text: AgentText) {
         languageTag =
             text.tag(after: .facebookLanguage) ?? languageTag ?? instagramLanguage(text)
@@ -104,13 +103,13 @@ struct AgentText {
 
     func contains(_ keyword: AgentKeyword) -> Bool { ends[keyword.rawValue] > 0 }
 
-    /// Returns the end of the first occurrence of a keyword.
+    /// Returns the end of the first occurrence of a keyword; nil if it does not occur.
     func end(of keyword: AgentKeyword) -> Int? {
         let end = Int(ends[keyword.rawValue])
         return end > 0 ? end : nil
     }
 
-    /// Returns the end of the first occurrence of a keyword at `start` or later.
+    /// Returns the end of the first occurrence of a keyword that starts at `start` or later; nil without one.
     func end(of keyword: AgentKeyword, after start: Int) -> Int? {
         if let first = end(of: keyword), first - keyword.text.utf8.count >= start { return first }
         let text = Array(keyword.text.utf8)
@@ -129,22 +128,22 @@ struct AgentText {
         return value.isEmpty ? nil : value
     }
 
-    /// Returns the version after a keyword, which consists of digits, dots and underscores.
+    /// Returns the version after a keyword, which consists of digits, dots and underscores; nil without one.
     func version(after keyword: AgentKeyword) -> OSVersion? {
         value(after: keyword) { $0.isASCIIDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_") }
             .flatMap { OSVersion(bytes: $0) }
     }
 
-    /// The kernel's version in the default agent of an iOS app's own requests (`CFNetwork/1568.1
-    /// Darwin/24.1.0`); nil for the agent of a Mac's app.
+    /// The kernel's version in the default agent of an iOS app's own requests
+    /// (`CFNetwork/1568.1 Darwin/24.1.0`); nil for another agent, and for an app on an Intel Mac.
     var darwin: OSVersion? { contains(.cfNetwork) && !contains(.intel) ? version(after: .darwin) : nil }
 
-    /// Returns the whole number after a keyword; nil if it has more than six digits.
+    /// Returns the whole number of up to six digits after a keyword; nil without one.
     func number(after keyword: AgentKeyword) -> Int? {
         value(after: keyword, while: \.isASCIIDigit).flatMap(Self.number)
     }
 
-    /// Returns the language tag after a keyword.
+    /// Returns the language tag after a keyword, cut to 35 characters; nil without one.
     func tag(after keyword: AgentKeyword) -> String? {
         value(after: keyword, while: \.isASCIIWordByte).map { String(decoding: $0.prefix(35), as: UTF8.self) }
     }
@@ -208,7 +207,7 @@ enum AgentKeyword: Int, CaseIterable {
         case .mobile: " Mobile/"
         case .cfNetwork: " CFNetwork/"
         case .darwin: " Darwin/"
-        // The default agent of a Mac's app ends with this.
+        // The default agent of an app on an Intel Mac ends with this.
         case .intel: "(x86_64)"
         // Facebook's apps: [FBAN/FBIOS;FBDV/iPhone15,2;FBSV/26.2;FBSS/3;FBLC/tr_TR].
         case .facebookSystemVersion: "FBSV/"
@@ -250,7 +249,8 @@ struct AgentKeywordFinder: Sendable {
 
     private let bytes: [UInt8]
     private let entries: [Entry]
-    /// The index of the first entry for each pair of first bytes, in a block of 256 for each first byte; -1 for none.
+    /// The index of the first entry for each pair of first bytes, in a block of 256 for each first byte; -1
+    /// for none.
     private let first: [Int16]
     /// For each byte that starts a keyword, the number of its block in `first`, from 1; 0 for any other.
     private let blocks: [UInt8]

@@ -15,10 +15,10 @@ public struct CounterLabel: Hashable, Sendable {
 }
 
 extension Dimension {
-    /// The largest number of values of an app that get counts of their own in one span of time; nil if the
-    /// set of values is fixed.
+    /// The largest number of an app's values that get counts of their own in one span of time; nil if the set
+    /// of values is fixed.
     ///
-    /// The limit keeps free text from clients from filling the store. The span is a day, or six hours for
+    /// Without this limit, clients' free texts could fill the store. The span is a day, or six hours for
     /// groups with a watched match rate.
     public var nameLimit: Int? {
         switch self {
@@ -48,13 +48,12 @@ extension DriftSide {
 /// The properties by which a click is counted.
 public struct CountedTraits: Hashable, Sendable {
     public let campaign: String?
-    /// The token, or the caller's own text for the source if no token fits.
+    /// The token of the source, or in lower case the text that the caller sent for it if no token fits.
     public let source: String
     public let sourceToken: SourceToken
     public let platform: Platform
     public let osVersion: String?
 
-    /// Creates the traits from the facts of a click.
     public init(_ facts: Click.Facts) {
         campaign = facts.campaignKey?.text
         sourceToken = facts.source
@@ -71,7 +70,7 @@ public struct CountedTraits: Hashable, Sendable {
     ///
     /// Within a campaign, sources are counted by their token alone, because strangers can invent other texts.
     ///
-    /// `admit` returns the given value, or ``Dimension/overflowValue`` if the app has had
+    /// `admit` returns the value that it gets, or ``Dimension/overflowValue`` if the app has had
     /// ``Dimension/nameLimit`` other values on that day.
     public func labels<Failure: Error>(
         admit: (Dimension, String) throws(Failure) -> String
@@ -109,8 +108,8 @@ public enum Granularity: Int64, CaseIterable, Sendable {
     /// A quarter of a day; only for groups whose match rate is watched.
     case quarter = 3
 
-    /// The granularities that count an event, if this is the finest one; each count is the sum of the finer
-    /// counts.
+    /// The granularities by which an event is counted if this is the finest one; a coarser count is the sum
+    /// of the finer counts in its span.
     public var kept: [Granularity] {
         switch self {
         case .all: [.all]
@@ -139,9 +138,9 @@ public enum Granularity: Int64, CaseIterable, Sendable {
     }
 }
 
-/// Consecutive spans of one granularity, from `first` on, before `end`.
+/// The consecutive spans of one granularity from the one that starts at `first` to the one before `end`.
 ///
-/// Both times are starts of spans.
+/// `end` is the start of a span too.
 public struct CountedSpans: Equatable, Sendable {
     public let granularity: Granularity
     public let first: Timestamp
@@ -155,12 +154,11 @@ public struct CountedSpans: Equatable, Sendable {
 }
 
 extension StatisticsQuery {
-    /// The granularity of the series.
     public var seriesGranularity: Granularity { interval == .hour ? .hour : .day }
 
     /// The range of the query, rounded outwards to the interval.
     ///
-    /// Without a start or an end, the range extends to the first or last ``Timestamp``.
+    /// Without a start, the range extends from the first ``Timestamp``; without an end, to the last.
     public var range: (first: Timestamp, end: Timestamp) {
         let granularity = seriesGranularity
         let first = from.map(granularity.start(of:)) ?? Timestamp(milliseconds: .min)
@@ -173,7 +171,7 @@ extension StatisticsQuery {
     /// The fewest spans whose counts add up to the query's range: whole days, and for the interval `hour`,
     /// hours at its edges.
     ///
-    /// Without a start and an end, one span covers all time.
+    /// If the query has neither a start nor an end, one span covers all time.
     public var spans: [CountedSpans] {
         guard from != nil || to != nil else {
             let start = Timestamp(milliseconds: 0)

@@ -1,5 +1,5 @@
-/// The expected number of launches that clicks led to: the sum of their probabilities, even of launches
-/// without a match.
+/// The expected number of launches that clicks led to: the sum of the launches' probabilities of a click,
+/// even of launches without a match.
 ///
 /// The number is stored in millionths, so that sums are the same in any order.
 public struct ExpectedConversions: Hashable, Sendable {
@@ -54,7 +54,7 @@ public struct CheckExpectation: Equatable, Sendable {
     public let total: ExpectedConversions
     public let parts: [Part]
 
-    /// Creates the amounts; nil for a repeated answer, and for a no match without a weighed click.
+    /// Creates the amounts; nil for an earlier answer, and for no match without a weighed click.
     public init?(_ report: CheckReport) {
         switch report.ending {
         case .replay: return nil
@@ -70,7 +70,7 @@ public struct CheckExpectation: Equatable, Sendable {
     }
 }
 
-/// How often the most likely answer by fingerprint is right, measured on launches whose token named their
+/// How often the most likely answer by fingerprint is right, measured on launches whose token names the true
 /// click.
 public struct CalibrationTable: Equatable, Sendable {
     /// The counts of the launches whose most likely click had a probability within the same tenth.
@@ -78,10 +78,10 @@ public struct CalibrationTable: Equatable, Sendable {
         public var launches: Int64
         /// The sum of the probabilities, in millionths.
         public var statedMillionths: Int64
-        /// The expected number of right answers, in millionths: the sum of the probabilities, each on the
-        /// condition that some click led to the launch.
+        /// The expected number of right answers, in millionths: the sum of the probabilities, each divided by
+        /// the probability that some click led to the launch, because one certainly led to these launches.
         public var expectedMillionths: Int64
-        /// The number of launches whose click has the most likely destination.
+        /// The number of launches whose true click has the most likely destination.
         public var right: Int64
 
         public static let zero = Bin(launches: 0, statedMillionths: 0, expectedMillionths: 0, right: 0)
@@ -149,7 +149,7 @@ public struct CalibrationSample: Hashable, Sendable {
     /// - Parameters:
     ///   - stated: the probability of the most likely destination.
     ///   - conversion: the probability that some click led to the launch.
-    ///   - isRight: whether the launch's click has the most likely destination.
+    ///   - isRight: whether the launch's true click has the most likely destination.
     public init(stated: Double, conversion: Double, isRight: Bool) {
         let stated = stated.isFinite ? min(max(stated, 0), 1) : 0
         index = min(Int(stated * Double(CalibrationTable.binCount)), CalibrationTable.binCount - 1)

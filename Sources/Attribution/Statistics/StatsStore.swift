@@ -51,7 +51,7 @@ public enum Dimension: Int64, CaseIterable, Sendable {
     case osVersion = 4
     /// How launches were recognised; only for matches.
     case method = 5
-    /// The bin of ``TimeToInstallHistogram``; only for matches.
+    /// The bin of ``TimeToInstallHistogram`` as a number; only for matches.
     case timeToInstall = 6
     /// The bin of ``CalibrationTable``.
     case calibration = 7
@@ -91,7 +91,7 @@ public struct StatisticsReport: Equatable, Sendable {
     public struct Group: Equatable, Sendable {
         public var name: String
         public var counts: Counts
-        /// The expected conversions of the group; nil if the store has none for groups of this dimension.
+        /// The expected conversions of the group; nil for dimensions by which the store does not count them.
         public var expected: ExpectedConversions?
         public init(name: String, counts: Counts, expected: ExpectedConversions? = nil) {
             self.name = name
@@ -99,7 +99,6 @@ public struct StatisticsReport: Equatable, Sendable {
             self.expected = expected
         }
     }
-    /// The counts of one interval of the series.
     public struct Period: Equatable, Sendable {
         public var start: Timestamp
         public var counts: Counts
@@ -112,8 +111,8 @@ public struct StatisticsReport: Equatable, Sendable {
     public var totals: Counts = [:]
     /// The counts by app; names are the texts of app ids.
     public var byApp: [Group] = []
-    /// The campaigns with the most clicks first, at most ``campaignLimit``; `other` contains those without
-    /// counters of their own.
+    /// At most ``campaignLimit`` campaigns, those with the most clicks first; `other` has the counts of
+    /// campaigns without counters of their own.
     public var byCampaign: [Group] = []
     public var bySource: [Group] = []
     public var byPlatform: [Group] = []
@@ -121,9 +120,10 @@ public struct StatisticsReport: Equatable, Sendable {
     /// The matches by method, in the order in which the methods are tried; omits methods without matches.
     public var byMethod: [Group] = []
     public var expected = ExpectedConversions.zero
-    /// The calibration over the query's span, rounded to whole days.
+    /// The calibration over the query's span, rounded outwards to whole days, of all campaigns.
     public var calibration = CalibrationTable()
-    /// The number of all checks that were counted but not recorded, because there were too many at once.
+    /// The number of checks, of all apps and times, that were counted but not recorded because there were too
+    /// many at once.
     public var unrecordedChecks: Int64 = 0
     /// The periods in ascending order; omits periods without counts.
     public var series: [Period] = []
@@ -136,7 +136,7 @@ public struct StatisticsReport: Equatable, Sendable {
     ///
     /// They cover all stored clicks; the query's campaign and time have no effect.
     public var collisions: [AppCollisions] = []
-    /// The number of live clicks, up to date to the second.
+    /// The number of live clicks, which may be a second old.
     public var liveClicks: Int64 = 0
     public var databaseBytes: Int64 = 0
     public var writeAheadLogBytes: Int64 = 0
@@ -189,12 +189,9 @@ public struct TimeToInstallHistogram: Equatable, Sendable {
 
     public mutating func add(_ count: Int64, inBin bin: Int) { counts[bin, default: 0] += count }
 
-    /// The number of delays.
     public var total: Int64 { counts.values.reduce(0, +) }
 
-    /// Returns the bin of a delay.
-    ///
-    /// If a clock was set back and the launch precedes its click, the delay is zero.
+    /// Returns the bin of a delay; a negative delay, of a launch after a clock was set back, counts as zero.
     public static func bin(forMilliseconds milliseconds: Int64) -> Int {
         guard milliseconds >= 1000 else { return 0 }
         let seconds = Double(milliseconds) / 1000

@@ -5,6 +5,7 @@ public struct StoreHealth: Sendable {
     public var isStopping = false
     /// The number of writes that wait or run.
     public var queueLength = 0
+    /// The numbers of writes in one transaction.
     public var batchSizes = Histogram(bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512])
     /// The durations of commits in seconds, including the sync to disk.
     public var commitSeconds = Histogram(
@@ -17,10 +18,10 @@ public struct StoreHealth: Sendable {
     /// The seconds since the oldest click that is still stored became due for deletion; 0 if no click is due.
     public var retentionLagSeconds: Int64 = 0
 
-    /// Why this server must not get requests although it reads and writes; nil if it may.
+    /// Why this server must get no requests although it can read and write; nil if it may get them.
     public var hindrance: Hindrance?
 
-    /// A reason for which the responses of one of several servers could be wrong.
+    /// A reason why the responses of one of several servers could be wrong.
     public enum Hindrance: Sendable {
         /// Apps and keys were last compared with the database more than two seconds ago.
         case oldDirectory
@@ -39,7 +40,7 @@ public struct StoreHealth: Sendable {
 public struct Histogram: Equatable, Sendable {
     /// Ascending.
     public let bounds: [Double]
-    /// One count for each bound, of the values up to it and above the bound before, and a last count for
+    /// For each bound, the number of values up to this bound and above the one before; then the number of
     /// values above all bounds.
     public private(set) var counts: [Int64]
     public private(set) var sum: Double = 0

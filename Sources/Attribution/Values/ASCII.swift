@@ -18,7 +18,7 @@ extension UInt8 {
         isASCIIAlphanumeric || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
     }
 
-    /// Space and tab.
+    /// Whether the byte is a space or a tab.
     var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }
 
@@ -46,7 +46,7 @@ extension String {
 }
 
 extension StringProtocol {
-    /// Returns the first range of the text `part`, compared byte by byte.
+    /// Returns the range of the first occurrence of `part`, compared byte by byte; nil if there is none.
     package func range(ofASCII part: String) -> Range<Index>? {
         let bytes = utf8
         guard let first = part.utf8.first else { return startIndex..<startIndex }
@@ -76,9 +76,9 @@ package enum Hexadecimal {
         }
     }
 
-    /// Returns the number of eight digits of either case, the first one highest; nil if one is no digit.
+    /// Returns the number that eight hexadecimal digits of either case write; nil if one is no digit.
     ///
-    /// Reads all eight at once, because every check contains sixty-four digits.
+    /// It reads all eight at once, because every check by fingerprint contains sixty-four digits.
     static func value(ofEight digits: Span<UInt8>, at start: Int) -> UInt32? {
         precondition(start >= 0 && start + 8 <= digits.count, "there are eight bytes from the start on")
         // The precondition keeps the load within the bytes.
@@ -98,7 +98,7 @@ package enum Hexadecimal {
     /// Returns a word of eight times the same byte.
     private static func every(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
 
-    /// Appends the sixteen digits of `word`.
+    /// Appends the sixteen hexadecimal digits of `word`.
     static func append(_ word: UInt64, to text: inout [UInt8]) {
         for shift in stride(from: 60, through: 0, by: -4) {
             text.append(digits[Int(word >> UInt64(shift) & 15)])
@@ -129,7 +129,8 @@ public enum Base64URL {
 
     /// Returns the bytes of a text from ``text(of:)``; nil for any other text.
     ///
-    /// Rejects padding, other alphabets, and non-zero bits after the last byte, so that bytes have one text.
+    /// Rejects padding, other alphabets, and non-zero bits after the last byte, so that the same bytes have
+    /// only one text.
     public static func bytes(of text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count * 3 / 4)

@@ -5,9 +5,11 @@ internal import Crypto
 /// Each day's key is derived from the previous day's and does not reveal it. Servers that share a seed
 /// therefore agree on every later key without communicating. A server that retains the secret of one day has
 /// the keys from that day on, but none of the earlier ones; ``advanced(to:readyUntil:)`` destroys keys in
-/// this way. A key covers one day. It can be destroyed once the windows of all clicks of that day have ended.
+/// this way. A key covers one day. It can be destroyed once the attribution windows of all clicks of that day
+/// have ended.
 public struct AddressKeys: Sendable {
-    /// The bytes from which the keys of a day and later days are derived, up to the next seed.
+    /// The bytes from which the keys of a day and the following days are derived, up to the day of the next
+    /// seed.
     public struct Seed: Equatable, Sendable {
         public let day: Int64
         public let bytes: [UInt8]
@@ -19,7 +21,6 @@ public struct AddressKeys: Sendable {
             self.bytes = bytes
         }
 
-        /// The seed of the next day's keys.
         fileprivate var next: Seed { Seed(on: day + 1, HMACSHA256(key: bytes).code(for: [1]).bytes) }
 
         fileprivate var key: AddressKey? {
@@ -40,15 +41,16 @@ public struct AddressKeys: Sendable {
     /// The seeds in ascending order; the first one has the day of the oldest key.
     public let seeds: [Seed]
     private let precomputed: [AddressKey]
-    /// Whether all earlier days were hashed under the first day's key, as in tests that set a clock back.
+    /// Whether the clicks of all days before the first key's were hashed under the first key, as in tests
+    /// that set a clock back.
     ///
-    /// If not, earlier keys existed and were destroyed.
+    /// If false, those days had keys, which were destroyed.
     public var coversEarlierDays = false
 
     /// The largest number of days from the first key's day to a day with a key of its own.
     private static let maximumDays: Int64 = 40_000
-    /// The number of earlier days whose clicks are searched by the address of a launch; older clicks are only
-    /// compared if the fingerprint finds them.
+    /// The number of earlier days whose clicks are searched by a launch's address; the address of an older
+    /// click is compared only if the fingerprint finds the click.
     static let searchedDays = 3
 
     /// Creates the keys of `seeds`; nil if there are none, or they are not in order.
@@ -146,7 +148,8 @@ public struct AddressKeys: Sendable {
     /// Returns the same keys, precomputed up to the day after `time`.
     public func prepared(until time: Timestamp) -> AddressKeys { derived(of: seeds, readyUntil: time) }
 
-    /// Returns keys with the same first day.
+    /// Returns the keys of `seeds`, with the ``coversEarlierDays`` of these keys; these keys if `seeds` is
+    /// invalid.
     private func derived(of seeds: [Seed], readyUntil time: Timestamp) -> AddressKeys {
         guard var keys = AddressKeys(seeds, readyUntil: time) else { return self }
         keys.coversEarlierDays = coversEarlierDays
@@ -164,11 +167,13 @@ extension AddressKeys: HiddenValue {}
 
 /// The secret of one day, which hashes addresses and values derived from them.
 ///
-/// Once it is destroyed, a stored hash no longer reveals its address, although addresses could be enumerated.
+/// Once the secret is destroyed, a stored hash no longer reveals its address, not even by enumerating
+/// addresses.
 public struct AddressKey: Sendable {
     /// The number of days since 1970, in UTC.
     public let day: Int64
-    /// The day's secret as a key, for values derived from an address; ``addressHashes(of:)`` hashes the address itself.
+    /// The day's secret as a key, for values derived from an address; ``addressHashes(of:)`` hashes the
+    /// address itself.
     public let secret: ServerKey
 
     /// Returns the hashes stored instead of an address; nil for an address that distinguishes no visitors.

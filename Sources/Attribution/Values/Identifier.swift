@@ -17,8 +17,8 @@ public typealias CheckID = Identifier<CheckSubject>
 
 /// A time-ordered 128-bit identifier: 48 bits of milliseconds since 1970, then 80 bits that make it unique.
 ///
-/// Text form: the subject's prefix, `_`, and 26 digits of lower-case Crockford base32, as in
-/// `clk_01jz8w6t7n3k5m9q2r4v6x8y0z`. Texts of one kind sort as the identifiers do.
+/// The text form is the subject's prefix, `_`, and 26 digits of lower-case Crockford base32, as in
+/// `clk_01jz8w6t7n3k5m9q2r4v6x8y0z`. Texts of one subject sort as their identifiers do.
 public struct Identifier<Subject: IdentifiedSubject>: Hashable, Comparable, Sendable {
     /// The first 64 bits: time, then the 16 bits that order identifiers of one millisecond.
     public let high: UInt64
@@ -35,7 +35,6 @@ public struct Identifier<Subject: IdentifiedSubject>: Hashable, Comparable, Send
     }
 }
 
-/// Creates identifiers, and reads and writes their text form.
 extension Identifier {
     /// The number of digits of the text form, after the prefix and `_`.
     static var digitCount: Int { 26 }
@@ -87,7 +86,7 @@ extension Identifier {
         self.init(high: high, low: low)
     }
 
-    /// Returns the five bits at a position from the right.
+    /// Returns five of the 128 bits; `shift` is the number of bits to their right.
     private func bits(at shift: Int) -> Int {
         let bits =
             switch shift {

@@ -4,15 +4,15 @@ internal import Crypto
 public struct ServerKeys: Sendable {
     /// The key that hashes new clicks and signs new tokens.
     public let current: ServerKey
-    /// The other keys that may have hashed clicks or signed tokens, upcoming ones before former ones.
+    /// The other keys that may have hashed clicks or signed tokens: the upcoming ones, then the former ones.
     public let others: [ServerKey]
-    /// The key that has been in use for longest: a hash under it stays the same when the current key is
+    /// The key that has been in use for longest; a hash under it does not change when the current key is
     /// replaced.
     public let oldest: ServerKey
 
     /// - Parameters:
     ///   - current: the key that hashes everything new.
-    ///   - upcoming: the keys that replace it soon, which other processes may be using already.
+    ///   - upcoming: the keys that will replace it soon; other processes may use them already.
     ///   - former: the keys that it replaced, the newest first.
     public init(_ current: ServerKey, upcoming: [ServerKey] = [], former: [ServerKey] = []) {
         self.current = current
@@ -26,7 +26,7 @@ public struct ServerKeys: Sendable {
 
 /// Whether a store recognises the server keys that it is opened with.
 public enum ServerKeyRecognition: Equatable, Sendable {
-    /// The keys are the store's; `missing` counts keys that stored clicks may still need but that are absent.
+    /// The keys are the store's; `missing` is the number of absent keys that stored clicks may still need.
     case own(missing: Int)
     /// The store's rows were hashed under another key.
     case foreign
@@ -43,7 +43,8 @@ public struct RequiredKeys: Equatable, Sendable {
 
     public init(oldestRecord: Timestamp? = nil) { self.oldestRecord = oldestRecord }
 
-    /// The milliseconds for which a process that has not noticed the change may still use a replaced key.
+    /// The time in milliseconds for which a process may still use a replaced key, because it has not noticed
+    /// the replacement.
     static let margin: Int64 = 3_600_000
 
     /// Returns whether the store may still contain hashes under the key that was replaced at `time`.
@@ -114,7 +115,7 @@ public struct ServerKey: Sendable {
     /// Hashes the caller of a check: a caller without an install id may get a lost answer again if all of
     /// these values are the same.
     ///
-    /// `evidence` replaces a missing fingerprint: the texts of the launch's tokens and ids.
+    /// `evidence` stands for a missing fingerprint: it is the text of the launch's tokens and ids.
     public func caller(
         key: KeyID,
         isTest: Bool,
@@ -161,8 +162,8 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
-    /// Returns the hash that is stored instead of an address, already cut to its prefix; level 0 is the
-    /// exact address, 1 its network.
+    /// Returns the hash that is stored instead of an address, which must be cut to its prefix; `level` is 0
+    /// for the exact address and 1 for its network.
     func addressHash(of address: NetworkAddress, level: UInt64) -> UInt64 {
         var message = KeyedMessage(.address)
         message.append(level)

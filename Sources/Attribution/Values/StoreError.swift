@@ -6,7 +6,7 @@ public struct StoreError: Error, Equatable, Sendable {
     public enum Code: String, Sendable {
         /// The queue is full; the request was rejected at once.
         case overloaded
-        /// There was no result within the time limit; the queued request was withdrawn.
+        /// There was no result within the time limit; a request that still waited was withdrawn.
         case timedOut = "timed_out"
         /// The disk is full, or the database has reached its size limit.
         case full
@@ -17,7 +17,7 @@ public struct StoreError: Error, Equatable, Sendable {
         case locked
         /// There is no connection to the database server.
         case unreachable
-        /// Another server is perhaps answering the same launch; its answer is known in a second or two.
+        /// Another server is perhaps answering the same launch; its answer will be known in a second or two.
         case underWay = "under_way"
         case corrupted
         /// A newer program created the database, or its migrations were changed.

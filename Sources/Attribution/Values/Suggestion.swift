@@ -1,7 +1,7 @@
 /// Finds the word that an operator probably meant when they mistyped one.
 package enum Suggestion {
-    /// Returns the only known word that starts with a mistyped one of three letters or more, or else the
-    /// nearest known word; nil if none is near.
+    /// Returns the only known word that starts with `word`, if `word` has three letters or more; otherwise
+    /// the nearest known word, or nil if none is near.
     package static func nearest(to word: String, among known: [String]) -> String? {
         let lowered = word.lowercased()
         let tolerance = max(1, min(3, lowered.count / 3 + 1))
@@ -13,7 +13,8 @@ package enum Suggestion {
         return best.word
     }
 
-    /// Counts the insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+    /// Counts the insertions, deletions, replacements and swaps of neighbours that turn one word into the
+    /// other.
     ///
     /// This is the optimal string alignment distance; only three rows of its table are in memory.
     package static func distance(from first: String, to second: String) -> Int {

@@ -40,9 +40,10 @@ extension Timestamp {
     /// 9999-12-31T23:59:59.999Z, the last time that ``iso8601`` can write.
     public static let latestWritten = Timestamp(milliseconds: 253_402_300_799_999)
 
-    /// This time as `2026-07-22T10:30:00.000Z`, always with three digits and `Z`.
+    /// This time as `2026-07-22T10:30:00.000Z`, always with three digits after the dot and `Z`.
     ///
-    /// Clients compare such texts and do not parse them. A time outside the years 1 to 9999 is clamped.
+    /// All texts have this form because clients compare them without parsing. A time outside the years 1 to
+    /// 9999 is clamped.
     public var iso8601: String {
         let time = min(max(self, .earliestWritten), .latestWritten)
         let days = CivilDate.floorDivide(time.milliseconds, by: Self.millisecondsPerDay)
