@@ -22,13 +22,14 @@ public struct HTTPServerConfiguration: Sendable {
     ///
     /// The limit applies three times: to requests that have not arrived completely, to requests that handlers have,
     /// and to responses that their peers do not take. A request above the limit gets 503, and the server closes its
-    /// connection. If a response is above the limit, the server drops its connection.
+    /// connection. If a response is above the limit, the server drops its connection, unless that response is the only
+    /// one that waits.
     public var requestMemoryByteCount = 64 * 1024 * 1024
 
     /// The maximum number of connections that the kernel queues for each loop until the loop accepts them.
     public var backlog: Int32 = 4_096
 
-    /// The time between two checks of all deadlines by a loop.
+    /// The time between two checks of all deadlines by a loop; at least 1 ms.
     public var sweepInterval: Duration = .milliseconds(100)
 
     /// The seconds in the `Retry-After` of a 503 to which the handler has added none.
@@ -59,7 +60,9 @@ public struct Limits: Sendable, Hashable {
     /// The maximum number of field lines (`--limit-field-count`); more get 431.
     public var fieldCount = 100
 
-    /// The maximum length of a body in bytes (`--limit-body`); a longer one gets 413 as soon as the peer states its length.
+    /// The maximum length of a body in bytes (`--limit-body`).
+    ///
+    /// A longer one gets 413 as soon as the peer states its length, or the length of the chunk that exceeds the limit.
     public var bodyByteCount = 64 * 1024
 
     /// The maximum number of requests on one connection (`--limit-requests`).
@@ -67,7 +70,7 @@ public struct Limits: Sendable, Hashable {
     /// The response to the last of them has `Connection: close`, and the server then closes the connection.
     public var requestsPerConnection = 1_000
 
-    /// The maximum length of a chunk extension in bytes (RFC 9112 §7.1.1); a longer one gets 400.
+    /// The maximum length of all extensions of a chunk in bytes (RFC 9112 §7.1.1); longer ones get 400.
     public var chunkExtensionByteCount = 256
 
     /// The maximum number of trailer fields (RFC 9112 §7.1.2); more get 400.
@@ -95,8 +98,9 @@ public struct Timeouts: Sendable, Hashable {
     /// After it, the server closes the connection without a response.
     public var idle: Duration = .seconds(75)
 
-    /// How long the peer may take no byte of a response; then, or up to a quarter later, the server drops the
-    /// connection.
+    /// The maximum time in which the peer acknowledges no byte of a response.
+    ///
+    /// The server drops the connection after this time, or up to a quarter of it later.
     public var write: Duration = .seconds(10)
 
     /// How long the server reads from a peer after the last response.

@@ -13,7 +13,7 @@ public struct Request: Sendable {
 
     public let peer: PeerAddress
 
-    /// When the server read the first byte of this request.
+    /// When the server read the first byte of this request; not before the previous response was written.
     public let firstByteAt: MonotonicTime
 
     /// Whether the request came over TLS to this server.

@@ -20,8 +20,10 @@ enum ByteClass {
     @inline(__always)
     static func isFieldValue(_ byte: UInt8) -> Bool { byte >= 0x20 ? byte != 0x7F : byte == tab }
 
-    /// The bytes of a request target: the characters of RFC 3986 except `#`, and the characters `"<>[]\^`{|}`, which
-    /// browsers send unencoded in queries.
+    /// The bytes of a request target: all visible ASCII characters except `#`.
+    ///
+    /// They include `"`, `<`, `>`, `\`, `^`, `` ` ``, `{`, `|` and `}`, which RFC 3986 does not allow. Browsers send
+    /// some of these unencoded in queries.
     @inline(__always)
     static func isTarget(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F && byte != 0x23 }
 
@@ -134,9 +136,9 @@ extension ByteClass {
         return (difference &- every(0x01)) & ~difference
     }
 
-    /// Returns whether two names are equal apart from the case of their letters.
+    /// Returns whether two names are equal apart from the case of their ASCII letters.
     ///
-    /// It compares eight bytes at a time, as long as all of them are ASCII.
+    /// It compares eight bytes at a time, as long as all of them are ASCII, and then single bytes.
     static func equals(_ left: Span<UInt8>, inEitherCase right: Span<UInt8>) -> Bool {
         guard left.count == right.count else { return false }
         var index = 0

@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// Reads certificates and keys from a PEM text (RFC 7468) one by one.
 ///
-/// It is `@safe`, like the next two types, because only this value creates, uses and frees the OpenSSL object.
+/// It is `@safe`, like the next two types, because only the value itself uses and frees its OpenSSL object.
 @safe struct PEMReader: ~Copyable {
     private let source: OpaquePointer
 
@@ -19,7 +19,7 @@ internal import COpenSSL
         _ = unsafe BIO_free(source)
     }
 
-    /// Returns the next certificate; `nil` after the last one.
+    /// Returns the next certificate; `nil` after the last one, and throws `certificateNotPEM` for a damaged one.
     mutating func nextCertificate() throws(TLSError) -> Certificate? {
         // The source is alive, and the new value owns the certificate. Without the callback, OpenSSL would ask the
         // terminal for the password of an encrypted certificate.
@@ -32,7 +32,7 @@ internal import COpenSSL
         return nil
     }
 
-    /// Returns the first private key; skips other PEM texts before it.
+    /// Returns the first private key; skips other PEM blocks before it.
     mutating func privateKey() throws(TLSError) -> PrivateKey {
         var passwordWasWanted = false
         // The flag is valid during the call, which keeps no pointer to it.
@@ -114,7 +114,8 @@ public struct CertificateSummary: Sendable, Hashable {
 extension CertificateSummary {
     /// Parses the first certificate of a PEM file, which is the server's certificate.
     ///
-    /// - Throws: `TLSError`, usually with the cause `certificateNotPEM` because there is none or it is damaged.
+    /// - Throws: `TLSError`, usually with the cause `certificateNotPEM` because there is no certificate or it is
+    ///   damaged.
     public init(pem: [UInt8]) throws(TLSError) {
         var reader = try PEMReader(pem)
         guard let certificate = try reader.nextCertificate() else { throw TLSError(.certificateNotPEM) }
@@ -127,7 +128,7 @@ public struct TLSError: Error, Sendable, Hashable {
     public enum Cause: Sendable, Hashable, CaseIterable {
         /// The certificate file contains no certificate in PEM, or a damaged one.
         case certificateNotPEM
-        /// OpenSSL refuses a certificate of the chain, for a weak key or an outdated signature.
+        /// OpenSSL refuses a certificate of the chain, for example because of a weak key or an outdated signature.
         case certificateUnusable
         /// The key file contains no private key in PEM, or a damaged one.
         case keyNotPEM

@@ -72,7 +72,7 @@ final class TLSEngine {
         unsafe tls_wire_free(pointer)
     }
 
-    /// Lets OpenSSL read received bytes during a closure.
+    /// Lets OpenSSL read the first `count` bytes of an array during a closure.
     func lend<Result>(_ bytes: [UInt8], count: Int, during body: () -> Result) -> Result {
         // OpenSSL reads within the array's memory, and only during the closure.
         unsafe bytes.withUnsafeBufferPointer { buffer in
@@ -89,7 +89,7 @@ final class TLSEngine {
     /// Whether OpenSSL has read all bytes of the current `lend`.
     var isEmpty: Bool { unsafe pointer.pointee.input_count == 0 }
 
-    /// Appends the bytes that OpenSSL has written to an array, and removes them from the wire.
+    /// Moves the bytes that OpenSSL has written from the wire to the end of `output`.
     func collect(into output: inout [UInt8]) {
         let count = unsafe pointer.pointee.output_count
         guard count > 0 else { return }

@@ -91,7 +91,9 @@ internal import COpenSSL
         return true
     }
 
-    /// Appends the alert that ends the session (close_notify), once, and only if the session is established.
+    /// Appends the alert that ends the session (close_notify).
+    ///
+    /// It does nothing before the handshake has succeeded, after a failure, or in a second call.
     func end(output: inout [UInt8]) {
         guard phase == .established || phase == .closedByPeer, !hasSentCloseNotify else { return }
         hasSentCloseNotify = true
