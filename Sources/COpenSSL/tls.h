@@ -1,5 +1,5 @@
 // TLS in memory: OpenSSL reads and writes the bytes of a `tls_wire`, which an event loop fills and empties. The other
-// functions replace macros of OpenSSL that Swift cannot import.
+// functions set up OpenSSL's objects, or replace macros that Swift cannot import.
 #ifndef AFTERLINK_COPENSSL_TLS_H
 #define AFTERLINK_COPENSSL_TLS_H
 
@@ -71,7 +71,8 @@ static inline BIO_METHOD *tls_wire_method(void) {
     return method;
 }
 
-// Creates one end of a connection, which reads and writes its bytes through the wire.
+// Creates the server's end of a connection, or the client's if `accepts` is 0. It reads and writes its bytes through
+// the wire. Returns NULL if memory has run out.
 static inline SSL *tls_over_wire(SSL_CTX *context, const BIO_METHOD *method, tls_wire *wire, int accepts) {
     SSL *connection = SSL_new(context);
     BIO *bio = BIO_new(method);
@@ -91,8 +92,8 @@ static inline SSL *tls_over_wire(SSL_CTX *context, const BIO_METHOD *method, tls
 }
 
 // Makes a client's handshake fail unless the server has a certificate for this name or address. An authority of the
-// file must have issued it; if the file is NULL, an authority that the system trusts. Returns 0 if OpenSSL refuses a
-// part of these settings.
+// file `roots` must have issued the certificate; if `roots` is NULL, an authority that the system trusts. Returns 0 if
+// OpenSSL refuses a part of these settings.
 static inline int tls_verify_peer(SSL_CTX *context, SSL *connection, const char *host, const char *roots) {
     static const unsigned char http11[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
     SSL_set_verify(connection, SSL_VERIFY_PEER, NULL);
