@@ -73,7 +73,7 @@ struct ComponentMatcher {
         [("/", path), ("#", fragment), ("?", query)] + items.map { ("?.\($0.name)", $0.pattern) }
     }
 
-    /// The weight of all patterns.
+    /// The sum of the weights of all patterns.
     var weight: Int { patterns.reduce(0) { $0 + $1.pattern.weight } }
 
     /// Returns whether the rule fits a URL; nil if a pattern is too complex to compare and all others fit.

@@ -24,7 +24,8 @@ package struct DomainFileValidation: Sendable {
     /// Validates a file.
     ///
     /// - Parameters:
-    ///   - kind: the kind of file; nil to derive it from the source's name, or otherwise from the content.
+    ///   - kind: the kind of file; nil to derive it. A file is then Google's if its name contains `assetlinks` or its
+    ///     content is an array, and otherwise Apple's.
     ///   - bytes: the whole file.
     ///   - source: a URL, or a file's path.
     package init(_ kind: DomainFile?, _ bytes: [UInt8], from source: String) {
@@ -45,7 +46,7 @@ package struct DomainFileValidation: Sendable {
         findings = reader.findings
     }
 
-    /// Returns the decision about a URL for each app.
+    /// Returns the decision about a URL for each app; empty if the file could not be read.
     package func decisions(for url: AssociationURL) -> [RuleDecision] {
         apple.map { $0.decisions(for: url) } ?? google.map { $0.decisions(for: url) } ?? []
     }

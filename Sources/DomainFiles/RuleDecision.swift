@@ -9,7 +9,7 @@ public struct RuleDecision: Equatable, Sendable {
         case excluded = "excluded"
         /// No rule fits the URL, so that it stays in the browser.
         case noRule = "no_rule"
-        /// The file has no rules, so that the app's manifest decides.
+        /// The app's statement in Google's file has no rules, so that the app's manifest decides.
         case byManifest = "by_manifest"
         /// The outcome is unknown, because comparing the next rule would take too many steps.
         case tooComplex = "too_complex"
@@ -68,7 +68,7 @@ extension AppleAssociation {
 }
 
 extension AssetLinks {
-    /// Returns the decision of Android 15 and later about a URL, for each app that may open the host's links.
+    /// Returns the decision of Android 15 and later about a URL, for each statement that lets an app open links.
     public func decisions(for url: AssociationURL) -> [RuleDecision] {
         var budget = RuleBudget(for: url)
         return statements.compactMap { statement in
