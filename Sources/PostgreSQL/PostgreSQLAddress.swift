@@ -49,7 +49,7 @@ public struct PostgreSQLAddress: Equatable, Sendable {
     public let user: String
     public let database: String
     public let hosts: [Host]
-    /// The password of the URL, if it may have one.
+    /// The password of the URL; nil if the URL has none.
     let password: String?
     private let parameters: [Parameter: String]
 
@@ -81,7 +81,8 @@ public struct PostgreSQLAddress: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - url: the URL; the scheme may be `postgres` or `postgresql`.
-    ///   - mayHavePassword: whether other users of the machine cannot read the URL, as they can read an argument.
+    ///   - mayHavePassword: whether the URL may contain a password. Pass false for a URL that other users of the
+    ///     machine can read, such as an argument of a command.
     ///   - nearest: returns the known word that a mistyped word probably means.
     /// - Throws: an error that repeats neither user nor password.
     public init(
@@ -98,7 +99,8 @@ public struct PostgreSQLAddress: Equatable, Sendable {
         let (place, query) = Self.halves(url.dropFirst(scheme.count), "?")
         let (authority, path) = Self.halves(place, "/")
         parameters = try Self.parameters(query ?? "", nearest)
-        // A user or a password cannot contain an unencoded @, but the message of an error must not show a part of it.
+        // Split at the last @. If the user or the password contains an unencoded @, a split at the first one would make
+        // the rest a part of the host, which errors show.
         let at = authority.lastIndex(of: "@") ?? authority.startIndex
         let (userPart, passwordPart) = Self.halves(authority[..<at], ":")
         guard !userPart.contains("@"), passwordPart?.contains("@") != true else {

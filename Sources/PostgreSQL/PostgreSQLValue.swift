@@ -14,7 +14,7 @@ public protocol PostgreSQLValue {
     /// Appends the length of the value and its bytes; for NULL only the length -1.
     func appendField(to fields: inout [UInt8])
 
-    /// Creates a value from the bytes of a column of this type; nil if that is not possible.
+    /// Creates a value from the bytes of a column of this type; nil if the type or the bytes do not fit.
     init?(_ bytes: Span<UInt8>, type: TypeID)
 }
 
