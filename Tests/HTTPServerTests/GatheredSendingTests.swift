@@ -3,7 +3,7 @@ import Support
 import Testing
 import Threads
 
-/// The server sends responses at the end of a loop's turn, and the remaining bytes when the client reads.
+/// Tests that the server sends responses at the end of a loop's turn (iteration), and the rest when the client reads.
 @Suite("Responses whose client does not read at once", .blocking)
 struct GatheredSendingTests {
     /// The length of a response of which the kernel does not buffer all bytes.
