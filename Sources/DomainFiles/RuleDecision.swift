@@ -21,7 +21,7 @@ public struct RuleDecision: Equatable, Sendable {
     /// The position in the file of the deciding or too complex rule, or of a statement without rules; nil for
     /// ``Outcome/noRule``.
     public private(set) var place: String?
-    /// The deciding or too complex rule, as an operator would write it; nil if no rule fits or the file has no rules.
+    /// The deciding or too complex rule, as an operator would write it; nil if no rule fits or there are no rules.
     public private(set) var rule: String?
 }
 

@@ -18,7 +18,7 @@ public struct HTTPServerConfiguration: Sendable {
     /// If 1,024 of these refused connections are open, the server closes further TLS connections without a response.
     public var maximumConnections = 20_000
 
-    /// The maximum memory, in bytes, that requests may hold over all loops; each loop may use an equal share.
+    /// The maximum memory, in bytes, of requests, and of responses, over all loops; each loop may use an equal share.
     ///
     /// The limit applies three times: to requests that have not arrived completely, to requests that handlers have,
     /// and to responses that their peers do not take. A request above the limit gets 503, and the server closes its
@@ -46,8 +46,8 @@ public struct HTTPServerConfiguration: Sendable {
 
 /// The limits on what a peer may send.
 ///
-/// The server refuses bytes beyond a limit as soon as it reads them, and does not store them. The settings derive
-/// their defaults from these values.
+/// The server refuses bytes beyond a limit as soon as it reads them, and drops them. The named command-line settings
+/// take their defaults from these values.
 public struct Limits: Sendable, Hashable {
     /// The maximum length of a request target in bytes (`--limit-target`); a longer one gets 414.
     public var targetByteCount = 8 * 1024
@@ -100,7 +100,7 @@ public struct Timeouts: Sendable, Hashable {
 
     /// The maximum time in which the peer acknowledges no byte of a response.
     ///
-    /// The server drops the connection after this time, or up to a quarter of it later.
+    /// The server drops the connection after this time, or up to a quarter of it and one interval later.
     public var write: Duration = .seconds(10)
 
     /// How long the server reads from a peer after the last response.

@@ -13,7 +13,9 @@ public struct Request: Sendable {
 
     public let peer: PeerAddress
 
-    /// When the server read the first byte of this request; not before the previous response was written.
+    /// When the server read the first byte of this request.
+    ///
+    /// If it read the byte before it had written the previous response, this is when it had written that response.
     public let firstByteAt: MonotonicTime
 
     /// Whether the request came over TLS to this server.

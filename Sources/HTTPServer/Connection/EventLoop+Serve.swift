@@ -124,9 +124,9 @@ extension EventLoop {
 // MARK: - Reading and writing
 
 extension EventLoop {
-    /// Passes bytes, or the end of the input, to the state machine, and returns its action.
+    /// Reads once, and passes the bytes, or the end of the input, to the state machine.
     ///
-    /// - Returns: `nil` if there is nothing to read yet.
+    /// - Returns: the next action; `close` after a failure, `nil` if there is nothing to read yet.
     private func receive(_ connection: Connection) -> ConnectionState.Action? {
         if let session = connection.tls, let end = endOf(session, connection) { return end }
         connection.readsInARow += 1

@@ -1,4 +1,4 @@
-/// A task of a loop that serves one connection after the other, each until it must wait for its peer.
+/// A task of a loop that serves one connection after the other, each until it must wait for input.
 ///
 /// It is not `Sendable`, because it belongs to its loop, and only the loop's thread touches it.
 final class Worker {

@@ -1,4 +1,4 @@
-/// The byte classes of RFC 9110 §5 and RFC 3986 §2, as bit sets of the 128 ASCII characters.
+/// The byte classes of RFC 9110 §5 and RFC 3986 §2, with fast searches and comparisons.
 enum ByteClass {
     static let carriageReturn: UInt8 = 0x0D
     static let lineFeed: UInt8 = 0x0A
@@ -65,7 +65,7 @@ extension ByteClass {
         return index
     }
 
-    /// Returns the index of the first byte from `start` on that is not of a field value.
+    /// Returns the index of the first byte from `start` on that is not of a field value, or the count of all bytes.
     ///
     /// It reads eight bytes at a time until one of them is a control byte, such as a tab, and then single bytes.
     @inline(__always)
@@ -78,7 +78,7 @@ extension ByteClass {
         }
     }
 
-    /// Returns the index of the first byte from `start` on that is not of a request target.
+    /// Returns the index of the first byte from `start` on that is not of a request target, or the count of all bytes.
     @inline(__always)
     static func runOfTarget(in bytes: Span<UInt8>, from start: Int) -> Int {
         words(of: bytes, from: start) { word in

@@ -74,7 +74,7 @@ struct RequestHead: Sendable {
 ///
 /// When more bytes have arrived, the caller passes all bytes of the head again, from their start. The parser continues
 /// where it stopped. It checks the syntax byte by byte, and the target and the version at the end of the request line.
-/// Only after the field lines it checks whether the server implements the method.
+/// It checks last, after the field lines, whether the server implements the method.
 struct HeadParser {
     private enum State {
         /// Before the request line, where the parser accepts one empty line (RFC 9112 §2.2).

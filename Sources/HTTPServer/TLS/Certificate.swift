@@ -123,7 +123,7 @@ extension CertificateSummary {
     }
 }
 
-/// The reason why the server cannot use a certificate and its key.
+/// The reason why OpenSSL cannot use a certificate with its key, or cannot set up a client.
 public struct TLSError: Error, Sendable, Hashable {
     public enum Cause: Sendable, Hashable, CaseIterable {
         /// The certificate file contains no certificate in PEM, or a damaged one.
@@ -136,7 +136,7 @@ public struct TLSError: Error, Sendable, Hashable {
         case keyEncrypted
         /// The private key belongs to another certificate.
         case keyDoesNotFit
-        /// OpenSSL ran out of memory, or does not support the required settings.
+        /// OpenSSL ran out of memory, or does not accept the required settings.
         case resources
     }
 
