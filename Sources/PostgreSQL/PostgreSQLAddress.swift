@@ -205,7 +205,7 @@ public struct PostgreSQLAddress: Equatable, Sendable {
             if ports.isEmpty { ports = Array(repeating: "", count: names.count) }
         } else if parameters[.host] == nil, parameters[.port] == nil {
             for part in authority.split(separator: ",", omittingEmptySubsequences: false) {
-                // The colons of an IPv6 address stand in brackets.
+                // An IPv6 address, which contains colons, is in brackets.
                 let end = part.hasPrefix("[") ? part.firstIndex(of: "]") : nil
                 let colon = part[(end ?? part.startIndex)...].firstIndex(of: ":") ?? part.endIndex
                 let name = end.map { part[part.index(after: part.startIndex)..<$0] } ?? part[..<colon]

@@ -88,7 +88,7 @@ public final class PostgreSQLConnection {
         let statement: PreparedStatement
         let name: String
         let types: [TypeID]
-        /// Why the server refused to prepare it.
+        /// Why the server refused to prepare the statement; nil if it did not.
         var failure: PostgreSQLError?
     }
 

@@ -61,7 +61,9 @@ public struct PostgreSQLSettings: Sendable {
     public var connectTimeout: Duration
     /// How long the server may send nothing while statements wait for it; then the connection counts as lost.
     public var silenceLimit: Duration = .seconds(3)
-    /// The time before the first new attempt after a loss; it doubles up to ``longestRetryDelay``.
+    /// The maximum time before the first new attempt after a loss; the minimum is half of it.
+    ///
+    /// With each failure, the time doubles up to ``longestRetryDelay``.
     public var firstRetryDelay: Duration = .milliseconds(50)
     public var longestRetryDelay: Duration = .seconds(2)
 
@@ -88,7 +90,7 @@ public struct PostgreSQLSettings: Sendable {
         var words = [
             ("host", host.name), ("port", String(host.port)), ("user", address.user),
             ("dbname", address.database), ("options", options.joined(separator: " ")),
-            // Kerberos would wait for its servers.
+            // With Kerberos, libpq would wait for Kerberos servers.
             ("gssencmode", "disable"),
             ("tcp_user_timeout", "3000"), ("keepalives_idle", "5"), ("keepalives_interval", "1"),
             ("keepalives_count", "3"),

@@ -329,7 +329,7 @@ struct FileIdentity: Equatable, Sendable {
         (device, node) = (UInt64(status.st_dev), UInt64(status.st_ino))
     }
 
-    /// Nil if there is no file.
+    /// The identity of the file that a path leads to; nil if there is no file.
     init?(_ path: String) { self.init(DatabaseFile.status(of: path)) }
 
     /// The identity of a name itself, even if it is a symbolic link.

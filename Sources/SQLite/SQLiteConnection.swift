@@ -195,7 +195,9 @@ import Glibc
 
     /// Copies the write-ahead log into the database.
     ///
-    /// - Throws: an error of the disk, but none for a lock; the next checkpoint then copies the whole log again.
+    /// A lock of another connection causes no error.
+    ///
+    /// - Throws: an error of the disk, after which the next checkpoint copies the whole log again.
     public func checkpoint(_ mode: CheckpointMode) throws(SQLiteError) -> Checkpoint {
         confinement.check()
         var logPages: Int32 = 0

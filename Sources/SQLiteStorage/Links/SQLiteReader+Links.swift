@@ -35,7 +35,7 @@ extension SQLiteReader {
         "SELECT \(linkColumns) FROM links CROSS JOIN apps ON apps.number = app"
     static let linkByID: SQL = "\(selectLinks) WHERE links.id_high = ?1 AND links.id_low = ?2"
     static let linksBySlug: SQL = "\(selectLinks) WHERE slug = ?1"
-    /// Selects the live links (not archived, expired or out of clicks) among the campaign's newest 1,000 links.
+    /// Selects the live links (not archived, not expired, with clicks left) among the campaign's newest 1,000 links.
     ///
     /// An operator who has archived more than 1,000 links has usually made a live link since.
     static let liveLinks: SQL = """
