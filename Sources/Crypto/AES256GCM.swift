@@ -36,7 +36,8 @@ public struct AES256GCM: Sendable {
         return nonce + (encrypted ?? []) + tag
     }
 
-    /// Decrypts a result of ``seal(_:authenticating:nonce:)``; nil if the key, the data or any byte differs.
+    /// Decrypts a result of ``seal(_:authenticating:nonce:)``; nil if the key, the data or any byte differs, or if
+    /// OpenSSL fails.
     public func open(_ sealed: [UInt8], authenticating data: [UInt8]) -> [UInt8]? {
         guard sealed.count >= Self.nonceByteCount + Self.tagByteCount else { return nil }
         let nonce = Array(sealed.prefix(Self.nonceByteCount))

@@ -20,14 +20,14 @@ public struct AssetLinks: Equatable, Sendable {
 
     public enum Target: Equatable, Sendable {
         case app(package: String, fingerprints: [String])
-        /// `https://host`.
+        /// A site, as `https://host`.
         case site(String)
     }
 
     public struct Statement: Equatable, Sendable {
         public var relations: [String]
         public var target: Target
-        /// The rules with which Android 15 and later restrict the app's manifest; nil if the file has no list.
+        /// The rules with which Android 15 and later restrict the links of the app's manifest; nil without a list.
         public var components: [AssociationComponent]?
         /// The position in the file, as `[0]`; empty if the statement comes from no file.
         public var place = ""

@@ -11,7 +11,7 @@ public struct AssociationURL: Equatable, Sendable {
     /// The part after `#`; nil without a `#`.
     public let fragment: String?
 
-    /// - Parameter text: a whole `https` URL, or a path such as `/products/1?x=y#z`; any other text gives nil.
+    /// - Parameter text: a whole `https` or `http` URL, or a path, as `/products/1?x=y#z`; any other text gives nil.
     public init?(_ text: String) {
         let text = text.trimmed
         let isPath = text.utf8.first == UInt8(ascii: "/")

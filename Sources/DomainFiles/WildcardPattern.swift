@@ -2,8 +2,9 @@ internal import Attribution
 
 /// A pattern for one part of a URL.
 ///
-/// In a pattern, `*` fits any characters, also slashes, `?` fits exactly one character, and `$(name)` fits any value of
-/// a substitution variable. Sources: Apple, "applinks.Details.Components" and "applinks.SubstitutionVariables".
+/// In a pattern, `*` fits any number of characters, also none and also slashes; `?` fits exactly one character; and
+/// `$(name)` fits any value of a substitution variable. Sources: Apple, "applinks.Details.Components" and
+/// "applinks.SubstitutionVariables".
 public struct WildcardPattern: Hashable, Sendable {
     public let text: String
     /// The names in `$(…)` that no variable has; the pattern treats such a `$(…)` as plain text.

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// A text as a square of dark and light modules.
+/// A text as a square of modules, which are small squares, dark or light.
 ///
 /// The parts of the text have the modes (character sets) with which the code is smallest. Characters beyond ASCII are
 /// in UTF-8, which the code announces. The same text always gives the same code. Source: ISO/IEC 18004.

@@ -120,7 +120,7 @@ extension SQLiteStore {
 
 /// Gives access to jobs and to the writing thread, mostly to tests, which run jobs on their own threads.
 extension SQLiteStore {
-    /// Whether jobs trust the wall clock; see ``SettledClock``.
+    /// Whether jobs trust the wall clock; after a leap of more than a day, they wait (``SettledClock``).
     public var isClockSettled: Bool { state.isClockSettled }
 
     package func makeJobContext() -> JobContext<some JobReader> { threads.makeJobContext() }

@@ -85,7 +85,7 @@ struct GatheredSendingTests {
             let client = try await stuckClient(of: server)
             let start = MonotonicTime.now()
             #expect(Polling.until { server.server.statistics.openConnections == 0 })
-            // It must not be twice the timeout: bytes that the client took before the wait are no progress.
+            // The wait must not take twice the timeout: bytes that the client took before the wait are no progress.
             #expect(MonotonicTime.now().nanoseconds(since: start) < 15_500_000_000)
             client.close()
         }

@@ -36,7 +36,7 @@ public struct TracedLaunch: Sendable {
         case organic
         /// A reinstallation on the same device.
         case reinstall
-        /// The same check again, because the response was lost.
+        /// The previous launch's check again, because the response was lost.
         case retry
     }
 
