@@ -84,7 +84,7 @@ static inline int linux_wait_writable(int descriptor, uint64_t nanoseconds) {
 
 static inline int linux_open_null(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
-// An address and port as numbers; an IPv4 address has its form as an IPv6 address (RFC 4291, 2.5.5.2).
+// An address and port as numbers; an IPv4 address has its form as an IPv6 address (RFC 4291 §2.5.5.2).
 typedef struct {
     uint64_t high;
     uint64_t low;

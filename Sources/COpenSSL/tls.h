@@ -116,7 +116,7 @@ static inline const char *tls_verification_error(const SSL *connection) {
     return result == X509_V_OK ? NULL : X509_verify_cert_error_string(result);
 }
 
-// Selects http/1.1; a client that offers only other protocols gets an alert (RFC 7301, 3.2).
+// Selects http/1.1; a client that offers only other protocols gets an alert (RFC 7301 §3.2).
 static inline int tls_select_protocol(
     SSL *connection, const unsigned char **chosen, unsigned char *length, const unsigned char *offered,
     unsigned int offered_length, void *argument) {
@@ -164,7 +164,7 @@ static inline int tls_error_is_end_of_pem(unsigned long error) {
     return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
 }
 
-// Sets up AES-256-CBC and HMAC-SHA-256 for a session ticket (RFC 5077, 4).
+// Sets up AES-256-CBC and HMAC-SHA-256 for a session ticket (RFC 5077 §4).
 static inline int tls_ticket_ciphers(
     EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, const unsigned char *cipher_key, const unsigned char *mac_key,
     const unsigned char *vector, int encrypts) {

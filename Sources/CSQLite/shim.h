@@ -24,7 +24,8 @@ static inline int afterlink_bind_blob(sqlite3_stmt *statement, int index, const 
 // an effect only before the first use of SQLite. Swift cannot call the variadic sqlite3_config.
 static inline void afterlink_stop_counting_memory(void) { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
-// Sets whether the last connection makes a checkpoint when it closes. Swift cannot call the variadic sqlite3_db_config.
+// Sets whether a connection makes a checkpoint when it closes as the last one of its database. Swift cannot call the
+// variadic sqlite3_db_config.
 static inline int afterlink_set_checkpoint_on_close(sqlite3 *connection, int isOn) {
     return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !isOn, NULL);
 }

@@ -19,7 +19,7 @@ public struct PostgreSQLAddress: Equatable, Sendable {
 
         /// The addresses of a host whose name needs no look-up; nil for other hosts.
         ///
-        /// The name `localhost` is always this machine (RFC 6761, 6.3).
+        /// The name `localhost` is always this machine (RFC 6761 §6.3).
         var numericAddresses: [String]? {
             if name == "localhost" { return ["127.0.0.1", "::1"] }
             return isIPv4 || name.contains(":") ? [name] : nil

@@ -7,7 +7,7 @@ final class TLSEngine {
     /// The field line that makes browsers use only https for this host, for a year (RFC 6797).
     static let strictTransportSecurity = "Strict-Transport-Security: max-age=31536000\r\n"
 
-    /// A buffer length, in bytes, that exceeds the longest TLS record with its header (RFC 8446, 5.2).
+    /// A buffer length, in bytes, that exceeds the longest TLS record with its header (RFC 8446 §5.2).
     static let recordRoom = 32 * 1024
     /// The capacity of `plain`, in bytes, above which the engine frees this buffer before the next response.
     private static let maximumSpareByteCount = 64 * 1024
