@@ -7,7 +7,7 @@ internal import Attribution
 /// "applinks.SubstitutionVariables".
 public struct WildcardPattern: Hashable, Sendable {
     public let text: String
-    /// The names in `$(…)` that no variable has; the pattern treats such a `$(…)` as plain text.
+    /// The names in `$(…)` that no variable has; the characters of such a `$(…)` have their usual meaning.
     public let unknownVariables: [String]
     /// The number of steps that a comparison takes for each character of a text.
     ///

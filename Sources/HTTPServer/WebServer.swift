@@ -80,9 +80,9 @@ public final class WebServer: Sendable {
 
     /// Stops gracefully: accepts no more connections, closes idle ones, and finishes requests that have started.
     ///
-    /// Blocks until all loops have ended, at most one second longer than `grace`. When `grace` is over, the loops drop
-    /// the connections that are still open. Any thread may call this function, except a loop's. Of two calls, the one
-    /// whose grace ends first counts.
+    /// Blocks until all loops have ended, at most one second longer than `grace`; without a `start`, it returns at
+    /// once. When `grace` is over, the loops drop the connections that are still open. Any thread may call this
+    /// function, except a loop's. Of two calls, the one whose grace ends first counts.
     public func stop(within grace: Duration) {
         let limit = MonotonicTime.now().advanced(by: grace)
         for loop in loops {

@@ -23,7 +23,7 @@ internal import CLibPQ
         case sync
     }
 
-    /// The last warning about replication and the last fatal error that libpq passed to its notice receiver.
+    /// The server's last warning about replication, and its last fatal error.
     private final class Notices {
         var warning: PostgreSQLError?
         var fatal: PostgreSQLError?

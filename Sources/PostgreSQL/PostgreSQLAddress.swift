@@ -63,7 +63,7 @@ public struct PostgreSQLAddress: Equatable, Sendable {
 
     /// The parameters that libpq gets as they are.
     ///
-    /// Without `sslmode`, a connection inside this machine is not encrypted, and any other verifies the server.
+    /// Without `sslmode`, connections are not encrypted if all hosts are this machine, and else verify the server.
     var libraryWords: [(name: String, value: String)] {
         let own: Set<Parameter> = [.connectTimeout, .host, .port, .targetSession]
         var words = parameters

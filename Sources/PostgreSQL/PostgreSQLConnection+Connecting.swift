@@ -143,7 +143,10 @@ extension PostgreSQLConnection {
         "SELECT set_config(name, value, false) FROM unnest($1, $2) AS wanted (name, value)"
     )
 
-    /// Reads the settings of the session back, because PgBouncer does not pass all of them to the server.
+    /// Checks that the server is the primary, and that the session has the wanted settings.
+    ///
+    /// It reads the settings back, because PgBouncer does not pass all of them to the server. If one differs, it sets
+    /// all of them once, if it may, and checks again.
     private func verify(mayChangeSettings: Bool) {
         var batch = StatementBatch()
         let (names, values) = (settings.session.map(\.name), settings.session.map(\.value))

@@ -237,7 +237,7 @@ extension PostgreSQLUUID: PostgreSQLValue, PostgreSQLElement {
 
 /// A `timestamptz`.
 public struct PostgreSQLTime: Hashable, Sendable {
-    /// The server counts from the start of 2000.
+    /// The start of 2000, from which the server counts, in microseconds since the start of 1970.
     private static let epoch: Int64 = 946_684_800_000_000
 
     /// Microseconds since the start of 1970, clamped to 64 bits.

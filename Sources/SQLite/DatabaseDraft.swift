@@ -102,7 +102,7 @@ public final class DatabaseDraft {
     ///
     /// - Parameters:
     ///   - source: a connection in a read transaction.
-    ///   - isInterrupted: called after each step; true ends the copy.
+    ///   - isInterrupted: called after each step except the last; true ends the copy.
     /// - Throws: `interrupted` if `isInterrupted` returned true.
     public func fill(from source: SQLiteConnection, unless isInterrupted: () -> Bool) throws(SQLiteError) {
         try naming { () throws(SQLiteError) in

@@ -51,6 +51,8 @@ internal import CSQLite
     }
 
     /// The number of the source's pages, and how many of them were not copied, after the last step.
+    ///
+    /// Both are 0 before the first step and after ``finish()``.
     public var progress: (pageCount: Int, remaining: Int) {
         // The pointer is valid until the copy is finished.
         guard let pointer = unsafe pointer else { return (0, 0) }

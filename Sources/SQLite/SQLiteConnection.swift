@@ -168,7 +168,7 @@ import Glibc
     /// The caller ensures that both threads do not use it at the same time.
     public func releaseFromThread() { confinement.release() }
 
-    /// Sets whether the last connection to the database copies the write-ahead log into it when it closes.
+    /// Sets whether this connection, if it is the last one to close, copies the write-ahead log into the database.
     public func setCheckpointOnClose(_ isOn: Bool) throws(SQLiteError) {
         // The connection is open.
         try check(unsafe afterlink_set_checkpoint_on_close(pointer, isOn ? 1 : 0), "setting up the close")

@@ -14,7 +14,8 @@
 public struct LoopPort {
     /// What a watched descriptor is ready for.
     ///
-    /// An error or a hang-up counts as both, so that the client learns of the failure when it reads.
+    /// An error or a hang-up counts as reading, so that the client learns of the failure when it reads. If the client
+    /// watches writing, it also counts as writing.
     public enum Readiness: Sendable {
         case reading
         case writing

@@ -32,7 +32,9 @@ internal import COpenSSL
         return nil
     }
 
-    /// Returns the first private key; skips other PEM blocks before it.
+    /// Returns the first private key, after any other PEM blocks.
+    ///
+    /// - Throws: `keyEncrypted` if OpenSSL needs a password, `keyNotPEM` if there is no key or it is damaged.
     mutating func privateKey() throws(TLSError) -> PrivateKey {
         var passwordWasWanted = false
         // The flag is valid during the call, which keeps no pointer to it.

@@ -42,8 +42,8 @@ final class TicketKeys: Sendable {
 
     /// Prepares to decrypt a ticket: finds the key that the ticket names, and sets up the contexts.
     ///
-    /// With TLS 1.3, each ticket is replaced, so that an observer cannot link two connections of a client (RFC 8446,
-    /// C.4). With TLS 1.2, a ticket is replaced when its key is not the newest one.
+    /// With TLS 1.3, each ticket is replaced, so that an observer cannot link two connections of a client (RFC 8446
+    /// §C.4). With TLS 1.2, a ticket is replaced when its key is not the newest one.
     ///
     /// - Returns: for OpenSSL, 0 for an unknown key, 1 for a known one, 2 to replace the ticket, -1 for an error.
     private func open(_ name: Bytes, _ vector: Bytes, _ contexts: Contexts, isTLS13: Bool) -> Int32 {

@@ -76,7 +76,7 @@ struct DatabaseOpening: Sendable {
         return (connection, applied.version == 0)
     }
 
-    /// Opens a database for writing that ``open()`` has accepted before, for example after a failure.
+    /// Opens an existing database for writing; unlike ``open()``, it does not inspect the tables or apply migrations.
     func reopen() throws(StoreError) -> SQLiteConnection {
         try translated { () throws(SQLiteError) in try file.requireWritableFileSystem() }
         let connection = try connect(.readWrite, busyMilliseconds: Self.writerBusyMilliseconds)
