@@ -50,7 +50,7 @@ public final class PostgreSQLCluster: Sendable {
     ///   - configuration: lines of `postgresql.conf`.
     ///   - dataFolder: a new folder for the data, which is not deleted; nil for a folder in ``folder``.
     ///   - primary: the server that this one becomes a standby of, with its data; nil for a server with data of its own.
-    ///   - environment: returns variables of the server, by the folder of its data.
+    ///   - environment: returns variables of the server's environment; its argument is the folder of the data.
     /// - Throws: if the programs are missing or fail.
     public init(
         _ configuration: [String] = [],
