@@ -108,7 +108,7 @@ public struct Request: Sendable {
         target.query.map { head.withBytes($0, read) }
     }
 
-    /// Returns whether the path or the query, as sent, contains one of two bytes.
+    /// Returns whether the path, the query or the `?` between them, as sent, contains one of two bytes.
     public func targetHolds(_ first: UInt8, or second: UInt8) -> Bool {
         let end = target.query?.upperBound ?? target.path.upperBound
         return head.withBytes(target.path.lowerBound..<end) { bytes in

@@ -332,10 +332,10 @@ struct FileIdentity: Equatable, Sendable {
     /// The identity of the file that a path leads to; nil if there is no file.
     init?(_ path: String) { self.init(DatabaseFile.status(of: path)) }
 
-    /// The identity of a name itself, even if it is a symbolic link.
+    /// The identity of a name itself, even if it is a symbolic link; nil if the name does not exist.
     init?(link name: String) { self.init(DatabaseFile.status(of: name, followsLink: false)) }
 
-    /// The identity of an open file.
+    /// The identity of an open file; nil if the system cannot report it.
     init?(_ descriptor: Int32) { self.init(DatabaseFile.status(of: descriptor)) }
 }
 
