@@ -7,16 +7,17 @@
 #include <stdint.h>
 #include <string.h>
 
-// The fields of an error, whose macros are characters, which Swift cannot import.
+// The codes of an error's fields. Swift cannot import their macros, which are character constants.
 static const int libpq_field_severity = PG_DIAG_SEVERITY_NONLOCALIZED;
 static const int libpq_field_code = PG_DIAG_SQLSTATE;
 static const int libpq_field_message = PG_DIAG_MESSAGE_PRIMARY;
 static const int libpq_field_constraint = PG_DIAG_CONSTRAINT_NAME;
 
-// The largest numbers of parameters of a connection and of a statement.
+// The maximum numbers of parameters of a connection and of a statement.
 enum { LIBPQ_MOST_WORDS = 32, LIBPQ_MOST_FIELDS = 512 };
 
-// Starts a connection. `words` contains `count` pairs of a name and a value, each of which ends with a zero.
+// Starts a connection. `words` contains `count` pairs of a name and a value; each name and each value ends with a zero.
+// Returns NULL if there are too many pairs or memory has run out.
 static inline PGconn *libpq_start(const char *words, int count) {
     const char *names[LIBPQ_MOST_WORDS + 1] = {NULL};
     const char *values[LIBPQ_MOST_WORDS + 1] = {NULL};
@@ -31,7 +32,8 @@ static inline PGconn *libpq_start(const char *words, int count) {
 }
 
 // Sends a prepared statement whose parameters and results are binary. `fields` contains the parameters in the form of
-// the protocol's message Bind: for each a length in network order, which is -1 for NULL, and the bytes.
+// the protocol's message Bind: for each parameter a length in network order, which is -1 for NULL, and the bytes.
+// Returns 0 if there are too many parameters or libpq fails, otherwise 1.
 static inline int libpq_send(PGconn *connection, const char *name, const char *fields, int count) {
     const char *values[LIBPQ_MOST_FIELDS];
     int lengths[LIBPQ_MOST_FIELDS], formats[LIBPQ_MOST_FIELDS];

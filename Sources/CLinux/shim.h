@@ -57,7 +57,8 @@ static inline void linux_return_memory(void) {
 }
 
 // Makes the C library's allocator take each block of `least` bytes or more from the system, and return the block as
-// soon as it is freed. It also returns the free memory at the heap's end when that memory exceeds `spare` bytes.
+// soon as it is freed. The allocator then also returns the free memory at the heap's end when that memory exceeds
+// `spare` bytes.
 static inline void linux_return_large_blocks(int least, int spare) {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, least);
@@ -66,7 +67,7 @@ static inline void linux_return_large_blocks(int least, int spare) {
 }
 
 // Waits until a descriptor is ready for `events`, or until the time is over. The time is in nanoseconds, because the
-// milliseconds of epoll_wait are too coarse.
+// milliseconds of epoll_wait are too coarse. Returns 1 if the descriptor is ready, 0 after the time, -1 for an error.
 static inline int linux_wait_for(int descriptor, short events, uint64_t nanoseconds) {
     struct pollfd entry = {.fd = descriptor, .events = events};
     struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
@@ -83,7 +84,7 @@ static inline int linux_wait_writable(int descriptor, uint64_t nanoseconds) {
 
 static inline int linux_open_null(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
-// An address and port as numbers; an IPv4 address has its form as an IPv6 address (RFC 4291, 2.5.5.2).
+// An address and port as numbers; an IPv4 address has its form as an IPv6 address (RFC 4291 §2.5.5.2).
 typedef struct {
     uint64_t high;
     uint64_t low;
@@ -176,7 +177,7 @@ static inline int linux_set_option(int socket, int level, int name, int value) {
     return setsockopt(socket, level, name, &value, sizeof value);
 }
 
-// The bytes that a TCP connection's peer has acknowledged; 0 if the system does not report them.
+// Whether a TCP connection is closed, and how many bytes its peer has acknowledged; 0 if the system does not report it.
 typedef struct {
     int is_closed;
     uint64_t acknowledged_bytes;

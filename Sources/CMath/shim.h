@@ -1,4 +1,4 @@
-// The few functions of the C mathematics library that the domain needs, so that it imports no system module.
+// The functions of the C mathematics library that the module Attribution needs, so that it imports no system module.
 
 #ifndef CMATH_SHIM_H
 #define CMATH_SHIM_H

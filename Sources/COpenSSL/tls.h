@@ -1,5 +1,5 @@
 // TLS in memory: OpenSSL reads and writes the bytes of a `tls_wire`, which an event loop fills and empties. The other
-// functions replace macros of OpenSSL that Swift cannot import.
+// functions set up OpenSSL's objects, or replace macros that Swift cannot import.
 #ifndef AFTERLINK_COPENSSL_TLS_H
 #define AFTERLINK_COPENSSL_TLS_H
 
@@ -71,7 +71,8 @@ static inline BIO_METHOD *tls_wire_method(void) {
     return method;
 }
 
-// Creates one end of a connection, which reads and writes its bytes through the wire.
+// Creates the server's end of a connection, or the client's if `accepts` is 0. It reads and writes its bytes through
+// the wire. Returns NULL if memory has run out.
 static inline SSL *tls_over_wire(SSL_CTX *context, const BIO_METHOD *method, tls_wire *wire, int accepts) {
     SSL *connection = SSL_new(context);
     BIO *bio = BIO_new(method);
@@ -91,8 +92,8 @@ static inline SSL *tls_over_wire(SSL_CTX *context, const BIO_METHOD *method, tls
 }
 
 // Makes a client's handshake fail unless the server has a certificate for this name or address. An authority of the
-// file must have issued it; if the file is NULL, an authority that the system trusts. Returns 0 if OpenSSL refuses a
-// part of these settings.
+// file `roots` must have issued the certificate; if `roots` is NULL, an authority that the system trusts. Returns 0 if
+// OpenSSL refuses a part of these settings.
 static inline int tls_verify_peer(SSL_CTX *context, SSL *connection, const char *host, const char *roots) {
     static const unsigned char http11[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
     SSL_set_verify(connection, SSL_VERIFY_PEER, NULL);
@@ -115,7 +116,7 @@ static inline const char *tls_verification_error(const SSL *connection) {
     return result == X509_V_OK ? NULL : X509_verify_cert_error_string(result);
 }
 
-// Selects http/1.1; a client that offers only other protocols gets an alert (RFC 7301, 3.2).
+// Selects http/1.1; a client that offers only other protocols gets an alert (RFC 7301 §3.2).
 static inline int tls_select_protocol(
     SSL *connection, const unsigned char **chosen, unsigned char *length, const unsigned char *offered,
     unsigned int offered_length, void *argument) {
@@ -163,7 +164,7 @@ static inline int tls_error_is_end_of_pem(unsigned long error) {
     return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
 }
 
-// Sets up AES-256-CBC and HMAC-SHA-256 for a session ticket (RFC 5077, 4).
+// Sets up AES-256-CBC and HMAC-SHA-256 for a session ticket (RFC 5077 §4).
 static inline int tls_ticket_ciphers(
     EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, const unsigned char *cipher_key, const unsigned char *mac_key,
     const unsigned char *vector, int encrypts) {

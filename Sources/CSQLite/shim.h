@@ -11,7 +11,7 @@ static const int32_t afterlink_constraint_primary_key = SQLITE_CONSTRAINT_PRIMAR
 static const int32_t afterlink_constraint_rowid = SQLITE_CONSTRAINT_ROWID;
 static const int32_t afterlink_constraint_unique = SQLITE_CONSTRAINT_UNIQUE;
 
-// SQLITE_TRANSIENT makes SQLite copy the bytes before the call returns. Swift cannot import the macro, a cast.
+// SQLITE_TRANSIENT makes SQLite copy the bytes before the call returns. Swift cannot import it, because it is a cast.
 static inline int afterlink_bind_text(sqlite3_stmt *statement, int index, const char *text, size_t length) {
     return sqlite3_bind_text64(statement, index, text, length, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
@@ -20,16 +20,18 @@ static inline int afterlink_bind_blob(sqlite3_stmt *statement, int index, const 
     return sqlite3_bind_blob64(statement, index, bytes, length, SQLITE_TRANSIENT);
 }
 
-// Stops SQLite's counting of its memory, for which all threads would need one lock (sqlite3_config is variadic). It
-// has an effect only before the first use of SQLite.
+// Makes SQLite not count the memory that it uses, because all threads would share one lock for the counts. The call has
+// an effect only before the first use of SQLite. Swift cannot call the variadic sqlite3_config.
 static inline void afterlink_stop_counting_memory(void) { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
-// Sets whether the last connection makes a checkpoint when it closes (sqlite3_db_config is variadic).
+// Sets whether a connection makes a checkpoint when it closes as the last one of its database. Swift cannot call the
+// variadic sqlite3_db_config.
 static inline int afterlink_set_checkpoint_on_close(sqlite3 *connection, int isOn) {
     return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !isOn, NULL);
 }
 
-// Protects against the database of an attacker: disables unsafe functions in its schema, and writes to shadow tables.
+// Protects against a database that an attacker made: forbids unsafe functions in its schema, and forbids statements
+// that could corrupt it, such as writes to shadow tables.
 static inline int afterlink_set_defensive(sqlite3 *connection) {
     int status = sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     if (status != SQLITE_OK) return status;

@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// AES-256-GCM (NIST SP 800-38D), computed by OpenSSL: encrypts a message, and authenticates it with other data.
+/// AES-256-GCM (NIST SP 800-38D), computed by OpenSSL: encrypts a message, and authenticates it and other data.
 ///
-/// The key must not seal two messages with the same nonce. With random nonces, it may seal 2³² messages
+/// The key must not seal two messages with the same nonce. With random nonces, it may seal at most 2³² messages
 /// (SP 800-38D, 8.3).
 public struct AES256GCM: Sendable {
     public static let keyByteCount = 32
@@ -11,19 +11,19 @@ public struct AES256GCM: Sendable {
 
     private let key: [UInt8]
 
-    /// Returns nil unless there are exactly 32 bytes.
+    /// Creates a cipher from a key; nil unless the key has exactly 32 bytes.
     public init?(key: [UInt8]) {
         guard key.count == Self.keyByteCount else { return nil }
         self.key = key
     }
 
-    /// Encrypts a message.
+    /// Encrypts a message; ends the process if OpenSSL fails.
     ///
     /// - Parameters:
     ///   - message: the bytes to encrypt.
     ///   - data: bytes that are authenticated and not part of the result; ``open(_:authenticating:)`` needs them.
     ///   - nonce: 12 bytes that this key has not used before.
-    /// - Returns: the nonce, as many bytes as the message has, and the tag of 16 bytes.
+    /// - Returns: the nonce, the encrypted message, which is as long as the message, and the tag of 16 bytes.
     public func seal(
         _ message: [UInt8],
         authenticating data: [UInt8],
@@ -36,7 +36,8 @@ public struct AES256GCM: Sendable {
         return nonce + (encrypted ?? []) + tag
     }
 
-    /// Returns the message of ``seal(_:authenticating:nonce:)``; nil if the key, the data or any byte differs.
+    /// Decrypts a result of ``seal(_:authenticating:nonce:)``; nil if the key, the data or any byte differs, or if
+    /// OpenSSL fails.
     public func open(_ sealed: [UInt8], authenticating data: [UInt8]) -> [UInt8]? {
         guard sealed.count >= Self.nonceByteCount + Self.tagByteCount else { return nil }
         let nonce = Array(sealed.prefix(Self.nonceByteCount))
@@ -45,7 +46,7 @@ public struct AES256GCM: Sendable {
         return transform(encrypted, data, nonce, &tag, encrypts: false)
     }
 
-    /// Encrypts and writes the tag, or decrypts and compares the tag; nil if the tag differs.
+    /// Encrypts and writes the tag, or decrypts and compares the tag; nil if the tag differs or OpenSSL fails.
     private func transform(
         _ message: [UInt8],
         _ data: [UInt8],

@@ -90,8 +90,8 @@ public struct HMACSHA256: Sendable {
 
 /// One SHA-256 computation of OpenSSL as a plain value, which allocates no memory.
 ///
-/// A check hashes its key and its fingerprint, each with one or two blocks. OpenSSL's general interface would allocate
-/// and free several objects for each hash, which takes longer than the hashing.
+/// The server hashes an app key and a fingerprint for each first launch, each of one or two blocks. OpenSSL's general
+/// interface would allocate and free several objects for each hash, which takes longer than the hashing.
 struct DigestContext: Sendable {
     private var state = SHA256_CTX()
 
@@ -134,8 +134,8 @@ struct DigestContext: Sendable {
 
 /// Returns whether two byte strings are equal, in a time that depends only on their lengths.
 ///
-/// Use it for secrets and for values derived from them (OWASP ASVS 5, 11.2.4): the time of an ordinary comparison
-/// reveals how many bytes are equal at the start. Lengths are not secret.
+/// Use it for secrets and for values derived from them (OWASP ASVS 5, 11.2.4). The time of an ordinary comparison
+/// reveals how many bytes are equal at the start. The lengths must not be secret.
 public func constantTimeEquals(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     guard left.count == right.count else { return false }
     return constantTimeEquals(left.span, right.span)

@@ -25,7 +25,7 @@ public struct AppleAssociation: Equatable, Sendable {
         public var components: [AssociationComponent]?
         /// Patterns of paths for iOS 12 and earlier; nil if the file has no list of paths.
         ///
-        /// A path that fits a pattern with `NOT ` stays in the browser.
+        /// A path that fits a pattern with the prefix `NOT ` stays in the browser.
         public var paths: [String]?
         public var defaults: MatchingSettings
         /// The position in the file, as `applinks.details[0]`; empty if the detail comes from no file.
@@ -53,7 +53,7 @@ public struct AppleAssociation: Equatable, Sendable {
 extension AppleAssociation {
     /// Creates the file of a link host from the apps that list the host.
     ///
-    /// The same apps in the same order give the same file.
+    /// It leaves out apps without an Apple team id. The same apps in the same order give the same file.
     public init(apps: [App]) {
         for app in apps {
             let (links, apple) = (app.settings.links, app.settings.links.apple)
@@ -66,7 +66,7 @@ extension AppleAssociation {
         }
     }
 
-    /// The file's content.
+    /// Writes the file, without paths, defaults and variables, which the files of this service never have.
     package func json() -> JSONWriter {
         var json = JSONWriter(reservedCapacity: 4096)
         json.object { json in
@@ -100,7 +100,7 @@ extension AppLinks {
 }
 
 extension LinkSlug {
-    /// Rules for the paths of the service itself on a link host, which no app can show.
+    /// The rules that keep the service's paths on a link host in the browser, because no app can show them.
     fileprivate static let reservedComponents: [AssociationComponent] = {
         let first = ([".well-known"] + reservedFirstParts.sorted()).flatMap { ["/\($0)", "/\($0)/*"] }
         let last = reservedLastParts.sorted().map { "/?*/\($0)" }
@@ -109,8 +109,9 @@ extension LinkSlug {
 }
 
 extension JSONWriter {
-    /// Writes a member with rules; `comment` names the member for comments, which differs in Apple's and Google's
-    /// file.
+    /// Writes a member with rules.
+    ///
+    /// `comment` is the name of a rule's member for its comment, which differs in Apple's and Google's file.
     mutating func components(_ name: String, _ rules: [AssociationComponent], comment: String = "comment") {
         objects(name, rules) { json, component in
             json.member("/", component.path)

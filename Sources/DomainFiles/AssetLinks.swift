@@ -20,14 +20,14 @@ public struct AssetLinks: Equatable, Sendable {
 
     public enum Target: Equatable, Sendable {
         case app(package: String, fingerprints: [String])
-        /// `https://host`.
+        /// A site, as `https://host`.
         case site(String)
     }
 
     public struct Statement: Equatable, Sendable {
         public var relations: [String]
         public var target: Target
-        /// The rules with which Android 15 and later restrict the app's manifest; nil if the file has no list.
+        /// The rules with which Android 15 and later restrict the links of the app's manifest; nil without a list.
         public var components: [AssociationComponent]?
         /// The position in the file, as `[0]`; empty if the statement comes from no file.
         public var place = ""
@@ -37,7 +37,8 @@ public struct AssetLinks: Equatable, Sendable {
 extension AssetLinks {
     /// Creates the file of a link host from the apps that list the host.
     ///
-    /// The same apps in the same order give the same file.
+    /// It leaves out apps without an Android package or without a certificate. The same apps in the same order give the
+    /// same file.
     public init(host: LinkHost, apps: [App]) {
         for app in apps {
             let (links, android) = (app.settings.links, app.settings.links.android)
@@ -53,7 +54,7 @@ extension AssetLinks {
         statements.insert(site, at: 0)
     }
 
-    /// The file's content.
+    /// Writes the file, without includes, which the files of this service never have.
     package func json() -> JSONWriter {
         var json = JSONWriter(reservedCapacity: 1024)
         json.array { json in for statement in statements { json.object { Self.write(statement, &$0) } } }
@@ -83,7 +84,8 @@ extension AssetLinks {
 
     /// Reads the statements that Google's service returns for a site; nil if the body is not a JSON object.
     ///
-    /// Source: Google, "Digital Asset Links API: statements.list".
+    /// It skips a statement that lacks a relation or a known target. Source: Google, "Digital Asset Links API:
+    /// statements.list".
     package init?(googleStatements body: [UInt8]) {
         guard let object = (try? JSONValue(parsing: body))?.object else { return nil }
         for value in object["statements"]?.array ?? [] {
@@ -113,8 +115,8 @@ extension AssetLinks.Target {
 extension AppLinks {
     /// The app's rules for Android; nil if there are none, or if Android does not support one of them.
     ///
-    /// Android's rules can neither ignore case nor decode escapes, and have no variables. If the file left out one, the
-    /// remaining rules would have another meaning. So the file contains all rules or none.
+    /// Android's rules can neither ignore case nor decode escapes, and have no variables. If the file left out a rule,
+    /// the remaining rules would have another meaning. So the file contains all rules or none.
     fileprivate var androidComponents: [AssociationComponent]? {
         guard !rules.isEmpty, rules.allSatisfy(\.component.isPlain) else { return nil }
         return components

@@ -11,7 +11,7 @@ public struct AssociationURL: Equatable, Sendable {
     /// The part after `#`; nil without a `#`.
     public let fragment: String?
 
-    /// - Parameter text: a whole `https` URL, or a path such as `/products/1?x=y#z`; any other text gives nil.
+    /// - Parameter text: a whole `https` or `http` URL, or a path, as `/products/1?x=y#z`; any other text gives nil.
     public init?(_ text: String) {
         let text = text.trimmed
         let isPath = text.utf8.first == UInt8(ascii: "/")
@@ -73,7 +73,7 @@ struct ComponentMatcher {
         [("/", path), ("#", fragment), ("?", query)] + items.map { ("?.\($0.name)", $0.pattern) }
     }
 
-    /// The weight of all patterns.
+    /// The sum of the weights of all patterns.
     var weight: Int { patterns.reduce(0) { $0 + $1.pattern.weight } }
 
     /// Returns whether the rule fits a URL; nil if a pattern is too complex to compare and all others fit.

@@ -22,9 +22,9 @@ public struct DomainCopy: Equatable, Sendable {
     }
 
     public enum State: Equatable, Sendable {
-        /// The copy has the same content.
+        /// The copy differs in nothing that the service compares.
         case current
-        /// The copy has other content; each text describes one difference.
+        /// The copy differs; each text describes one difference.
         case differs([String])
         /// The service could not read the copy; the text is the reason.
         case unknown(String)
@@ -58,7 +58,8 @@ public struct DomainCopy: Equatable, Sendable {
 extension AppleAssociation {
     /// Returns a text for each difference to another copy of the host's file.
     ///
-    /// It reports other defaults or variables only if nothing else differs.
+    /// It ignores the order of apps, and comments. It reports different defaults or variables only if nothing else
+    /// differs.
     public func differences(from other: AppleAssociation) -> [String] {
         let (expected, found) = (details.flatMap(\.appIDs), other.details.flatMap(\.appIDs))
         var differences = Self.differences(of: expected, from: found, "under applinks")

@@ -99,9 +99,10 @@ extension DomainFileReader {
 
 /// Reads the rules, which both Apple's and Google's file can contain.
 extension DomainFileReader {
-    /// Reads a list of rules; nil if the file has no list.
+    /// Reads a list of rules; nil if the value is missing or is no list.
     ///
-    /// `comment` is the member for comments. Rules in Google's file have no settings for case and escapes.
+    /// `comment` is the name of a rule's member for its comment. Rules in Google's file have no settings for case and
+    /// escapes.
     mutating func components(
         _ value: JSONValue?,
         at place: String,

@@ -16,7 +16,7 @@ struct DomainFileReader {
         return nil
     }
 
-    /// Reads the whole document; nil if it is empty, signed or not JSON.
+    /// Reads the whole document; nil, with a finding, if it is empty, signed or not JSON.
     mutating func document(_ bytes: [UInt8]) -> JSONValue? {
         guard !bytes.isEmpty else { return fail(.empty) }
         if bytes.count > AppleAssociation.maximumByteCount { add(.size, "\(bytes.count)") }

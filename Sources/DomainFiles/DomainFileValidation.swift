@@ -3,9 +3,9 @@ internal import JSON
 /// A domain file and the findings about it.
 package struct DomainFileValidation: Sendable {
     package let kind: DomainFile
-    /// A URL, or a file's path.
+    /// The URL or the path of the file.
     package let source: String
-    /// The file's length; nil if the service could not read the file.
+    /// The file's length in bytes; nil if the service could not read the file.
     package let byteCount: Int?
     package var findings: [AssociationFinding]
     /// The content of Apple's file; nil for Google's file, and for a file that was not read or is no JSON object.
@@ -24,9 +24,10 @@ package struct DomainFileValidation: Sendable {
     /// Validates a file.
     ///
     /// - Parameters:
-    ///   - kind: the kind of file; nil to derive it from the source's name, or otherwise from the content.
+    ///   - kind: the kind of file; nil to derive it. A file is then Google's if its name contains `assetlinks` or its
+    ///     content is an array, and otherwise Apple's.
     ///   - bytes: the whole file.
-    ///   - source: a URL, or a file's path.
+    ///   - source: the URL or the path of the file.
     package init(_ kind: DomainFile?, _ bytes: [UInt8], from source: String) {
         var reader = DomainFileReader()
         let value = reader.document(bytes)
@@ -45,7 +46,7 @@ package struct DomainFileValidation: Sendable {
         findings = reader.findings
     }
 
-    /// Returns the decision about a URL for each app.
+    /// Returns the decision about a URL for each app; empty if the file could not be read.
     package func decisions(for url: AssociationURL) -> [RuleDecision] {
         apple.map { $0.decisions(for: url) } ?? google.map { $0.decisions(for: url) } ?? []
     }

@@ -9,7 +9,7 @@ public struct RuleDecision: Equatable, Sendable {
         case excluded = "excluded"
         /// No rule fits the URL, so that it stays in the browser.
         case noRule = "no_rule"
-        /// The file has no rules, so that the app's manifest decides.
+        /// The app's statement in Google's file has no rules, so that the app's manifest decides.
         case byManifest = "by_manifest"
         /// The outcome is unknown, because comparing the next rule would take too many steps.
         case tooComplex = "too_complex"
@@ -21,7 +21,7 @@ public struct RuleDecision: Equatable, Sendable {
     /// The position in the file of the deciding or too complex rule, or of a statement without rules; nil for
     /// ``Outcome/noRule``.
     public private(set) var place: String?
-    /// The deciding or too complex rule, as an operator would write it; nil if no rule fits or the file has no rules.
+    /// The deciding or too complex rule, as an operator would write it; nil if no rule fits or there are no rules.
     public private(set) var rule: String?
 }
 
@@ -68,7 +68,7 @@ extension AppleAssociation {
 }
 
 extension AssetLinks {
-    /// Returns the decision of Android 15 and later about a URL, for each app that may open the host's links.
+    /// Returns the decision of Android 15 and later about a URL, for each statement that lets an app open links.
     public func decisions(for url: AssociationURL) -> [RuleDecision] {
         var budget = RuleBudget(for: url)
         return statements.compactMap { statement in

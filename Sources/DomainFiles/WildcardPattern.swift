@@ -2,11 +2,12 @@ internal import Attribution
 
 /// A pattern for one part of a URL.
 ///
-/// In a pattern, `*` fits any characters, also slashes, `?` fits exactly one character, and `$(name)` fits any value of
-/// a substitution variable. Sources: Apple, "applinks.Details.Components" and "applinks.SubstitutionVariables".
+/// In a pattern, `*` fits any number of characters, also none and also slashes; `?` fits exactly one character; and
+/// `$(name)` fits any value of a substitution variable. Sources: Apple, "applinks.Details.Components" and
+/// "applinks.SubstitutionVariables".
 public struct WildcardPattern: Hashable, Sendable {
     public let text: String
-    /// The names in `$(…)` that no variable has; the pattern treats such a `$(…)` as plain text.
+    /// The names in `$(…)` that no variable has; the characters of such a `$(…)` have their usual meaning.
     public let unknownVariables: [String]
     /// The number of steps that a comparison takes for each character of a text.
     ///

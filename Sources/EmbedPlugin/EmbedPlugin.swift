@@ -9,8 +9,8 @@ import PackagePlugin
 /// - `Server` gets the pages of `Sources/Server/Landing/Pages`, the description of the API in
 ///   `Sources/Server/OpenAPI/Document` and the browsers of trials in `Sources/Server/Trial/Data`.
 ///
-/// The next build embeds a new file of these folders. A new folder needs a row in ``embeddings``, and its target needs
-/// this plugin in `Package.swift`.
+/// The next build embeds a new file in one of these folders if ``embeddings`` lists the file's extension. A new folder
+/// needs a row in ``embeddings``, and its target needs this plugin in `Package.swift`.
 @main
 struct EmbedPlugin: BuildToolPlugin {
     /// A folder whose files a target gets as an enumeration.

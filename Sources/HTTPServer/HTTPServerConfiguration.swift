@@ -18,17 +18,18 @@ public struct HTTPServerConfiguration: Sendable {
     /// If 1,024 of these refused connections are open, the server closes further TLS connections without a response.
     public var maximumConnections = 20_000
 
-    /// The maximum memory, in bytes, that requests may hold over all loops; each loop may use an equal share.
+    /// The maximum memory, in bytes, of requests, and of responses, over all loops; each loop may use an equal share.
     ///
     /// The limit applies three times: to requests that have not arrived completely, to requests that handlers have,
     /// and to responses that their peers do not take. A request above the limit gets 503, and the server closes its
-    /// connection. If a response is above the limit, the server drops its connection.
+    /// connection. If a response is above the limit, the server drops its connection, unless that response is the only
+    /// one that waits.
     public var requestMemoryByteCount = 64 * 1024 * 1024
 
     /// The maximum number of connections that the kernel queues for each loop until the loop accepts them.
     public var backlog: Int32 = 4_096
 
-    /// The time between two checks of all deadlines by a loop.
+    /// The time between two checks of all deadlines by a loop; at least 1 ms.
     public var sweepInterval: Duration = .milliseconds(100)
 
     /// The seconds in the `Retry-After` of a 503 to which the handler has added none.
@@ -45,8 +46,8 @@ public struct HTTPServerConfiguration: Sendable {
 
 /// The limits on what a peer may send.
 ///
-/// The server refuses bytes beyond a limit as soon as it reads them, and does not store them. The settings derive
-/// their defaults from these values.
+/// The server refuses bytes beyond a limit as soon as it reads them, and drops them. The named command-line settings
+/// take their defaults from these values.
 public struct Limits: Sendable, Hashable {
     /// The maximum length of a request target in bytes (`--limit-target`); a longer one gets 414.
     public var targetByteCount = 8 * 1024
@@ -59,7 +60,9 @@ public struct Limits: Sendable, Hashable {
     /// The maximum number of field lines (`--limit-field-count`); more get 431.
     public var fieldCount = 100
 
-    /// The maximum length of a body in bytes (`--limit-body`); a longer one gets 413 as soon as the peer states its length.
+    /// The maximum length of a body in bytes (`--limit-body`).
+    ///
+    /// A longer one gets 413 as soon as the peer states its length, or the length of the chunk that exceeds the limit.
     public var bodyByteCount = 64 * 1024
 
     /// The maximum number of requests on one connection (`--limit-requests`).
@@ -67,7 +70,7 @@ public struct Limits: Sendable, Hashable {
     /// The response to the last of them has `Connection: close`, and the server then closes the connection.
     public var requestsPerConnection = 1_000
 
-    /// The maximum length of a chunk extension in bytes (RFC 9112 §7.1.1); a longer one gets 400.
+    /// The maximum length of all extensions of a chunk in bytes (RFC 9112 §7.1.1); longer ones get 400.
     public var chunkExtensionByteCount = 256
 
     /// The maximum number of trailer fields (RFC 9112 §7.1.2); more get 400.
@@ -95,8 +98,9 @@ public struct Timeouts: Sendable, Hashable {
     /// After it, the server closes the connection without a response.
     public var idle: Duration = .seconds(75)
 
-    /// How long the peer may take no byte of a response; then, or up to a quarter later, the server drops the
-    /// connection.
+    /// The maximum time in which the peer acknowledges no byte of a response.
+    ///
+    /// The server drops the connection after this time, or up to a quarter of it and one interval later.
     public var write: Duration = .seconds(10)
 
     /// How long the server reads from a peer after the last response.

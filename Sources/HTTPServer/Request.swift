@@ -14,6 +14,8 @@ public struct Request: Sendable {
     public let peer: PeerAddress
 
     /// When the server read the first byte of this request.
+    ///
+    /// If it read the byte before it had written the previous response, this is when it had written that response.
     public let firstByteAt: MonotonicTime
 
     /// Whether the request came over TLS to this server.
@@ -106,7 +108,7 @@ public struct Request: Sendable {
         target.query.map { head.withBytes($0, read) }
     }
 
-    /// Returns whether the path or the query, as sent, contains one of two bytes.
+    /// Returns whether the path, the query or the `?` between them, as sent, contains one of two bytes.
     public func targetHolds(_ first: UInt8, or second: UInt8) -> Bool {
         let end = target.query?.upperBound ?? target.path.upperBound
         return head.withBytes(target.path.lowerBound..<end) { bytes in

@@ -43,7 +43,7 @@ extension RequestHandler {
 public struct Rejection: Sendable, Hashable {
     /// The kinds of refusals, by their status codes.
     public enum Kind: Int, Sendable, Hashable, CaseIterable {
-        /// The bytes are not HTTP as RFC 9112 defines it, or are ambiguous.
+        /// The bytes are not HTTP as RFC 9112 defines it, are ambiguous, or end before the request does.
         case malformed = 400
         /// The request did not end in time.
         case tooSlow = 408
@@ -69,7 +69,7 @@ public struct Rejection: Sendable, Hashable {
 
     public let kind: Kind
 
-    /// One sentence about the broken rule: a constant text, which contains no byte of the request.
+    /// One sentence about the broken rule, which contains no byte of the request.
     public let reason: String
 
     public let peer: PeerAddress

@@ -34,7 +34,7 @@ public struct Response {
     /// Whether the server sends `Connection: close` and closes after the response.
     public var closesConnection = false
 
-    /// Called once, on the loop's thread, when the server knows whether the response was delivered.
+    /// Called once, on the loop's thread, when the server knows or assumes whether the response was delivered.
     ///
     /// The server reports `failed` only if it saw a failure. A peer that acknowledged everything and then reset the
     /// connection got its response. Leave the property `nil` if no code needs the result, because the server spends
@@ -64,7 +64,7 @@ public struct Response {
     }
 }
 
-/// A media type, as the server writes it into `Content-Type`; only text types have a charset.
+/// A media type, as the server writes it into `Content-Type`; of the constants, only text types have a charset.
 public struct ContentType: Sendable, Hashable {
     public let text: String
 
@@ -114,7 +114,7 @@ public struct Status: Sendable, Hashable {
     public static let notImplemented = Status(501)
     public static let serviceUnavailable = Status(503)
 
-    /// The phrase that is registered for the code; empty for other codes, as RFC 9112 §4 allows.
+    /// The registered phrase of each code listed here; empty for any other code, as RFC 9112 §4 allows.
     public var reasonPhrase: String {
         switch code {
         case 200: "OK"

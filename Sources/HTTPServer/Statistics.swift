@@ -8,7 +8,7 @@ public struct Statistics: Sendable, Hashable {
     public var openConnections: Int = 0
     public var acceptedConnections: Int = 0
 
-    /// Connections that the server refused because too many were open, or because descriptors ran out.
+    /// Connections that the server refused because too many were open, or because it paused accepting.
     public var turnedAwayConnections: Int = 0
 
     /// Requests passed to a handler.

@@ -18,12 +18,12 @@ public final class WebServer: Sendable {
     /// The address that the server listens on, with the port that the system picked in place of 0.
     public let listenAddress: ListenAddress
 
-    /// Binds the address; `start` makes the server accept connections.
+    /// Listens on the address; the system queues connections until `start` makes the server accept them.
     ///
     /// - Parameters:
     ///   - configuration: the settings.
     ///   - makeHandler: creates the handler of a loop. `start` calls it once on each loop's thread, with the loop's
-    ///     number from 0 on, and its port for a handler that waits for descriptors of its own.
+    ///     number, from 0 on, and the loop's port, through which the handler can wait for descriptors and times.
     /// - Throws: `StartError` if the address is in use, or the system refuses a resource.
     public init(
         _ configuration: HTTPServerConfiguration,
@@ -80,9 +80,9 @@ public final class WebServer: Sendable {
 
     /// Stops gracefully: accepts no more connections, closes idle ones, and finishes requests that have started.
     ///
-    /// Blocks until all loops have ended, at most one second longer than `grace`. When `grace` is over, the loops drop
-    /// the connections that are still open. Any thread may call this function, except a loop's. Of two calls, the one
-    /// whose grace ends first counts.
+    /// Blocks until all loops have ended, at most one second longer than `grace`; without a `start`, it returns at
+    /// once. When `grace` is over, the loops drop the connections that are still open. Any thread may call this
+    /// function, except a loop's. Of two calls, the one whose grace ends first counts.
     public func stop(within grace: Duration) {
         let limit = MonotonicTime.now().advanced(by: grace)
         for loop in loops {
@@ -93,7 +93,9 @@ public final class WebServer: Sendable {
         waitUntilStopped(until: limit.advanced(by: .seconds(1)).nanoseconds)
     }
 
-    /// Blocks until all loops have ended, or until a time in nanoseconds of the monotonic clock.
+    /// Blocks until all loops have ended, or until `deadline`, in nanoseconds of the monotonic clock.
+    ///
+    /// It waits without limit if `deadline` is nil; without a `start`, no loop ends.
     public func waitUntilStopped(until deadline: UInt64? = nil) {
         _ = phase.wait(until: deadline) { $0 == .started(runningCount: 0) ? true : nil }
     }
@@ -153,7 +155,7 @@ public struct StartError: Error, Sendable {
     public enum Cause: Sendable, Hashable {
         /// The server could not listen on the address.
         case listening
-        /// The system refused a resource (thread, epoll, eventfd, descriptor).
+        /// The system refused a resource, such as a thread, a descriptor or memory.
         case resources
         /// The handler of a loop could not be created.
         case handler

@@ -24,7 +24,7 @@ public struct JSONError: Error, Equatable, Sendable {
         self.byteOffset = byteOffset
     }
 
-    /// One sentence for the caller, with the position; it contains no part of the document.
+    /// One sentence for the caller, with the position unless the document is empty; it quotes no part of the document.
     public var message: String { reason == .empty ? sentence : "\(sentence) (at byte \(byteOffset))" }
 
     /// The message without the position.

@@ -1,7 +1,7 @@
 /// Reads one JSON document, strictly (RFC 8259).
 ///
-/// It rejects repeated names, malformed UTF-8, half surrogate pairs, a byte order mark and nesting beyond
-/// ``maximumDepth``, because two readers might interpret them differently.
+/// It rejects repeated names, malformed UTF-8, half surrogate pairs and a byte order mark, because two readers might
+/// interpret them differently. It also rejects nesting beyond ``maximumDepth``, because each level takes stack memory.
 struct JSONReader {
     /// The maximum nesting of arrays and objects.
     static let maximumDepth = 32

@@ -13,8 +13,7 @@ public enum JSONValue: Equatable, Sendable {
 
     public var number: JSONNumber? { if case .number(let value) = self { value } else { nil } }
 
-    /// The number in 64 bits, in any notation (`60`, `60.0`, `6e1`); nil if it is not whole or too large, and for any
-    /// other kind of value.
+    /// The number as ``JSONNumber/int64``; nil if it is not whole or too large, and for any other kind of value.
     public var int64: Int64? { number?.int64 }
 
     /// The nearest double; nil if the number is too large, and for any other kind of value.
@@ -64,10 +63,9 @@ public struct JSONNumber: Equatable, Sendable {
     /// The number in the grammar of RFC 8259 §6.
     public let text: String
 
-    /// The number in 64 bits, in any notation (`60`, `60.0`, `6e1`); nil if it is not whole or too large.
+    /// The number as a 64-bit integer, from any notation (`60`, `60.0`, `6e1`); nil if it is not whole or too large.
     ///
-    /// A number with a dot or an exponent is converted through a double, so its magnitude must not exceed
-    /// 2⁵³.
+    /// A number with a dot or an exponent is first rounded to a double, whose magnitude must not exceed 2⁵³.
     public var int64: Int64? {
         if let value = Int64(text) { return value }
         guard text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }),

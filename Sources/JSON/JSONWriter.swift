@@ -131,7 +131,7 @@ public struct JSONWriter: Sendable {
 
 // MARK: - Members
 
-/// Writes members; omits a member whose value is nil.
+/// Writes members; omits a member whose value is nil, unless the argument is named `orNull`.
 extension JSONWriter {
     public mutating func member(_ name: String, _ value: String?) {
         if let value { member(name) { $0.value(value) } }
@@ -157,13 +157,13 @@ extension JSONWriter {
         write(&self)
     }
 
-    /// Writes a member with a number or null.
+    /// Writes a member with a number; `null` for nil, infinity and NaN.
     public mutating func member(_ name: String, orNull value: Double?) {
         self.name(name)
         if let value { self.value(value) } else { null() }
     }
 
-    /// Writes a member with a text or null.
+    /// Writes a member with a text; `null` for nil.
     public mutating func member(_ name: String, orNull value: String?) {
         self.name(name)
         if let value { self.value(value) } else { null() }
@@ -227,7 +227,7 @@ private enum JSONText {
         var index = 0
         while index < source.count, !mayNeedEscape(source[index]) { index += 1 }
         if index == source.count {
-            // Copy the bytes of most strings, which need no escape.
+            // Most strings need no escape, so copy their bytes.
             bytes.append(addingCapacity: source.count) { free in
                 for index in source.indices { free.append(source[index]) }
             }

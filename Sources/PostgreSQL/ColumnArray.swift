@@ -1,6 +1,6 @@
 #if PostgreSQL
 
-/// An array that grows by one element at a time: one column of the rows that a statement takes together.
+/// An array parameter that grows by one element at a time, such as a column of rows that one statement inserts.
 ///
 /// It holds the elements in the protocol's form, so that a value is copied once.
 public struct ColumnArray: Sendable {
@@ -15,14 +15,17 @@ public struct ColumnArray: Sendable {
         (type, elementType) = (Element.arrayType, Element.type)
     }
 
-    /// Appends a value, which must have the type of the array; nil is NULL.
+    /// Appends a value, which must have the element type of the array; nil is NULL.
     public mutating func append<Element: PostgreSQLValue>(_ value: Element?) {
         precondition(Element.type == elementType, "a column has values of one type")
         value.appendField(to: &elements)
         count += 1
     }
 
-    /// Appends the length and the bytes of the array: dimensions, flag of NULLs, type, count, first index, elements.
+    /// Appends the length and the bytes of the array.
+    ///
+    /// The bytes are the number of dimensions, the flag of NULLs, the element type, the count, the first index, and the
+    /// elements.
     func appendField(to fields: inout [UInt8]) {
         fields.appendNetwork(Int32(elements.count + 20))
         for number in [1, 1, Int32(bitPattern: elementType.rawValue), Int32(count), 1] {

@@ -5,7 +5,7 @@ internal import CLibPQ
 ///
 /// Safe to use, because the pointer is valid from `init` to `deinit`.
 @safe final class LibPQ {
-    /// What ``poll()`` waits for.
+    /// The result of ``poll()``: the readiness of the socket to wait for, or the end of connecting.
     enum Poll {
         case reading
         case writing
@@ -19,11 +19,11 @@ internal import CLibPQ
         case failed(PostgreSQLError)
         /// An earlier statement of the transaction has failed.
         case aborted
-        /// The end of a transaction.
+        /// The answer to a synchronisation, which ends a transaction.
         case sync
     }
 
-    /// What libpq's notice receiver stores.
+    /// The server's last warning about replication, and its last fatal error.
     private final class Notices {
         var warning: PostgreSQLError?
         var fatal: PostgreSQLError?
@@ -34,8 +34,8 @@ internal import CLibPQ
 
     /// Starts to connect; nil if there is no memory.
     ///
-    /// - Parameter words: the parameters of libpq; they contain no zero byte. `hostaddr` must be among them if the
-    ///   host is not a Unix socket, because libpq would wait for the name's address.
+    /// - Parameter words: the parameters of libpq; they contain no zero byte. `hostaddr` must be among them unless the
+    ///   host is a Unix socket; otherwise libpq would wait while it looks up the name.
     init?(_ words: [(name: String, value: String)]) {
         let bytes = words.reduce(into: [UInt8]()) {
             $0 += Array($1.name.utf8) + [0] + Array($1.value.utf8) + [0]
@@ -105,7 +105,9 @@ internal import CLibPQ
         return unsafe PQsetnonblocking(pointer, 1) == 0 && PQenterPipelineMode(pointer) == 1
     }
 
-    /// Prepares a statement; like ``execute(_:_:)`` and ``sync()``, it returns false if the connection has failed.
+    /// Queues the preparation of a statement.
+    ///
+    /// Like ``execute(_:_:)`` and ``sync()``, it returns false if the connection has failed.
     func prepare(_ name: String, _ text: String, _ types: [TypeID]) -> Bool {
         // The texts and the types are valid during the call, which copies them.
         unsafe PQsendPrepare(pointer, name, text, Int32(types.count), types.map(\.rawValue)) == 1
@@ -167,7 +169,7 @@ internal import CLibPQ
         }
     }
 
-    /// Returns the warning that a commit is not replicated, once.
+    /// Returns the warning that a commit is not replicated, once; nil without such a warning.
     func takeWarning() -> PostgreSQLError? { notices.warning.take() }
 
     /// Why the connection failed.
@@ -199,7 +201,7 @@ internal import CLibPQ
 
 /// The client library of the system.
 public enum PostgreSQLLibrary {
-    /// Its version, such as 15.18.
+    /// The library's version, such as 15.18.
     public static var version: String {
         let number = PQlibVersion()
         return "\(number / 10_000).\(number % 10_000)"

@@ -12,8 +12,8 @@ public final class PollingPort {
         private let queue = ConditionLock<[UnownedJob]>([])
         /// An eventfd, which is ready for reading after a job was added.
         ///
-        /// Without descriptors it is -1, which poll ignores; then the loop finds the jobs of other threads when its
-        /// longest sleep ends.
+        /// If the system has no descriptor left, it is -1, which poll ignores. Then the loop finds the jobs of other
+        /// threads when its longest sleep, 100 ms, ends.
         let signal = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
 
         deinit { close(signal) }
@@ -87,7 +87,7 @@ public final class PollingPort {
         Task(executorPreference: jobs) { result.value = await operation.value() }
         while true {
             runJobs()
-            // Nothing may be left to wait for.
+            // Return before the wait, because no further event may come.
             if let value = result.value { return value }
             waitForEvents()
         }

@@ -19,7 +19,7 @@ public struct PostgreSQLAddress: Equatable, Sendable {
 
         /// The addresses of a host whose name needs no look-up; nil for other hosts.
         ///
-        /// The name `localhost` is always this machine (RFC 6761, 6.3).
+        /// The name `localhost` is always this machine (RFC 6761 §6.3).
         var numericAddresses: [String]? {
             if name == "localhost" { return ["127.0.0.1", "::1"] }
             return isIPv4 || name.contains(":") ? [name] : nil
@@ -49,7 +49,7 @@ public struct PostgreSQLAddress: Equatable, Sendable {
     public let user: String
     public let database: String
     public let hosts: [Host]
-    /// The password of the URL, if it may have one.
+    /// The password of the URL; nil if the URL has none.
     let password: String?
     private let parameters: [Parameter: String]
 
@@ -63,7 +63,7 @@ public struct PostgreSQLAddress: Equatable, Sendable {
 
     /// The parameters that libpq gets as they are.
     ///
-    /// Without `sslmode`, a connection inside this machine is not encrypted, and any other verifies the server.
+    /// Without `sslmode`, connections are not encrypted if all hosts are this machine, and else verify the server.
     var libraryWords: [(name: String, value: String)] {
         let own: Set<Parameter> = [.connectTimeout, .host, .port, .targetSession]
         var words = parameters
@@ -81,7 +81,8 @@ public struct PostgreSQLAddress: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - url: the URL; the scheme may be `postgres` or `postgresql`.
-    ///   - mayHavePassword: whether other users of the machine cannot read the URL, as they can read an argument.
+    ///   - mayHavePassword: whether the URL may contain a password. Pass false for a URL that other users of the
+    ///     machine can read, such as an argument of a command.
     ///   - nearest: returns the known word that a mistyped word probably means.
     /// - Throws: an error that repeats neither user nor password.
     public init(
@@ -98,7 +99,8 @@ public struct PostgreSQLAddress: Equatable, Sendable {
         let (place, query) = Self.halves(url.dropFirst(scheme.count), "?")
         let (authority, path) = Self.halves(place, "/")
         parameters = try Self.parameters(query ?? "", nearest)
-        // A user or a password cannot contain an unencoded @, but the message of an error must not show a part of it.
+        // Split at the last @. If the user or the password contains an unencoded @, a split at the first one would make
+        // the rest a part of the host, which errors show.
         let at = authority.lastIndex(of: "@") ?? authority.startIndex
         let (userPart, passwordPart) = Self.halves(authority[..<at], ":")
         guard !userPart.contains("@"), passwordPart?.contains("@") != true else {
@@ -203,7 +205,7 @@ public struct PostgreSQLAddress: Equatable, Sendable {
             if ports.isEmpty { ports = Array(repeating: "", count: names.count) }
         } else if parameters[.host] == nil, parameters[.port] == nil {
             for part in authority.split(separator: ",", omittingEmptySubsequences: false) {
-                // The colons of an IPv6 address stand in brackets.
+                // An IPv6 address, which contains colons, is in brackets.
                 let end = part.hasPrefix("[") ? part.firstIndex(of: "]") : nil
                 let colon = part[(end ?? part.startIndex)...].firstIndex(of: ":") ?? part.endIndex
                 let name = end.map { part[part.index(after: part.startIndex)..<$0] } ?? part[..<colon]

@@ -1,11 +1,11 @@
 #if PostgreSQL
 internal import Threads
 
-/// Connects: one host after the other, each with one address after the other, until a server accepts writes; then a
-/// pause, and all again.
+/// Connects to a server that accepts writes.
 ///
-/// libpq could do so itself, but it has no limit of time for each address without blocking, and does not report which
-/// kind of error an address had.
+/// The connection tries one host after the other, and each address of a host. If all of them fail, it pauses and starts
+/// again. libpq could try several addresses itself. But without blocking it has no time limit for each address, and it
+/// does not report which kind of error an address had.
 extension PostgreSQLConnection {
     /// How long the connection waits before it asks for a host's addresses again.
     private static let lookUpInterval = Duration.milliseconds(10)
@@ -92,7 +92,7 @@ extension PostgreSQLConnection {
         case .open:
             watch(library, for: .reading)
             guard library.enterPipelineMode() else { return lose(library.failure) }
-            // The limit of the attempt goes on.
+            // The time limit of the attempt also covers the verification, so `phaseEnd` stays.
             phase = .verifying
             verify(mayChangeSettings: true)
         }
@@ -117,7 +117,7 @@ extension PostgreSQLConnection {
         }
     }
 
-    /// Waits before the next attempt: at least half of a time that doubles with each failure.
+    /// Waits before the next attempt: between half and all of a time that doubles with each failure, up to a limit.
     private func pause() {
         let delay = settings.firstRetryDelay * Double(1 << min(failureCount, 16))
         failureCount += 1
@@ -129,7 +129,7 @@ extension PostgreSQLConnection {
 // MARK: - The session
 
 extension PostgreSQLConnection {
-    /// Whether the server is read-only, its timeline, and the values of settings.
+    /// Selects whether the server is read-only, its timeline (0 for a standby), and the values of the named settings.
     private static let inspection = PreparedStatement(
         """
         SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', \
@@ -143,13 +143,16 @@ extension PostgreSQLConnection {
         "SELECT set_config(name, value, false) FROM unnest($1, $2) AS wanted (name, value)"
     )
 
-    /// Reads the settings of the session back, because PgBouncer does not pass all of them to the server.
+    /// Checks that the server is the primary, and that the session has the wanted settings.
+    ///
+    /// It reads the settings back, because PgBouncer does not pass all of them to the server. If one differs, it sets
+    /// all of them once, if it may, and checks again.
     private func verify(mayChangeSettings: Bool) {
         var batch = StatementBatch()
         let (names, values) = (settings.session.map(\.name), settings.session.map(\.value))
         if !mayChangeSettings { batch.append(Self.change, names, values) }
         batch.append(Self.inspection, names)
-        // The phase has a limit.
+        // The batch needs no deadline, because the phase has a time limit.
         send(batch, by: MonotonicTime(nanoseconds: .max)) { [weak self] outcome in
             guard let self, phase == .verifying else { return }
             do throws(PostgreSQLError) {

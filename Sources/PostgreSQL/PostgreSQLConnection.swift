@@ -35,7 +35,7 @@ public struct BatchOutcome: Sendable {
 /// the server executes a batch while later ones are under way.
 public final class PostgreSQLConnection {
     public enum State: Equatable, Sendable {
-        /// The first attempt is under way.
+        /// No server has been reached yet, and the first attempts have not all failed.
         case connecting
         case ready
         /// There is no connection for this reason; the connection tries again.
@@ -67,10 +67,11 @@ public final class PostgreSQLConnection {
     let now: () -> MonotonicTime
     let randomShare: () -> Double
 
-    // What PostgreSQLConnection+Connecting.swift changes.
+    // PostgreSQLConnection+Connecting.swift changes the following properties.
     var phase = Phase.waiting
-    /// When the phase ends; the attempt to connect has a limit of its own.
+    /// When the phase ends; nil for a phase without a time limit.
     var phaseEnd: MonotonicTime?
+    /// When the connection gives up the look-up of the current host's addresses.
     var attemptEnd = MonotonicTime(nanoseconds: .max)
     var remainingHosts: [PostgreSQLAddress.Host] = []
     var remainingAddresses: [String] = []
@@ -87,7 +88,7 @@ public final class PostgreSQLConnection {
         let statement: PreparedStatement
         let name: String
         let types: [TypeID]
-        /// Why the server refused to prepare it.
+        /// Why the server refused to prepare the statement; nil if it did not.
         var failure: PostgreSQLError?
     }
 
@@ -149,7 +150,7 @@ public final class PostgreSQLConnection {
         connectAgain()
     }
 
-    /// Ends the connection; calls that wait fail.
+    /// Ends the connection for good; calls that wait fail.
     public func close() {
         guard phase != .closed else { return }
         let error = PostgreSQLError(.notConnected, "The connection was closed.")
@@ -161,10 +162,10 @@ public final class PostgreSQLConnection {
 
     /// Waits until the connection is ready.
     ///
-    /// - Throws: the failure of the last attempt when the deadline passes.
+    /// - Throws: the failure of the last attempt when the deadline passes; an error if the connection is closed.
     public func waitUntilReady(by deadline: MonotonicTime) async throws(PostgreSQLError) {
         if phase == .ready { return }
-        // The continuation is resumed once: when the connection is ready, the deadline passes, or it is closed.
+        // The continuation is resumed once: when the connection becomes ready or is closed, or the deadline passes.
         let error = await unsafe withUnsafeContinuation {
             (continuation: UnsafeContinuation<PostgreSQLError?, Never>) in
             guard phase != .closed else { return unsafe continuation.resume(returning: lastFailure) }
@@ -184,16 +185,17 @@ public final class PostgreSQLConnection {
 // MARK: - Statements
 
 extension PostgreSQLConnection {
-    /// Executes a statement that writes nothing, in one transaction with the other reads of this turn.
+    /// Executes a statement that writes nothing, in one transaction with the reads directly before and after it.
     ///
-    /// If another read of the turn fails, this one is executed again alone.
+    /// These are reads of the same turn (one iteration of the loop). If another read of the transaction fails, this one
+    /// is executed again alone.
     ///
     /// - Parameters:
     ///   - statement: the statement.
     ///   - values: its parameters.
     ///   - deadline: the time at which the call fails; the connection drops the result that comes later.
     /// - Returns: the rows.
-    /// - Throws: the statement's error.
+    /// - Throws: the statement's error, or an error of the connection or the deadline.
     public func read<each Value: PostgreSQLValue>(
         _ statement: PreparedStatement,
         _ values: repeat each Value,
@@ -207,7 +209,7 @@ extension PostgreSQLConnection {
         _ parameters: Parameters,
         by deadline: MonotonicTime
     ) async throws(PostgreSQLError) -> ResultRows {
-        // The continuation is resumed once, as the function that it is passed to promises.
+        // The continuation is resumed once, because `read` calls its last argument once.
         let result = await unsafe withUnsafeContinuation {
             (continuation: UnsafeContinuation<Result<ResultRows, PostgreSQLError>, Never>) in
             read(statement, parameters, by: deadline) { unsafe continuation.resume(returning: $0) }
@@ -217,8 +219,8 @@ extension PostgreSQLConnection {
 
     /// Executes a statement that writes nothing, for a caller that is no task.
     ///
-    /// It calls `resume` once with the rows or the error: at once if there is no connection, else in a later turn. That
-    /// function must not send statements.
+    /// It calls `resume` once with the rows or the error; before it returns if there is no connection. The closure
+    /// `resume` must not send statements.
     public func read(
         _ statement: PreparedStatement,
         _ parameters: Parameters,
@@ -244,7 +246,7 @@ extension PostgreSQLConnection {
         }
     }
 
-    /// Makes the server forget a statement that is not needed any more, after those that were sent.
+    /// Makes the server forget a prepared statement, after it has executed the statements of earlier calls.
     public func discard(_ statement: PreparedStatement) {
         guard phase == .ready, let library,
             let known = prepared.removeValue(forKey: ObjectIdentifier(statement))
@@ -387,7 +389,7 @@ extension PostgreSQLConnection {
         var ends = 0
         while self.library === library, let group = groups.first, !library.isBusy {
             guard let reply = library.next() else {
-                // One end follows each statement's reply.
+                // libpq returns nil once after each statement's reply, and never twice in a row.
                 ends += 1
                 guard ends < 2 else { return lose(Self.protocolError) }
                 continue
@@ -428,7 +430,7 @@ extension PostgreSQLConnection {
             let error = Self.error(outcomes) ?? group.failure ?? Self.undone(group) ?? uncertain
             waiter.resume(BatchOutcome(outcomes: outcomes, error: error))
         }
-        // Another server may accept writes.
+        // Connect again after a `readOnly` error, because another server may accept writes.
         if let leaves, self.library === library { lose(leaves) }
     }
 
@@ -474,7 +476,7 @@ extension PostgreSQLConnection {
         watchedDescriptor = nil
     }
 
-    /// Calls `runTimers` in the first turn after `time`.
+    /// Calls `runTimers` in the first turn after `time`, or earlier.
     func wake(at time: MonotonicTime) {
         if let nextWake, nextWake <= time { return }
         nextWake = time

@@ -4,7 +4,7 @@
 ///
 /// It never contains parameters: the server's detail, hint and context, which may repeat them, are dropped.
 public struct PostgreSQLError: Error, Equatable, Sendable {
-    /// What a caller can do about an error.
+    /// The kind of an error, by which a caller decides what to do.
     public enum Kind: Hashable, Sendable {
         /// A unique index rejected a row.
         case uniqueViolation
@@ -50,7 +50,7 @@ public struct PostgreSQLError: Error, Equatable, Sendable {
     public let code: String
     /// The server's primary message, or a sentence of this module.
     public let message: String
-    /// The constraint that rejected a row.
+    /// The constraint that rejected a row; nil for any other error.
     public let constraint: String?
 
     public init(_ kind: Kind, _ message: String) {

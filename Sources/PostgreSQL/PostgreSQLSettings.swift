@@ -10,7 +10,7 @@ public final class HighestTimeline: Sendable {
 
     public init() {}
 
-    /// Remembers a primary's timeline; returns false if a connection has seen a higher one.
+    /// Stores a primary's timeline; returns false, and stores nothing, if a connection has seen a higher one.
     package func accept(_ timeline: Int64) -> Bool {
         number.withLock { highest in
             guard timeline >= highest else { return false }
@@ -20,9 +20,9 @@ public final class HighestTimeline: Sendable {
     }
 }
 
-/// How connections to a server are made.
+/// The settings of connections to a PostgreSQL database.
 public struct PostgreSQLSettings: Sendable {
-    /// The addresses of a host name, which a thread that may wait looks up.
+    /// The state of a host name's look-up, which a separate thread performs because it blocks.
     public enum HostLookup: Sendable {
         /// Numeric addresses; none if the name has no address.
         case addresses([String])
@@ -39,11 +39,13 @@ public struct PostgreSQLSettings: Sendable {
     }
 
     public var address: PostgreSQLAddress
-    /// Returns the password at each attempt to connect; without it libpq reads `PGPASSWORD` and `.pgpass`.
+    /// Returns the password at each attempt to connect.
+    ///
+    /// Nil means the password of the address; if that has none, libpq reads `PGPASSWORD` and `.pgpass`.
     public var password: @Sendable () -> String?
-    /// Returns what is known of a host name, without waiting.
+    /// Returns the state of a host name's look-up, without waiting.
     public var lookUp: @Sendable (_ host: String) -> HostLookup
-    /// What each connection sets, and reads back before it is used.
+    /// The settings that each connection sets, and reads back before it is used.
     public var session = [
         SessionSetting("default_transaction_isolation", "read committed"),
         SessionSetting("lock_timeout", "500"),
@@ -59,14 +61,16 @@ public struct PostgreSQLSettings: Sendable {
     public var connectTimeout: Duration
     /// How long the server may send nothing while statements wait for it; then the connection counts as lost.
     public var silenceLimit: Duration = .seconds(3)
-    /// The time before the first new attempt after a loss; it doubles up to ``longestRetryDelay``.
+    /// The maximum time before the first new attempt after a loss; the minimum is half of it.
+    ///
+    /// With each failure, the time doubles up to ``longestRetryDelay``.
     public var firstRetryDelay: Duration = .milliseconds(50)
     public var longestRetryDelay: Duration = .seconds(2)
 
     /// - Parameters:
     ///   - address: the servers, the user and the database.
-    ///   - password: returns the password; nil for none.
-    ///   - lookUp: returns the addresses of a host name, without waiting.
+    ///   - password: returns the password; nil for the password of the address.
+    ///   - lookUp: returns the state of a host name's look-up, without waiting.
     public init(
         _ address: PostgreSQLAddress,
         password: @escaping @Sendable () -> String? = { nil },
@@ -86,7 +90,7 @@ public struct PostgreSQLSettings: Sendable {
         var words = [
             ("host", host.name), ("port", String(host.port)), ("user", address.user),
             ("dbname", address.database), ("options", options.joined(separator: " ")),
-            // Kerberos would wait for its servers.
+            // With Kerberos, libpq would wait for Kerberos servers.
             ("gssencmode", "disable"),
             ("tcp_user_timeout", "3000"), ("keepalives_idle", "5"), ("keepalives_interval", "1"),
             ("keepalives_count", "3"),

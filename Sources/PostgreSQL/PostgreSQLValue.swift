@@ -14,7 +14,7 @@ public protocol PostgreSQLValue {
     /// Appends the length of the value and its bytes; for NULL only the length -1.
     func appendField(to fields: inout [UInt8])
 
-    /// Creates a value from the bytes of a column of this type; nil if that is not possible.
+    /// Creates a value from the bytes of a column of this type; nil if the type or the bytes do not fit.
     init?(_ bytes: Span<UInt8>, type: TypeID)
 }
 
@@ -57,7 +57,7 @@ extension FixedWidthInteger {
     /// Creates the integer from its bytes in network order, from one to as many as the type has.
     fileprivate init?(network bytes: Span<UInt8>) {
         guard bytes.count > 0, bytes.count * 8 <= Self.bitWidth else { return nil }
-        // The first byte has the sign.
+        // The first byte of a signed integer has the sign.
         var number = Self.isSigned ? Self(truncatingIfNeeded: Int8(bitPattern: bytes[0])) : Self(bytes[0])
         for index in 1..<bytes.count { number = number << 8 | Self(bytes[index]) }
         self = number
@@ -71,7 +71,7 @@ extension [UInt8] {
         unsafe Swift.withUnsafeBytes(of: number.bigEndian) { bytes in unsafe append(contentsOf: bytes) }
     }
 
-    /// Appends an integer as a field.
+    /// Appends the length of an integer in bytes, and then the integer.
     fileprivate mutating func appendField(_ number: some FixedWidthInteger) {
         appendNetwork(Int32(number.bitWidth / 8))
         appendNetwork(number)
@@ -90,7 +90,7 @@ extension Int16: PostgreSQLValue, PostgreSQLElement {
     }
 }
 
-/// Reads `int2` too.
+/// Also reads columns of the type `int2`.
 extension Int32: PostgreSQLValue, PostgreSQLElement {
     public static var type: TypeID { .int4 }
     public static var arrayType: TypeID { TypeID(rawValue: 1007) }
@@ -103,7 +103,7 @@ extension Int32: PostgreSQLValue, PostgreSQLElement {
     }
 }
 
-/// Reads `int2` and `int4` too.
+/// Also reads columns of the types `int2` and `int4`.
 extension Int64: PostgreSQLValue, PostgreSQLElement {
     public static var type: TypeID { .int8 }
     public static var arrayType: TypeID { TypeID(rawValue: 1016) }
@@ -116,7 +116,7 @@ extension Int64: PostgreSQLValue, PostgreSQLElement {
     }
 }
 
-/// Stored as the signed integer of the same 64 bits.
+/// The server stores the signed integer of the same 64 bits.
 extension UInt64: PostgreSQLValue, PostgreSQLElement {
     public static var type: TypeID { Int64.type }
     public static var arrayType: TypeID { Int64.arrayType }
@@ -141,7 +141,7 @@ extension Float: PostgreSQLValue, PostgreSQLElement {
     }
 }
 
-/// Reads `float4` too.
+/// Also reads columns of the type `float4`.
 extension Double: PostgreSQLValue, PostgreSQLElement {
     public static var type: TypeID { .float8 }
     public static var arrayType: TypeID { TypeID(rawValue: 1022) }
@@ -172,7 +172,7 @@ extension Bool: PostgreSQLValue, PostgreSQLElement {
 
 // MARK: - Texts and bytes
 
-/// Reads `varchar` and `name` too; bytes that are not UTF-8 are replaced.
+/// Also reads columns of the types `varchar` and `name`; replaces bytes that are not UTF-8.
 ///
 /// The server stores no U+0000, which texts of clients may have: it becomes U+001A, the character for substitution.
 extension String: PostgreSQLValue, PostgreSQLElement {
@@ -237,7 +237,7 @@ extension PostgreSQLUUID: PostgreSQLValue, PostgreSQLElement {
 
 /// A `timestamptz`.
 public struct PostgreSQLTime: Hashable, Sendable {
-    /// The server counts from the start of 2000.
+    /// The start of 2000, from which the server counts, in microseconds since the start of 1970.
     private static let epoch: Int64 = 946_684_800_000_000
 
     /// Microseconds since the start of 1970, clamped to 64 bits.

@@ -10,7 +10,7 @@ internal import CLibPQ
     private let pointer: OpaquePointer
     public let count: Int
 
-    /// Takes over the result.
+    /// Takes ownership of a result of libpq.
     init(_ pointer: OpaquePointer) {
         unsafe self.pointer = pointer
         // The result is valid.

@@ -1,4 +1,4 @@
-/// Compresses rows of bytes that repeat along a row and from row to row.
+/// Compresses rows of bytes, in which most bytes repeat the preceding byte or the previous row.
 ///
 /// The stream is one block with the fixed codes, because a table of codes would be longer than the bytes that it saves
 /// for a QR code. Source: RFC 1951.

@@ -59,7 +59,7 @@ package enum CRC32 {
         ~bytes.reduce(UInt32.max) { value, byte in table[Int((value ^ UInt32(byte)) & 0xff)] ^ value >> 8 }
     }
 
-    /// The checksum of each single byte.
+    /// The remainder, modulo the polynomial, of each value of a byte.
     private static let table: [UInt32] = (0..<256).map { byte in
         (0..<8).reduce(UInt32(byte)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xedb8_8320 : value >> 1 }
     }

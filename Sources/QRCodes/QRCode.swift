@@ -1,6 +1,6 @@
 public import Attribution
 
-/// A text as a square of dark and light modules.
+/// A text as a square of modules, which are small squares, dark or light.
 ///
 /// The parts of the text have the modes (character sets) with which the code is smallest. Characters beyond ASCII are
 /// in UTF-8, which the code announces. The same text always gives the same code. Source: ISO/IEC 18004.
@@ -15,7 +15,9 @@ public struct QRCode: Equatable, Sendable {
     /// The length in bytes of the longest text: the number of digits in the largest code at the lowest level.
     public static let maximumTextLength = 7_089
 
-    /// Creates the smallest code that contains `text`, of at least `minimumVersion`, with the given mask or the best one.
+    /// Creates the smallest code that contains `text` and has at least `minimumVersion`.
+    ///
+    /// `mask` is the number of a mask, 0…7; nil selects the best one.
     ///
     /// - Throws: ``QRCodeError/emptyText`` and ``QRCodeError/textTooLong(byteCount:level:)``.
     public init(
@@ -55,9 +57,10 @@ public struct QRCode: Equatable, Sendable {
         return modules[row * side + column] != 0
     }
 
-    /// Returns the smallest version that contains `bytes`, and its data codewords; nil if no version does.
+    /// Returns the smallest allowed version that contains `bytes`, and its data codewords; nil if no version does.
     ///
-    /// In larger versions, lengths of parts have more bits, so that the text is split for each range of versions.
+    /// In larger versions, the lengths of segments have more bits, so the function splits the text again for each range
+    /// of versions.
     private static func fit(
         _ bytes: [UInt8],
         level: QRErrorCorrection,
@@ -85,7 +88,7 @@ public struct QRCode: Equatable, Sendable {
 }
 
 extension QRCode {
-    /// The side, in modules, of the central square that a logo may cover while the code remains readable.
+    /// The side, in modules, of the central square that a logo may cover while the code remains readable; 0 for none.
     ///
     /// In each block, the square covers at most half of the codewords that error correction can restore; the other
     /// half is for dirt, folds and poor light. The square is at most three tenths as wide as the code, because some
@@ -120,7 +123,7 @@ extension QRCode {
 }
 
 extension QRErrorCorrection {
-    /// The maximum length in UTF-8 bytes of any text at this level; a text of only digits or capitals may be longer.
+    /// The number of UTF-8 bytes up to which every text fits at this level; only digits or capitals may be longer.
     public var maximumTextLength: Int {
         // Before the bytes, there are a character set, a mode and a length, with 12, 4 and 16 bits.
         QRVersion.largest.blocks(self).dataCodewordCount - 4

@@ -10,7 +10,9 @@ struct QRGrid {
     private(set) var modules: [UInt8]
 
     static let dark: UInt8 = 1
-    /// Marks a module of a function pattern, such as a finder, which contains no text and is never masked.
+    /// Marks a module of a function pattern, such as a finder (the large square in three corners).
+    ///
+    /// Such a module contains no text, and is never masked.
     static let function: UInt8 = 2
 
     /// Creates a grid with all function patterns, without the format and the text.

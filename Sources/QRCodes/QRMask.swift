@@ -1,7 +1,7 @@
-/// One of the eight patterns that invert modules of the text.
+/// One of the eight patterns that invert modules outside the function patterns.
 ///
-/// A good mask mixes dark and light modules, and leaves no part of the text that looks like a finder.
-/// Source: ISO/IEC 18004, table of data mask pattern generation conditions.
+/// A good mask mixes dark and light modules, and leaves no part that looks like a finder (the large square in three
+/// corners). Source: ISO/IEC 18004, table of data mask pattern generation conditions.
 struct QRMask {
     /// The number of the mask in the standard, 0…7.
     let number: Int

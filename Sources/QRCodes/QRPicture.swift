@@ -37,7 +37,7 @@ public struct QRPicture: Sendable {
     /// The number of columns, and of rows, with the quiet zone.
     var side: Int { code.modulesPerSide + 2 * style.quietZone }
 
-    /// Returns whether the picture has a dark module; columns and rows count from the corner of the quiet zone.
+    /// Returns whether the module at a position is dark; columns and rows count from the quiet zone's outer corner.
     func isDark(column: Int, row: Int) -> Bool {
         let (column, row) = (column - style.quietZone, row - style.quietZone)
         guard !logo.contains(column) || !logo.contains(row) else { return false }
@@ -70,7 +70,7 @@ public struct QRPicture: Sendable {
 // MARK: - SVG
 
 extension QRPicture {
-    /// The maximum number of characters of a title; longer titles are cut.
+    /// The maximum length of a title in Unicode scalars; longer titles are cut.
     public static let maximumTitleLength = 250
 
     /// Returns the picture as an SVG document with one path for all dark modules, which is sharp at every size.

@@ -88,7 +88,7 @@ struct QRBits {
     private(set) var bytes: [UInt8] = []
     private(set) var count = 0
 
-    /// Appends the lowest `added` bits of `value`, 0…32.
+    /// Appends the lowest `added` bits (0…32) of `value`, the most significant first.
     mutating func append(_ value: UInt32, count added: Int) {
         for shift in (0..<UInt32(added)).reversed() {
             if count & 7 == 0 { bytes.append(0) }

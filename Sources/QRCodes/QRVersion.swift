@@ -30,8 +30,8 @@ public struct QRVersion: Hashable, Comparable, Sendable {
 
     /// The rows, and also the columns, of the centres of alignment patterns; empty for version 1.
     ///
-    /// The first centre is on the timing line, and the last one is seven modules from the edge. All distances between
-    /// centres are the same even number, except the first one, which is the remainder.
+    /// The first centre is on the timing line, and the last one is on the seventh row or column from the edge. All
+    /// distances between centres are the same even number, except the first distance, which is the remainder.
     package var alignmentCentres: [Int] {
         guard number > 1 else { return [] }
         let intervals = number / 7 + 1

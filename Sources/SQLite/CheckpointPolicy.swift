@@ -18,16 +18,19 @@ public struct CheckpointPolicy: Sendable {
     /// With a smaller number, frequently changed pages would be copied more often. Each copy also syncs the
     /// disk, which delays commits.
     static let copyingPages = 1000
-    /// The log size at which each commit is copied at once, so that little is left to copy in a pause.
+    /// The log size from which on the background thread copies after each commit.
+    ///
+    /// So little is left to copy when the writer pauses.
     static let closingPages = 7168
     /// The log size at which the writer pauses until the log is copied.
     ///
     /// SQLite resets the log only when all of it is copied, which never happens while writes continue.
     public static let pausePages = 8192
-    /// The largest number of pages that the writer copies in a pause, except after ``longPassLimit`` copies.
+    /// The maximum number of uncopied pages at which the writer pauses to copy them.
     ///
     /// After a long read, such as a backup, more pages are uncopied. The background thread copies them while
-    /// writes continue.
+    /// writes continue. The writer copies any number of pages after ``longPassLimit`` copies, and in a process
+    /// without a background thread.
     public static let pausedBacklogPages = 16_384
     /// The number of background copies in a row, each of more than ``pausedBacklogPages``, after which the
     /// writer pauses nevertheless.
@@ -63,7 +66,7 @@ public struct CheckpointPolicy: Sendable {
 
     /// The thread that must copy now; nil if no copy is due.
     public var copier: Checkpointer? {
-        // If there are more copied pages than pages, the copy was recorded after the log had been reset.
+        // If there are more copied pages than pages, SQLite has reset the log since the copy.
         let backlog = copiedPages <= pages ? pages - copiedPages : pages
         let isWorthAPause = backlog <= Self.pausedBacklogPages || longPasses >= Self.longPassLimit
         if pages >= Self.pausePages, isWorthAPause || !hasBackground { return .writer }

@@ -11,7 +11,7 @@ extension SQLiteConnection {
         guard mode == "wal" else { throw .corrupt("switching to a write-ahead log") }
         try execute("PRAGMA synchronous = \(syncsCommits ? "FULL" : "NORMAL")")
         try execute("PRAGMA foreign_keys = ON")
-        // SQLite truncates the log when it resets it; no commit copies the log into the database.
+        // SQLite truncates the log to this size when it resets the log; no commit copies the log into the database.
         try execute("PRAGMA journal_size_limit = \(CheckpointPolicy.limitBytes)")
         // Overwrites deleted content wherever that costs no additional write.
         try execute("PRAGMA secure_delete = FAST")
@@ -27,8 +27,8 @@ extension SQLiteConnection {
     public static func reader(path: String) throws(SQLiteError) -> SQLiteConnection {
         let connection = try SQLiteConnection(path: path, access: .readOnly, busyMilliseconds: 250)
         // 16 MiB, enough for the upper pages of the trees, which every query reads; the operating system
-        // caches the rest. Four times as much, or mapping the file into memory, made checks on two million
-        // live clicks no faster.
+        // caches the rest. Four times as much, or mapping the file into memory, made the matching of first
+        // launches with two million live clicks no faster.
         try connection.execute("PRAGMA cache_size = -16384")
         try connection.execute("PRAGMA query_only = ON")
         return connection
@@ -42,7 +42,7 @@ extension SQLiteConnection {
         do throws(SQLiteError) {
             return try examiner(of: file, hasLog ? .readOnly : .readWrite)
         } catch {
-            // No process can create files in the folder, so no other process writes to the database either.
+            // This process cannot create files in the folder; no process is likely to write to such a database.
             guard !hasLog, error.code == .cannotOpen || error.code == .readOnly else { throw error }
             return try examiner(of: file, .immutable)
         }

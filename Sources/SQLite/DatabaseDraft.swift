@@ -17,9 +17,10 @@ public final class DatabaseDraft {
     /// - Parameters:
     ///   - target: the file with the final name.
     ///   - suffix: the text that follows the final name in the draft's name.
-    ///   - source: the database to copy, which must not be overwritten.
-    ///   - byteCount: the size of the copy.
-    /// - Throws: `full` if the disk lacks the space, `constraint` or `busy` if the draft's name is in use.
+    ///   - source: the database to copy, which the draft must not overwrite.
+    ///   - byteCount: the size of the copy in bytes.
+    /// - Throws: `full` if the disk lacks the space, `constraint` or `busy` if the draft's name is in use, or an error
+    ///   of the file system.
     public init(of target: DatabaseFile, suffix: String, from source: DatabaseFile, byteCount: Int64)
         throws(SQLiteError)
     {
@@ -39,7 +40,7 @@ public final class DatabaseDraft {
         // The path outlives the call.
         descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw DatabaseFile.failure("creating", path) }
-        // The process that wrote the last draft may have published it meanwhile.
+        // The process that wrote the last draft may have published or deleted the file meanwhile.
         let identity = FileIdentity(descriptor)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, identity != nil, FileIdentity(link: path) == identity
         else {
@@ -64,7 +65,7 @@ public final class DatabaseDraft {
         guard fsync(descriptor) == 0 else { throw DatabaseFile.failure("syncing", path) }
     }
 
-    /// Gives the draft its final name, and returns when the name is on disk.
+    /// Syncs the draft, gives it its final name, and returns when the name is on disk.
     ///
     /// - Throws: `constraint` if a file has the final name and must not be replaced.
     public func publish(mayReplace: Bool) throws(SQLiteError) {
@@ -101,7 +102,7 @@ public final class DatabaseDraft {
     ///
     /// - Parameters:
     ///   - source: a connection in a read transaction.
-    ///   - isInterrupted: called after each step; true ends the copy.
+    ///   - isInterrupted: called after each step except the last; true ends the copy.
     /// - Throws: `interrupted` if `isInterrupted` returned true.
     public func fill(from source: SQLiteConnection, unless isInterrupted: () -> Bool) throws(SQLiteError) {
         try naming { () throws(SQLiteError) in

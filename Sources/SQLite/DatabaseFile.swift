@@ -25,7 +25,7 @@ public struct DatabaseFile: Sendable {
         self.path = resolved == "/" ? "/" + name : resolved + "/" + name
     }
 
-    /// Runs `body` while no other caller of this function opens a database in this folder.
+    /// Runs `body` while no other caller of this function, in any process, opens a database in this folder.
     ///
     /// Without this lock, a process could open a database that another one is still creating. SQLite itself
     /// does not wait while another connection switches to a write-ahead log.
@@ -42,12 +42,14 @@ public struct DatabaseFile: Sendable {
         return try body()
     }
 
-    /// Creates an empty file that only its owner may read; checks the header of a file that exists.
+    /// Creates an empty file that only its owner may read and write; checks the header of a file that exists.
     ///
     /// SQLite gives the files beside it the same mode.
     public func createIfMissing() throws(SQLiteError) { if try !createEmpty(path) { try requireHeader() } }
 
-    /// Creates an empty file for a copy of the database as it was at `version`, and returns its path.
+    /// Creates an empty file for a copy of the database before a migration, and returns its path.
+    ///
+    /// The name contains the version of the schema before the migration and the time, in milliseconds since 1970.
     public func createBackupFile(version: Int64, at milliseconds: Int64) throws(SQLiteError) -> String {
         let name = backupPath(version: version, at: milliseconds)
         guard try createEmpty(name) else {
@@ -73,7 +75,7 @@ public struct DatabaseFile: Sendable {
         )
     }
 
-    /// Syncs a file, and the folder that names it, to disk.
+    /// Syncs a file, and the database's folder, to disk.
     public func sync(_ path: String) throws(SQLiteError) {
         for name in [path, folder] {
             let isSynced: Void? = try Self.withFile(name, O_RDONLY) { descriptor throws(SQLiteError) in
@@ -98,7 +100,7 @@ public struct DatabaseFile: Sendable {
         guard isRead != nil else { throw Self.failure("opening", path) }
     }
 
-    /// Returns false if a file of that name exists.
+    /// Creates an empty file; returns false if a file of that name exists.
     private func createEmpty(_ path: String) throws(SQLiteError) -> Bool {
         // The path outlives the call.
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -219,7 +221,7 @@ extension DatabaseFile {
         throw .refused(.constraint, "\(path) exists, but is not a file")
     }
 
-    /// Returns whether a file is a database of the program with this number (sqlite.org/fileformat2.html, section 1.3).
+    /// Returns whether a file is a database with this application id (sqlite.org/fileformat2.html, section 1.3).
     public static func isDatabase(_ path: String, ofApplication id: Int64) -> Bool {
         let header = try? withFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) { first(72, of: $0) }
         guard let header, header.count == 72, header.starts(with: magic) else { return false }
@@ -261,7 +263,7 @@ extension DatabaseFile {
     /// The first bytes of every database (sqlite.org/fileformat2.html, section 1.3).
     private static let magic = Array("SQLite format 3\0".utf8)
 
-    /// Opens a file, runs `body`, and closes the file; returns nil if it cannot be opened, with `errno`.
+    /// Opens a file, runs `body`, and closes the file; if it cannot be opened, sets `errno` and returns nil.
     private static func withFile<Result>(
         _ path: String,
         _ flags: Int32,
@@ -297,7 +299,7 @@ extension DatabaseFile {
         return unsafe fstat(descriptor, &status) == 0 ? status : nil
     }
 
-    /// Returns an error with the cause in `errno`, after a system call that failed.
+    /// Creates the error for a system call that failed, from `errno`.
     static func failure(_ action: String, _ path: String) -> SQLiteError {
         let code: ResultCode =
             switch errno {
@@ -327,17 +329,17 @@ struct FileIdentity: Equatable, Sendable {
         (device, node) = (UInt64(status.st_dev), UInt64(status.st_ino))
     }
 
-    /// Nil if there is no file.
+    /// The identity of the file that a path leads to; nil if there is no file.
     init?(_ path: String) { self.init(DatabaseFile.status(of: path)) }
 
-    /// The identity of a name itself, even if it is a symbolic link.
+    /// The identity of a name itself, even if it is a symbolic link; nil if the name does not exist.
     init?(link name: String) { self.init(DatabaseFile.status(of: name, followsLink: false)) }
 
-    /// The identity of an open file.
+    /// The identity of an open file; nil if the system cannot report it.
     init?(_ descriptor: Int32) { self.init(DatabaseFile.status(of: descriptor)) }
 }
 
-/// The identities of an open database's files, to compare before each transaction.
+/// The identities of an open database's file and write-ahead log, to compare before each transaction.
 public struct OpenFiles: Sendable {
     private let files: [(path: String, identity: FileIdentity?)]
 

@@ -50,7 +50,9 @@ internal import CSQLite
         return true
     }
 
-    /// The number of the source's pages, and how many of them are not copied yet, after the last step.
+    /// The number of the source's pages, and how many of them were not copied, after the last step.
+    ///
+    /// Both are 0 before the first step and after ``finish()``.
     public var progress: (pageCount: Int, remaining: Int) {
         // The pointer is valid until the copy is finished.
         guard let pointer = unsafe pointer else { return (0, 0) }

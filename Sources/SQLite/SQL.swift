@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The text of one statement, composed only of constants.
+/// The text of one statement, or of a part of a statement, composed only of constants.
 ///
 /// Interpolations may be literals and other texts of this type. Text from run time cannot be interpolated, so
 /// that a value can enter a statement only as a parameter.

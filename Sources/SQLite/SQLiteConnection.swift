@@ -111,14 +111,14 @@ import Glibc
         return try result.get()
     }
 
-    /// Runs the statements of a text that is known at build time, such as a migration; binds no values.
+    /// Runs the statements of a text, such as a migration; the text must contain no value from outside the program.
     public func execute(_ script: String) throws(SQLiteError) {
         confinement.check()
         // The text is valid during the call, which gets neither a callback nor a pointer for a message.
         try check(unsafe sqlite3_exec(pointer, script, nil, nil, nil), "running a script")
     }
 
-    /// The number of rows that the last finished statement inserted, changed or deleted.
+    /// The number of rows that the last finished INSERT, UPDATE or DELETE changed.
     public var changeCount: Int64 {
         // The connection is open.
         unsafe sqlite3_changes64(pointer)
@@ -143,13 +143,13 @@ import Glibc
         return count
     }
 
-    /// The number of pages in the write-ahead log after this connection's last commit.
+    /// The number of pages in the write-ahead log after this connection's last commit; 0 before the first one.
     public var logPageCount: Int {
         // SQLite writes the cell only within calls on this connection, which belongs to this thread.
         Int(unsafe logPages.pointee)
     }
 
-    /// Whether the file could be opened only for reading, although writing was requested.
+    /// Whether the connection cannot write: reading was requested, or the file permits only reading.
     public var isReadOnly: Bool {
         // The connection is open, and "main" is its main database.
         unsafe sqlite3_db_readonly(pointer, "main") == 1
@@ -168,7 +168,7 @@ import Glibc
     /// The caller ensures that both threads do not use it at the same time.
     public func releaseFromThread() { confinement.release() }
 
-    /// Sets whether the last connection to the database copies the write-ahead log into it when it closes.
+    /// Sets whether this connection, if it is the last one to close, copies the write-ahead log into the database.
     public func setCheckpointOnClose(_ isOn: Bool) throws(SQLiteError) {
         // The connection is open.
         try check(unsafe afterlink_set_checkpoint_on_close(pointer, isOn ? 1 : 0), "setting up the close")
@@ -195,7 +195,9 @@ import Glibc
 
     /// Copies the write-ahead log into the database.
     ///
-    /// - Throws: an error of the disk; the next checkpoint then copies the whole log again.
+    /// A lock of another connection causes no error.
+    ///
+    /// - Throws: an error of the disk, after which the next checkpoint copies the whole log again.
     public func checkpoint(_ mode: CheckpointMode) throws(SQLiteError) -> Checkpoint {
         confinement.check()
         var logPages: Int32 = 0

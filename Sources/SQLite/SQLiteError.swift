@@ -11,7 +11,7 @@ public struct SQLiteError: Error, Equatable, Sendable {
     public let systemError: Int32
     /// SQLite's message, or the message of a refusal.
     public let message: String
-    /// The operation that failed.
+    /// The operation that failed; empty for a refusal.
     public let context: String
     /// Whether this program refused the operation, and not SQLite; ``message`` is then a sentence for the
     /// operator.
@@ -57,7 +57,7 @@ public struct SQLiteError: Error, Equatable, Sendable {
         self.init(extendedCode: status, systemError: systemError, message: text, context: context)
     }
 
-    /// Returns the error for a stored value that this program cannot have written.
+    /// Returns the error for a stored value that this program cannot have written; `context` is the operation.
     public static func corrupt(_ context: String) -> SQLiteError {
         let message = "this program cannot have written the stored value"
         return SQLiteError(extendedCode: SQLITE_CORRUPT, message: message, context: context)

@@ -253,7 +253,7 @@ extension Int: Bindable {
     }
 }
 
-/// Stored as the signed integer of the same 64 bits.
+/// SQLite stores the signed integer of the same 64 bits.
 extension UInt64: Bindable {
     @inlinable
     public func bind(to statement: Statement, at index: Int32) throws(SQLiteError) {
@@ -261,7 +261,7 @@ extension UInt64: Bindable {
     }
 }
 
-/// Stored as 0 or 1.
+/// SQLite stores 0 or 1.
 extension Bool: Bindable {
     @inlinable
     public func bind(to statement: Statement, at index: Int32) throws(SQLiteError) {

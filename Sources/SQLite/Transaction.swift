@@ -16,7 +16,7 @@ extension SQLiteConnection {
 
     public func commit() throws(SQLiteError) { try statement("COMMIT").run() }
 
-    /// Undoes the open transaction, if an error has not ended it.
+    /// Undoes the open transaction; does nothing if none is open, for example because an error has ended it.
     public func rollback() throws(SQLiteError) {
         guard isInTransaction else { return }
         try statement("ROLLBACK").run()

@@ -3,7 +3,7 @@ internal import Glibc
 internal import SQLite
 
 extension StoreError {
-    /// Runs `body`, and translates its errors, which then name the file at `path` for the operator.
+    /// Runs `body`, and translates its errors, which then name the file at `path`, if given, for the operator.
     static func translating<Result>(
         _ path: String? = nil,
         _ body: () throws(SQLiteError) -> Result
@@ -15,7 +15,7 @@ extension StoreError {
         }
     }
 
-    /// Creates the domain's error for an error of SQLite; a refusal keeps its sentence.
+    /// Creates the store's error for an error of SQLite; a refusal keeps its sentence.
     init(_ error: SQLiteError) {
         let (code, advice) = Self.meaning(of: error)
         guard !error.isRefusal else {

@@ -12,7 +12,8 @@ final class SQLiteEngine: BlockingEngine {
     private var transaction: WriteTransaction<SQLiteWriter>?
     /// The transaction of a connection that failed.
     ///
-    /// It stays open until another connection exists: without one, SQLite would read the log from the disk again.
+    /// It stays open until another connection exists: without an open connection, SQLite would read the log from the
+    /// disk again.
     private var failed: WriteTransaction<SQLiteWriter>?
     /// The files at the start, so that the store never writes to another database that has taken their place.
     private let files: OpenFiles

@@ -21,6 +21,8 @@ public final class SQLiteStore: Sendable {
 
     /// Opens the database, creates it if it does not exist, brings it up to date, and starts the writing thread.
     ///
+    /// With `isReadOnly`, it only opens a database that is up to date.
+    ///
     /// - Throws: an error that names the file and what to do; a refused file has not changed.
     public static func open(_ configuration: SQLiteConfiguration) throws(StoreError) -> SQLiteStore {
         try SQLiteStore(DatabaseOpening(configuration))
@@ -71,6 +73,8 @@ public final class SQLiteStore: Sendable {
 
     /// Performs the waiting writes, copies the log into the database, and closes the database; blocks.
     ///
+    /// It does nothing if the store is read-only.
+    ///
     /// - Parameter milliseconds: the time after which the store refuses writes that still wait.
     public func stop(within milliseconds: UInt64) {
         if !state.configuration.isReadOnly { threads.stop(within: milliseconds) }
@@ -116,7 +120,7 @@ extension SQLiteStore {
 
 /// Gives access to jobs and to the writing thread, mostly to tests, which run jobs on their own threads.
 extension SQLiteStore {
-    /// Whether jobs trust the wall clock; see ``SettledClock``.
+    /// Whether jobs trust the wall clock; after a leap of more than a day, they wait (``SettledClock``).
     public var isClockSettled: Bool { state.isClockSettled }
 
     package func makeJobContext() -> JobContext<some JobReader> { threads.makeJobContext() }

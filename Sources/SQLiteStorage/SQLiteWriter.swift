@@ -10,7 +10,7 @@ struct SQLiteWriter: StoreWriter {
     var reader: SQLiteReader { SQLiteReader(connection: connection) }
 }
 
-/// Writes records of checks, and named values.
+/// Writes records of checks (first launches' requests), and named values.
 extension SQLiteWriter {
     func insert(_ check: CheckRecord) throws(SQLiteError) {
         try connection.statement(Self.insertCheck).run(check)
@@ -80,7 +80,9 @@ extension SQLiteWriter {
         try connection.statement("DELETE FROM former_server_keys WHERE key_check = ?1").run(key)
     }
 
-    /// Stores the minute of a key's use, so that a key costs at most one write a minute, not one for each request.
+    /// Stores the minute of a key's use; returns false if this minute or a later one is stored, or the key is unknown.
+    ///
+    /// So a key costs at most one write a minute, not one for each request.
     func setUse(of key: KeyID, at now: Timestamp) throws(SQLiteError) -> Bool {
         let minute = now.milliseconds - now.milliseconds % 60_000
         try connection.statement(Self.setUse).run(key.high, key.low, minute)

@@ -52,7 +52,7 @@ internal import Glibc
     /// Releases the lock, which this thread must hold, waits for a change, and takes the lock again.
     ///
     /// - Parameter deadline: a time in nanoseconds of the monotonic clock; nil for no deadline.
-    /// - Returns: false if the deadline has passed.
+    /// - Returns: false if the deadline has passed; otherwise true, sometimes without a change.
     public func waitForChange(until deadline: UInt64?) -> Bool {
         guard let deadline else {
             // This thread holds the lock, as the call requires.

@@ -14,20 +14,21 @@
 public struct LoopPort {
     /// What a watched descriptor is ready for.
     ///
-    /// An error or a hang-up counts as both, so that the client learns of it when it reads.
+    /// An error or a hang-up counts as reading, so that the client learns of the failure when it reads. If the client
+    /// watches writing, it also counts as writing.
     public enum Readiness: Sendable {
         case reading
         case writing
     }
 
-    /// Watches a descriptor for reading; the loop calls the handler in each turn in which it is ready.
+    /// Watches a descriptor for reading; the loop calls the handler in each turn in which the descriptor is ready.
     ///
     /// The watch is level-triggered: a handler that leaves bytes unread is called again in the next turn, and the
-    /// loop does not sleep. The watch of a descriptor that is watched already replaces the former one. If the
-    /// system refuses the watch, the handler is never called; so every wait of a client needs a time limit.
+    /// loop does not sleep. A second watch of the same descriptor replaces the first one. If the system refuses the
+    /// watch, the handler is never called; so every wait of a client needs a time limit.
     public let watch: (_ descriptor: Int32, _ handler: @escaping (Readiness) -> Void) -> Void
 
-    /// Sets whether a watched descriptor is watched for writing too; at first it is not.
+    /// Sets whether the loop also watches a watched descriptor for writing; at first the loop does not.
     public let setWatchesWriting: (_ descriptor: Int32, Bool) -> Void
 
     /// Ends the watch of a descriptor; its handler is not called again, not even in this turn.

@@ -89,7 +89,7 @@ struct ConnectionStateTests {
 
     // MARK: Bodies
 
-    @Test("sends 100 only to a client that waits for it")
+    @Test("sends 100 Continue only to a client that waits for it")
     func continues() {
         let head = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-Continue\r\n"
         #expect(Machine.log("\(head)Content-Length: 5\r\n\r\n") == ["100"])
@@ -103,7 +103,7 @@ struct ConnectionStateTests {
         #expect(Machine.log(old) == [])
     }
 
-    @Test("sends 100 once for each request")
+    @Test("sends 100 Continue once for each request")
     func continuesAgain() {
         var machine = Machine()
         for _ in 0..<2 {

@@ -9,7 +9,7 @@ import Threads
 struct CrowdedEchoServerTests {
     private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    /// The number of connections that the tests open: at most 10,000, or about half the limit of descriptors.
+    /// The number of connections that the tests open: 10,000, or about half the limit of descriptors if that is fewer.
     private static var crowdCount: Int {
         var limit = rlimit()
         // The system fills the local value.
@@ -23,7 +23,7 @@ struct CrowdedEchoServerTests {
         defer { process.kill() }
         let other = try RawClient(port: process.port)
         _ = try other.ask(get)
-        // The nested calls need memory, which the connection must not keep.
+        // The server's function for /nested makes nested calls, whose memory the connection must not keep.
         let asked = "GET /nested HTTP/1.1\r\nHost: a\r\n\r\n"
         let before = process.figures.residentByteCount
         var crowd: [RawClient] = []
@@ -175,7 +175,7 @@ struct CrowdedEchoServerTests {
 }
 
 extension EchoProcess {
-    /// Opens a connection that has sent a request and read the response.
+    /// Opens a connection, sends a request on it, and reads the response.
     fileprivate func visit(overTLS: Bool) throws -> RawClient {
         let client = try overTLS ? RawClient(port: port, tls: TLSClientSettings()) : RawClient(port: port)
         guard try client.ask("GET /nested HTTP/1.1\r\nHost: a\r\n\r\n").status == 200 else {

@@ -4,7 +4,7 @@ import Support
 import Testing
 import Threads
 
-/// A process of `EchoServer` on a free port.
+/// A process of `EchoServer`, this package's test program, on a free port.
 final class EchoProcess {
     let port: UInt16
     private let process: ChildProcess

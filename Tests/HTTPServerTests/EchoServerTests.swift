@@ -47,7 +47,7 @@ struct EchoServerTests {
         #expect(process.exitStatus() == 0)
     }
 
-    @Test("marks all its descriptors to be closed in programs that it starts")
+    @Test("sets close-on-exec for all its descriptors")
     func closesOnExecution() async {
         // Use a separate process, in which no other test opens descriptors.
         await #expect(processExitsWith: .success) {

@@ -42,7 +42,7 @@ struct FieldLineTests {
     }
 
     @Test(
-        "leave the path and the query of the target readable in place",
+        "do not affect the path and the query, which can be read as texts and as bytes",
         arguments: [
             ("/a%20b?c=d&e", "/a%20b", "c=d&e"), ("/", "/", nil), ("/a?", "/a", ""),
             ("http://b?c", "/", "c"), ("*", "*", nil), ("http://b", "*", nil),

@@ -117,7 +117,7 @@ struct FramingTests {
     }
 
     @Test(
-        "are neither applied nor passed on if they only imitate framing",
+        "are neither applied nor passed on if they imitate framing with an underscore",
         arguments: ["Transfer_Encoding: chunked", "content_length: 5", "Content_Length: -1E23"]
     )
     func dropsImitations(line: String) {

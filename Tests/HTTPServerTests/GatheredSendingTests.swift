@@ -3,7 +3,7 @@ import Support
 import Testing
 import Threads
 
-/// The server sends responses at the end of a loop's turn, and the remaining bytes when the client reads.
+/// Tests that the server sends responses at the end of a loop's turn (iteration), and the rest when the client reads.
 @Suite("Responses whose client does not read at once", .blocking)
 struct GatheredSendingTests {
     /// The length of a response of which the kernel does not buffer all bytes.
@@ -85,7 +85,7 @@ struct GatheredSendingTests {
             let client = try await stuckClient(of: server)
             let start = MonotonicTime.now()
             #expect(Polling.until { server.server.statistics.openConnections == 0 })
-            // It must not be twice the timeout: bytes that the client took before the wait are no progress.
+            // The wait must not take twice the timeout: bytes that the client took before the wait are no progress.
             #expect(MonotonicTime.now().nanoseconds(since: start) < 15_500_000_000)
             client.close()
         }

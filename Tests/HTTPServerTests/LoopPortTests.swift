@@ -98,7 +98,7 @@ struct LoopPortTests {
         }
     }
 
-    @Test("calls no handler that the same event's first call has ended", arguments: [true, false])
+    @Test("does not report writing if the report of reading has ended the watch", arguments: [true, false])
     func endsInside(unwatches: Bool) async throws {
         let pair = try SocketPair()
         let log = Mutex<[LoopPort.Readiness]>([])
@@ -200,7 +200,7 @@ struct LoopPortTests {
         }
     }
 
-    @Test("answers other requests while one waits for a silent socket and nobody reads another")
+    @Test("answers other requests while one waits for a silent socket, and a watched socket has unread bytes")
     func stuckSocketDelaysNobody() async throws {
         let (silent, unread) = (try SocketPair(), try SocketPair())
         try await TestServer.run(waiting: { port in
@@ -325,7 +325,7 @@ struct LoopPortTests {
         }
     }
 
-    @Test("releases a client whose last reference is the handler of its watch, when it unwatches")
+    @Test("releases a client whose last reference is the handler of its watch, when the watch ends")
     func releasesClient() async throws {
         let pair = try SocketPair()
         let isReleased = Gate()
@@ -363,7 +363,7 @@ struct LoopPortTests {
 
 // MARK: - Clients of the port
 
-/// A client of one loop, which returns what its socket brings to all requests that wait.
+/// A client on one loop; when its socket gets a text, all requests that wait get this text.
 private final class PortClient {
     private let port: LoopPort
     private let pair: SocketPair
@@ -375,7 +375,7 @@ private final class PortClient {
         self.port = port
         self.pair = pair
         self.isReleased = isReleased
-        // Keeps this object alive as long as the loop watches its socket.
+        // The closure keeps this object alive as long as the loop watches the socket.
         port.watch(pair.near) { _ in
             guard !self.waiting.isEmpty, let text = pair.receive() else { return }
             for continuation in self.waiting { continuation.resume(returning: text) }

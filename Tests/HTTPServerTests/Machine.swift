@@ -3,7 +3,7 @@ import Threads
 
 /// The state machine of a connection without a socket; it gets bytes and logs its actions.
 struct Machine {
-    /// A line for each action: a request for the handler, an interim response, a rejection, an end.
+    /// A line for each action except reading: a request for the handler, an interim response, a rejection, an end.
     private(set) var log: [String] = []
     /// The requests for the handler.
     private(set) var requests: [Request] = []

@@ -8,7 +8,10 @@ struct RequestMemoryTests {
     private static let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(length)\r\n\r\n"
     private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    @Test("a body takes its length once, whatever its pieces", arguments: [500, 1_447, 16_384, 65_536])
+    @Test(
+        "a body takes no more memory than its length, whatever the pieces",
+        arguments: [500, 1_447, 16_384, 65_536]
+    )
     func holdsBodiesOnce(pieceLength: Int) {
         let bytes = Array(Self.head.utf8) + [UInt8](repeating: 0x61, count: Self.length)
         let memory = RequestMemory(limit: .max)

@@ -44,7 +44,7 @@ struct SmugglingTests {
         expectRefusal(Self.head + "Transfer-Encoding: chunked\r\n\r\n" + body)
     }
 
-    @Test("a request with any byte around Transfer-Encoding is refused, or its length frames the body")
+    @Test("a request with any byte around Transfer-Encoding is refused, or is framed by its Content-Length")
     func anyByteAnywhere() {
         for byte in 0...255 {
             let character = String(Unicode.Scalar(UInt8(byte)))

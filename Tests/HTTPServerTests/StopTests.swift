@@ -7,7 +7,7 @@ import Threads
 struct StopTests {
     private let get = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    @Test("answers a request that a handler has with Connection: close, and accepts no more connections")
+    @Test("answers a handler's current request with Connection: close, and accepts no more connections")
     func answersInFlight() async throws {
         let gate = Gate()
         try await TestServer.answering { _ in

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A turn of a loop", .blocking)
 struct TurnTests {
-    @Test("ends, and the handler is called, even if a request always has a job for the loop")
+    @Test("ends with a call of the handler, even if a request always has a job for the loop")
     func endsUnderLoad() async throws {
         let turns = Mutex(0)
         try await TestServer.run {
@@ -25,7 +25,7 @@ struct TurnTests {
         }
     }
 
-    @Test("begins with the number of connections that have work")
+    @Test("begins with a call of the handler, which gets the number of connections that have work")
     func countsConnections() async throws {
         let counts = Mutex<[Int]>([])
         let (isHeld, mayContinue) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

@@ -58,7 +58,7 @@ struct MonotonicTimeTests {
 
 @Suite("Delivery ledger")
 struct DeliveryLedgerTests {
-    @Test("reports each response once, when all its bytes are acknowledged, and the rest at the end")
+    @Test("reports each response once, when all its bytes are acknowledged, and the others at the end")
     func tells() {
         var ledger = DeliveryLedger()
         var reports: [String] = []

@@ -239,7 +239,7 @@ struct WebServerTests {
         }
     }
 
-    @Test("closes soon, although a refused client does not close")
+    @Test("closes a refused connection soon, even if the client does not close")
     func lingersBriefly() async throws {
         try await TestServer.run {
             $0.timeouts.linger = .milliseconds(100)

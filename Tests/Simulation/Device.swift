@@ -6,7 +6,7 @@ public struct Device: Hashable, Sendable {
     public var platform: Platform
     public var model: String
     public var os: OSVersion
-    /// The width in points of an iPhone, or in pixels of an Android phone.
+    /// The width of the screen, in points for an iPhone, in pixels for an Android phone.
     public var width: Int
     public var height: Int
     public var scale: Int
@@ -15,7 +15,7 @@ public struct Device: Hashable, Sendable {
     /// The set of components that the app's SDK hashes: `A`…`D`.
     public var form: Character
 
-    /// Returns the text that a client with this form hashes.
+    /// Returns the text that a client with this form hashes; `os` replaces the device's version unless it is nil.
     public func text(form: Character, os: OSVersion? = nil) -> String {
         let version = (os ?? self.os).text(for: platform)
         let pixels = width * scale
@@ -27,7 +27,7 @@ public struct Device: Hashable, Sendable {
         }
     }
 
-    /// The forms of the clients on this platform.
+    /// The forms of fingerprints that clients on this platform send.
     public var forms: [Character] { platform == .ios ? ["A", "B", "C", "D"] : ["C"] }
 }
 
@@ -72,7 +72,7 @@ struct Phones {
         _ place: (zone: String, language: String, share: Double),
         _ random: inout SeededGenerator
     ) -> Device {
-        // The first of the 400 kinds are very common.
+        // There are 400 kinds; the lower the number of a kind, the more phones are of this kind.
         let kind = random.skewed(below: 400)
         return Device(
             platform: .android,

@@ -17,7 +17,7 @@ extension Networks {
     private static let venueBase: UInt32 = 0xc900_0000
     private static let relayBase: UInt32 = 0xd000_0000
 
-    /// Returns where a person is; their home and office are always the same.
+    /// Returns where a person is; each person always has the same home and the same office.
     func place(of person: UInt64, isApple: Bool, _ random: inout SeededGenerator) -> NetworkLocation {
         if unknown || hidden > 0 && random.chance(hidden) {
             return NetworkLocation(network: .home, address: nil)

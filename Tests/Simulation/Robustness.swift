@@ -4,7 +4,7 @@ public import Storage
 
 /// Prints the figures of worlds with one parameter changed: one row for each world and change.
 public enum Robustness {
-    /// A world's bars: the limits for its figures, with and without a change.
+    /// The limits for a world's figures; they apply with and without a change.
     struct Bars {
         let precision: Double
         let found: Double

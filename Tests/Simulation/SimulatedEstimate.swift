@@ -2,7 +2,7 @@ public import Attribution
 public import Storage
 import Support
 
-/// The expected false matches of a world, and the true ones.
+/// The number of false matches that the model expects in a world, and the true number.
 public struct SimulatedEstimate {
     public private(set) var estimate = FalseMatchEstimate()
     public let replay: Replay
@@ -13,7 +13,7 @@ public struct SimulatedEstimate {
 
     public var score: ReplayScore { replay.score }
 
-    /// Matches with another link than the person's click had, or for a launch without a click.
+    /// The number of matches with another link than the person's click had, or for a launch without a click.
     public var trueFalse: Int { score.knownMatches - score.rightLink }
 
     public init(_ world: World, seed: UInt64, _ plan: ReplayPlan) {

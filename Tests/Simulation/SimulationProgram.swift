@@ -2,7 +2,7 @@ import Attribution
 import Foundation
 import Storage
 
-/// The program: plays worlds by name and prints a line for each run.
+/// The program `Simulate`, whose commands its usage text lists; for each run of a world, it prints a line.
 public enum SimulationProgram {
     private static let usage = """
         Simulate [WORLD…] [clicks=N] [seed=N] [seeds=N] [refresh=SECONDS] [newest] [details] [digest]

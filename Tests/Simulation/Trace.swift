@@ -36,7 +36,7 @@ public struct TracedLaunch: Sendable {
         case organic
         /// A reinstallation on the same device.
         case reinstall
-        /// The same check again, because the response was lost.
+        /// The previous launch's check again, because the response was lost.
         case retry
     }
 
@@ -58,7 +58,7 @@ extension TracedClick {
     public var link: String { "myapp://promo/\(url)" }
     public var campaignKey: String { "CAMPAIGN\(campaign)" }
 
-    /// The members of the click's body that a page's script knows, without braces: no value needs escaping.
+    /// The members of the click's body that a page's script knows, as JSON without braces; no value needs escaping.
     public var members: String {
         #""deeplink_url":"\#(link)","campaign_key":"\#(campaignKey)","#
             + #""platform":"\#(device.platform.rawValue)","signals":\#(device.browserSignals)"#

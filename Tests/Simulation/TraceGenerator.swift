@@ -34,7 +34,7 @@ public struct TraceGenerator {
         for _ in 0..<Int(organic) { makeOrganic(at: start + timeOfDay()) }
     }
 
-    /// Adds a whole day's visitors within half an hour, as a message to all customers causes them.
+    /// Adds a whole day's visitors, most of them within half an hour, as after a message to all customers.
     private mutating func makeBurst(atHour hour: Double) {
         for _ in 0..<world.clicksPerDay {
             makeVisitor(at: hour * 3600 + random.logNormal(median: 420, sigma: 0.9), campaign: 0)

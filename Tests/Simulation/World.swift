@@ -1,6 +1,8 @@
-/// The parameters of a world, which the server does not know.
+/// The parameters of a simulated world, which the server does not know.
 public struct World: Sendable {
-    /// A share of the delays from click to launch: log-normal with this median in seconds.
+    /// A share of the delays from click to launch, log-normally distributed.
+    ///
+    /// The median is in seconds; `sigma` is the standard deviation of the delay's logarithm.
     public struct Delay: Sendable {
         public var share: Double
         public var median: Double
@@ -37,7 +39,7 @@ public struct World: Sendable {
     public var misspelt = 0.02
     /// The additional share of traffic at 15:00, which is missing at 3:00.
     public var diurnal = 0.5
-    /// The hours since the start at which a whole day's clicks come in addition, within half an hour.
+    /// The hours since the start at which a day's number of clicks comes in addition, most within half an hour.
     public var bursts: [Double] = []
     /// Whether the world is an event, with clicks and launches in three short rushes a day.
     public var isEvent = false
@@ -64,7 +66,9 @@ public struct Networks: Sendable {
     public var venueShare = 0.0
     /// The share of iPhones' clicks and launches through a relay.
     public var relay = 0.05
-    /// The shares of people still in the same network within ten minutes, an hour, four and twelve hours, and later.
+    /// The shares of people who are still in the same network after a time.
+    ///
+    /// The times are up to ten minutes, up to an hour, up to four hours, up to twelve hours, and longer.
     public var stays = [0.86, 0.78, 0.62, 0.52, 0.48]
     /// The mean number of seconds after which a carrier assigns another address.
     public var carrierLease = 4.0 * 3600

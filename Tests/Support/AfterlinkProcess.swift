@@ -16,7 +16,7 @@ public final class AfterlinkProcess: Sendable {
     ///   - installation: the installation whose database is served.
     ///   - arguments: settings in addition to the address and the database.
     ///   - environment: variables in addition to those of this process.
-    ///   - endsWithStarter: see `ChildProcess`.
+    ///   - endsWithStarter: whether the kernel ends the server when the thread that started it ends.
     /// - Throws: `ChildProcess.Failure` with the end of the server's log if the server ends before it listens.
     public init(
         _ installation: Installation,
@@ -49,11 +49,11 @@ public final class AfterlinkProcess: Sendable {
     /// Requests a graceful stop, without waiting.
     public func terminate(with signal: Int32 = SIGTERM) { process.send(signal) }
 
-    /// - Returns: the exit status.
+    /// - Returns: the exit status, or the negative number of the signal that ended the process.
     @discardableResult
     public func waitUntilExit() -> Int32 { process.waitUntilExit() }
 
-    /// - Returns: the exit status; nil if the process has not ended in time.
+    /// - Returns: the exit status, as ``waitUntilExit()``; nil if the process has not ended within the limit.
     public func exitStatus(withinSeconds limit: Int) -> Int32? {
         let end = ContinuousClock.now + .seconds(limit)
         _ = Polling.until { !isRunning || ContinuousClock.now > end }

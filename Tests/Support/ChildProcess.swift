@@ -19,7 +19,7 @@ public final class ChildProcess: Sendable {
     ///   - program: the program's file.
     ///   - arguments: the program's arguments.
     ///   - environment: variables in addition to those of this process.
-    ///   - errorLog: the file to which the program's standard error is appended; nil for none.
+    ///   - errorLog: the file to which the program's standard error is appended; nil drops the standard error.
     ///   - endsWithStarter: whether the kernel ends the program when the thread that started it ends (prctl(2),
     ///     PR_SET_PDEATHSIG). Set it only in a program whose main thread starts all child processes.
     /// - Throws: when the program cannot be started.
@@ -99,7 +99,7 @@ public final class ChildProcess: Sendable {
 }
 
 extension ChildProcess {
-    /// The exit status and the output of a program.
+    /// The exit status and the output of a program; for a signal, the status is its negative number.
     public struct Output: Sendable {
         public let status: Int32
         public let standardOutput: Data

@@ -4,7 +4,7 @@ internal import COpenSSL
 public enum ClientHello {
     /// Returns a TLS 1.3 client's first flight, as OpenSSL makes it.
     public static func bytes() throws -> [UInt8] {
-        // The context and the connection, which owns both ends, are freed at the end of this function.
+        // The connection owns its input and its output. It and the context are freed at the end of this function.
         let context = unsafe SSL_CTX_new(TLS_client_method())
         let connection = unsafe SSL_new(context)
         defer {

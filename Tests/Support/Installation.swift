@@ -29,7 +29,7 @@ public final class Installation: Sendable {
     /// The URL of a PostgreSQL database that the servers use instead of a file; nil for a file.
     private let databaseURL: String?
 
-    /// The SQLite file, unless the database is another one.
+    /// The SQLite file of the database; no such file exists if the database is in PostgreSQL.
     public var database: URL { folder.appending(path: "afterlink.db") }
     /// Further settings of every command on the database.
     public let settings: [String]

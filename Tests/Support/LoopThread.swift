@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A thread that runs jobs one after another, like an event loop's, for code that must stay on one thread.
+/// A thread that runs jobs one after another, as an event loop's thread does, for code that must stay on one thread.
 public final class LoopThread: SerialExecutor, TaskExecutor {
     private final class Queue: Sendable {
         private let jobs = Mutex<[UnownedJob]>([])
@@ -52,7 +52,7 @@ public final class LoopThread: SerialExecutor, TaskExecutor {
                 )
             }
             #if PostgreSQL
-            // The function may keep a session, which keeps the port and so this object.
+            // This closure may keep a session alive, and so the port and this object.
             sockets.turnDidEnd = {}
             #endif
         }

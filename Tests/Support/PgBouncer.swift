@@ -9,10 +9,10 @@ internal import Glibc
 public final class PgBouncer: Sendable {
     /// Whether the program is installed: the package `pgbouncer`.
     public static var isInstalled: Bool { program != nil }
-    /// Why suites are skipped where it is not.
+    /// The reason for skipping suites if the program is not installed.
     public static let missing = "PgBouncer or PostgreSQL is not installed (packages pgbouncer and postgresql)"
 
-    // The folder is in the path of root alone.
+    // Debian's folder for PgBouncer, /usr/sbin, is only in the PATH of root.
     private static let program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].first {
         FileManager.default.isExecutableFile(atPath: $0)
     }

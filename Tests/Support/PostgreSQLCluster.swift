@@ -5,11 +5,12 @@ internal import Synchronization
 /// A PostgreSQL server with data of its own in a temporary folder, which ends and is deleted with this process.
 ///
 /// It listens on a Unix socket in ``folder``, which needs no password, and on a port of 127.0.0.1, which does. Its disk
-/// is synchronised as in production. The server refuses to run as root, so tests of root run it as another user.
+/// is synchronised as in production. The server refuses to run as root, so tests that run as root start it as another
+/// user.
 public final class PostgreSQLCluster: Sendable {
     /// Whether the programs of a server are installed: the package `postgresql`.
     public static var isInstalled: Bool { programs != nil }
-    /// Why suites are skipped where they are not.
+    /// The reason for skipping suites if the programs are not installed.
     public static let missing = "the programs of a PostgreSQL server are not installed (package postgresql)"
 
     /// The folder of the server's programs and of `pgbench`; nil if they are not installed.
@@ -33,7 +34,7 @@ public final class PostgreSQLCluster: Sendable {
     }
 
     public static let user = "postgres"
-    /// Also the folder of the Unix socket.
+    /// The folder of the server's files and of its Unix socket.
     public let folder: URL
     public let port: UInt16
     /// The password of ``user``.
@@ -47,9 +48,9 @@ public final class PostgreSQLCluster: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: lines of `postgresql.conf`.
-    ///   - dataFolder: a new folder for the data, which stays; nil for a folder in ``folder``.
+    ///   - dataFolder: a new folder for the data, which is not deleted; nil for a folder in ``folder``.
     ///   - primary: the server that this one becomes a standby of, with its data; nil for a server with data of its own.
-    ///   - environment: returns variables of the server, by the folder of its data.
+    ///   - environment: returns variables of the server's environment; its argument is the folder of the data.
     /// - Throws: if the programs are missing or fail.
     public init(
         _ configuration: [String] = [],
@@ -84,7 +85,7 @@ public final class PostgreSQLCluster: Sendable {
                 ]
             )
         )
-        // Everything else in the folder is written by the server's user.
+        // From here on, all files in the folder are written as the server's user.
         if let primary {
             try run(
                 "pg_basebackup",
@@ -180,7 +181,7 @@ extension PostgreSQLCluster {
         return file?.split(separator: "\n").first.flatMap { Int32($0) }
     }
 
-    /// Starts the server after its first process was killed; its other processes must notice that before.
+    /// Starts the server after its first process was killed; tries until the other processes have noticed and ended.
     public func startAfterKill() throws {
         let end = Polling.end
         while true {
@@ -234,16 +235,16 @@ public final class PostgreSQLTestDatabase: Sendable {
 
 /// The shell that starts and stops a server, in a session of its own.
 ///
-/// Its input is a pipe, which closes with this value or with this process, even if the process is killed. A server that
-/// this process started itself would keep open what Foundation waits for.
+/// Its input is a pipe, which closes with this value or with this process, even if the process is killed. If this
+/// process started the server itself, the server would keep open a descriptor whose end Foundation waits for.
 final class Supervisor: Sendable {
     private let ends: Mutex<(commands: FileHandle, statuses: FileHandle)>
 
     init(_ command: [String]) throws {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        // It waits for the shell. Otherwise it would end at once, and stay unreaped while the server runs; the exit tests of
-        // swift-testing, which wait for any child process, would see it again and again.
+        // With --wait, setsid waits for the shell. Otherwise setsid would end at once, and stay unreaped while the
+        // server runs; the exit tests of swift-testing, which wait for any child process, would see it again and again.
         process.arguments = ["setsid", "--wait"] + command
         let (input, output) = (Pipe(), Pipe())
         // Another child process must not keep the pipe open.

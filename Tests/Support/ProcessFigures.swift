@@ -22,12 +22,12 @@ public struct ProcessFigures: Sendable {
             .map(ProcessFigures.init(of:))
     }
 
-    /// Open descriptors.
+    /// The number of open descriptors; 0 once the process is gone.
     public var descriptorCount: Int {
         (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd").count) ?? 0
     }
 
-    /// Open descriptors of sockets.
+    /// The number of open sockets; 0 once the process is gone.
     public var socketCount: Int {
         let folder = "\(folder)/fd"
         let numbers = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

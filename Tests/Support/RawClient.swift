@@ -2,7 +2,7 @@ import Glibc
 
 /// A TCP connection to a server under test that sends exactly the bytes a test passes.
 ///
-/// Each call blocks for at most `patienceMilliseconds`.
+/// Each wait for bytes of the server lasts at most `patienceMilliseconds`, and then throws `tooSlow`.
 public final class RawClient {
     public enum Failure: Error {
         case cannotConnect
@@ -18,7 +18,7 @@ public final class RawClient {
         public var fields: [String]
         public var body: String
 
-        /// Returns the value of the first field of a name, in upper or lower case; nil if there is none.
+        /// Returns the value of the first field of a name, in letters of either case; nil if there is none.
         public func field(_ name: String) -> String? {
             let prefix = name.lowercased() + ": "
             return fields.first { $0.lowercased().hasPrefix(prefix) }.map {
@@ -137,7 +137,7 @@ public final class RawClient {
         return String(decoding: received, as: UTF8.self)
     }
 
-    /// Whether the peer sends nothing for the given time.
+    /// Returns whether no byte is unread and the peer sends nothing for the given time.
     public func isSilent(milliseconds: Int32) -> Bool {
         received.isEmpty && !isReadable(milliseconds: milliseconds)
     }

@@ -2,7 +2,7 @@ internal import COpenSSL
 internal import Foundation
 internal import Synchronization
 
-/// A server over TLS on a free port of the loopback address that sends exactly the bytes that a test chooses.
+/// A server, over TLS or without, on a free port of the loopback address; it sends exactly the bytes a test chooses.
 ///
 /// Each connection has a thread of its own, on which the test's closure runs.
 public final class RawTLSServer: Sendable {
@@ -53,7 +53,7 @@ public final class RawTLSServer: Sendable {
         fileprivate let descriptor: Int32
         fileprivate let session: OpaquePointer?
 
-        /// Reads until a blank line: a request without a body.
+        /// Reads a request without a body, up to its blank line or the end of the connection.
         public func readHead() -> String {
             var text = ""
             var buffer = [UInt8](repeating: 0, count: 4096)
@@ -119,7 +119,7 @@ public final class RawTLSServer: Sendable {
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
-    /// The number of accepted connections, including failed ones.
+    /// The number of accepted connections, including those whose handshake failed.
     public var acceptedCount: Int { state.accepted.load(ordering: .sequentiallyConsistent) }
 
     private static func serve(_ descriptor: Int32, _ state: State, _ serve: (Connection) -> Void) {

@@ -24,7 +24,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         return bits ^ bits >> 31
     }
 
-    /// Returns pieces joined at random.
+    /// Returns a text of random pieces, whose number is random within `count`.
     public mutating func text(of pieces: [String], count: ClosedRange<Int>) -> String {
         (0..<Int.random(in: count, using: &self)).map { _ in pieces.randomElement(using: &self) ?? "" }
             .joined()

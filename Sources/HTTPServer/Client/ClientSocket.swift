@@ -5,7 +5,7 @@ internal import Threads
 
 /// Finds the addresses of a host's name with the system's files, resolvers and search domains.
 public enum HostLookup {
-    /// Returns the addresses in the order in which to try them; none if the name is unknown or the look-up fails.
+    /// Returns the addresses in the order in which to try them; empty if the name is unknown or the look-up fails.
     ///
     /// Blocks until the system has an answer, which may take half a minute.
     public static func addresses(of host: String, port: UInt16) -> [PeerAddress] {
@@ -37,7 +37,7 @@ public enum HostLookup {
             }
             return PeerAddress(ipv4: UInt32(bigEndian: word), port: port)
         case AF_INET6:
-            // An address of this family is a sockaddr_in6, which contains the 16 bytes.
+            // An address of this family is a sockaddr_in6, which contains the address's 16 bytes.
             let words = unsafe pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
                 unsafe unsafeBitCast($0.pointee.sin6_addr, to: (UInt64, UInt64).self)
             }
@@ -49,8 +49,8 @@ public enum HostLookup {
 
 /// Looks up a name on a separate thread, so that the caller can stop waiting at a deadline.
 ///
-/// The system's look-up cannot be cancelled. After the deadline, it continues until its resolvers have answered, and
-/// counts towards `maximumConcurrentCount` until then.
+/// The system's look-up cannot be cancelled. After the deadline, it continues until the system's resolvers have
+/// answered, and counts towards `maximumConcurrentCount` until then.
 enum BoundedLookup {
     private static let maximumConcurrentCount = 16
     private static let concurrentCount = Atomic<Int>(0)
@@ -131,7 +131,7 @@ struct ClientSocket: ~Copyable {
         while sent < bytes.count {
             switch socket.send(bytes, from: sent) {
             case .bytes(let count): sent += count
-            // The server has closed the connection, but the bytes that it sent before can still be read.
+            // The connection has failed, but bytes that the server sent before may still be readable.
             case .failed: return
             case .full:
                 let left = limit.nanoseconds(since: .now())
@@ -141,11 +141,11 @@ struct ClientSocket: ~Copyable {
         }
     }
 
-    /// Returns the next bytes; none at the end of the connection or after its failure.
+    /// Returns the next bytes; an empty array at the end of the connection or after its failure.
     func receive(until deadline: MonotonicTime, _ stage: HTTPSFailure.Stage) throws(HTTPSFailure) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: TLSClient.receiveLength)
         while true {
-            // The limit is for the whole response, so check it even if bytes have arrived.
+            // The deadline is for the whole call, so check it even if bytes have arrived.
             let left = deadline.nanoseconds(since: .now())
             guard left > 0 else { throw .timedOut(stage: stage) }
             switch socket.receive(into: &buffer) {

@@ -6,10 +6,10 @@ internal import Threads
 /// to one of them, so that a second look-up of the name cannot lead to another address. It follows no redirect. It
 /// limits the duration of a call and the length of a response.
 ///
-/// A call blocks its thread, so that no event loop may make one. There are three reasons for blocking. The system's
+/// A call blocks its thread, so an event loop must not make one. There are three reasons for blocking. The system's
 /// look-up of a name blocks and cannot be cancelled, so that it needs a thread anyway. A handshake computes for
-/// milliseconds, in which visitors' connections would wait. And calls are rare. Source of the rules: OWASP ASVS 5.0,
-/// 1.3.6.
+/// milliseconds, in which an event loop's connections would wait. And calls are rare. The rules on addresses and
+/// redirects follow OWASP ASVS 5.0, 1.3.6 (server-side request forgery).
 public struct HTTPSClient: Sendable {
     /// The limits of one call.
     public struct Bounds: Sendable {
@@ -70,7 +70,7 @@ public struct HTTPSClient: Sendable {
             let stage: HTTPSFailure.Stage = tls.isEstablished ? .answer : .handshake
             if let answer = try parser.receive(plain) { return answer }
             if tls.hasEnded, !tls.hasEndedWell {
-                // Send the alert with the reason; the call fails in any case.
+                // Send the TLS alert that names the reason; the call fails in any case.
                 _ = try? socket.send(output, until: limit, stage)
                 if let problem = tls.certificateProblem { throw .certificate(problem) }
                 throw plain.isEmpty && !parser.hasBegun ? .tls : .endedEarly
@@ -97,16 +97,17 @@ public struct HTTPSRequest: Sendable {
     private let fields: [FieldLine]
     private let body: [UInt8]
 
-    /// Creates a request; nil if a part is invalid, so that no part can change the meaning of the request.
+    /// Creates a request; nil if a part is invalid, such as a field value with a line end.
     ///
-    /// The host must be an address, or a name of 1 to 253 bytes without `%`. The port must not be 0.
+    /// The host must be an address, or a name of 1 to 253 bytes that RFC 3986 calls `unreserved` or `sub-delims`. The
+    /// port must not be 0.
     ///
     /// - Parameters:
     ///   - host: a name, an IPv4 address, or an IPv6 address with or without brackets.
     ///   - port: the server's port.
     ///   - method: usually GET, HEAD or POST.
     ///   - target: the path from its slash, with the query.
-    ///   - fields: field lines in addition to `Host`, `Connection`, `Accept-Encoding` and `Content-Length`.
+    ///   - fields: further field lines; the client adds `Host`, `Connection`, `Accept-Encoding` and `Content-Length`.
     ///   - body: empty for none.
     public init?(
         host: String,
@@ -160,19 +161,19 @@ public struct HTTPSResponse: Sendable, Equatable {
     public let fields: [FieldLine]
     public let body: [UInt8]
 
-    /// Returns the value of the first field line of this name in either case; nil without such a line.
+    /// Returns the value of the first field line of this name, in letters of either case; nil without such a line.
     public func field(_ name: String) -> String? {
         fields.first { ByteClass.equals(name.lowercased(), $0.name) }?.value
     }
 }
 
-/// The reason why an outgoing request got no response.
+/// The reason why an outgoing request failed.
 public enum HTTPSFailure: Error, Equatable, Sendable {
     /// The system found no address of the host.
     case unknownHost
     /// One of the host's addresses is not permitted, so that the client connected to none.
     case addressRefused
-    /// None of the host's addresses accepted a connection.
+    /// None of the host's addresses accepted a connection; the last one refused it or was unreachable.
     case notReached
     /// The call took too long; `stage` names the step.
     case timedOut(stage: Stage)
@@ -180,13 +181,15 @@ public enum HTTPSFailure: Error, Equatable, Sendable {
     case certificate(String)
     /// TLS failed for another reason, such as a server without TLS.
     case tls
-    /// The bytes are not an HTTP/1.1 response; the text is one sentence with the reason.
+    /// The bytes are not an HTTP/1.0 or HTTP/1.1 response; the text is one sentence with the reason.
     case malformed(String)
-    /// The body is longer than the limit.
+    /// The response's body is longer than `Bounds.bodyByteCount`.
     case tooLarge
     /// The connection ended before the response did.
     case endedEarly
-    /// This machine could not make the call: there are too many calls at once, no descriptor, or no memory.
+    /// This machine could not make the call.
+    ///
+    /// Too many look-ups run at once, no thread, descriptor or memory is left, or the file `roots` cannot be used.
     case resources
 
     public enum Stage: String, Sendable { case name, connection, handshake, answer }

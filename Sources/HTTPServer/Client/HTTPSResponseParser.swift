@@ -23,7 +23,7 @@ package struct HTTPSResponseParser {
     private let isHead: Bool
     private let limits: Limits
     private var state = State.statusLine
-    /// The bytes that the parser has not consumed: the status line, all field lines, or a part of the body.
+    /// The bytes that the parser has not consumed; it consumes the status line, and all field lines, as a whole.
     private var input: [UInt8] = []
     private var section = FieldSectionParser(at: 0)
     private var status = 0
@@ -61,14 +61,16 @@ package struct HTTPSResponseParser {
 
     /// Records that the server sends no more, and returns the response.
     ///
-    /// It throws `endedEarly` unless the body ends with the connection and `isClean` is true: the server has sent a
-    /// close_notify.
+    /// It throws `endedEarly` unless the body ends with the connection and the server has sent a close_notify
+    /// (`isClean`).
     package mutating func end(isClean: Bool) throws(HTTPSFailure) -> HTTPSResponse {
         guard state == .body, case .rest = framing, isClean else { throw .endedEarly }
         return HTTPSResponse(status: status, fields: fields, body: body)
     }
 
-    /// Parses `HTTP/1.0` or `HTTP/1.1`, a blank, three digits, and a phrase, which the parser ignores.
+    /// Parses `HTTP/1.0` or `HTTP/1.1`, a space, three digits, and an optional phrase, which the parser ignores.
+    ///
+    /// - Returns: whether the line is complete.
     private mutating func readStatusLine() throws(HTTPSFailure) -> Bool {
         guard let end = input.firstIndex(of: ByteClass.lineFeed) else {
             guard input.count <= Self.statusLineLimit else {
@@ -142,7 +144,9 @@ package struct HTTPSResponseParser {
         return true
     }
 
-    /// Returns the framing of the body (RFC 9112 §6.3); throws for several or malformed lengths or codings.
+    /// Returns the framing of the body (RFC 9112 §6.3).
+    ///
+    /// Throws for a repeated or malformed length, for any coding other than `chunked` alone, and for both together.
     private static func framing(of fields: [FieldLine]) throws(HTTPSFailure) -> Body {
         let lengths = fields.filter { ByteClass.equals("content-length", $0.name) }
         let codings = fields.filter { ByteClass.equals("transfer-encoding", $0.name) }

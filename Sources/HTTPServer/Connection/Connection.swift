@@ -33,7 +33,7 @@ final class Connection {
     /// The unfinished handshake; `nil` without TLS, and after the handshake.
     var handshake: Handshake?
 
-    /// The bytes to send, encrypted with TLS; empty while the connection is idle.
+    /// The bytes to send, which are encrypted if the connection uses TLS; empty while the connection is idle.
     var output: [UInt8] = []
     /// The number of bytes of `output` that were sent.
     var sentCount = 0
@@ -52,7 +52,7 @@ final class Connection {
     var isCutOff = false
     var hasEndedSending = false
 
-    /// The number of reads since the connection last let other connections run.
+    /// The number of reads since the connection last found no input or let other connections run.
     var readsInARow = 0
 
     /// The task that waits for this connection; `nil` for none.
@@ -127,7 +127,7 @@ package struct DeliveryLedger {
         }
     }
 
-    /// Reports all remaining responses, when the server can learn no more about them.
+    /// Reports `delivery` for all remaining responses; the server can learn no more about them.
     package mutating func settle(_ delivery: Delivery) {
         for entry in entries { entry.report(delivery) }
         entries = []

@@ -2,8 +2,8 @@ package import Threads
 
 /// The state machine of a connection: each event changes the state and returns the next action.
 ///
-/// It has no socket and no clock; every time is an argument. The caller performs the action, and then calls the function
-/// for the event that results from it. Tests feed it bytes.
+/// It has no socket and no clock; every time is an argument. The caller performs the action, and then calls the
+/// function for the event that results from it, so that tests need no socket.
 package struct ConnectionState {
     package enum Action {
         /// Send the written bytes, then wait for input until `deadline`.
@@ -29,9 +29,9 @@ package struct ConnectionState {
         case body(HeadParser.Head, count: Int)
         /// The head of a request has arrived, and a part of its chunked body.
         case chunkedBody(HeadParser.Head, ChunkedDecoder)
-        /// A handler has the request.
+        /// A handler has the request, or the caller writes the response to a refusal.
         case responding
-        /// The last response was sent, and the machine drops further input.
+        /// The last response was written, and the machine drops further input.
         case lingering
     }
 
@@ -49,7 +49,7 @@ package struct ConnectionState {
 
     private var phase = Phase.idle
     private var input = InputBuffer()
-    /// The memory of all input, parsed or not, in bytes.
+    /// The memory of the input buffer in bytes, which does not include `body`.
     var inputByteCount: Int { input.heldByteCount }
     private var parser = HeadParser()
     private var body: [UInt8] = []
@@ -60,7 +60,7 @@ package struct ConnectionState {
     private var waitingByteCount = 0
     /// The bytes of this connection in the account `answering` of `memory`.
     private var answeringByteCount = 0
-    /// The size of the request that a handler got last.
+    /// The size, in bytes, of the request that a handler got last.
     private var requestByteCount = 0
 
     /// Whether the connection ends with the current response.
@@ -71,7 +71,7 @@ package struct ConnectionState {
 
     /// The version of the current request.
     package private(set) var version = Version.http11
-    /// The method of the current request; `nil` for a rejection.
+    /// The method of the current request; `nil` before the first request and for a rejection.
     package private(set) var method: Method?
 
     package init(
@@ -280,8 +280,8 @@ extension ConnectionState {
     private mutating func refuse(_ refusal: Refusal) -> Action {
         phase = .responding
         isLast = true
-        // Without a method, `finish` reads on: if the server closed with unread bytes, the peer could lose the
-        // response.
+        // Without a method, `finish` continues to read: if the server closed with unread bytes, the peer could lose
+        // the response.
         method = nil
         let origin = refusedOrigin
         input = InputBuffer()
@@ -291,7 +291,7 @@ extension ConnectionState {
         return .reject(.init(kind: kind, reason: reason, peer: peer, firstByteAt: start, origin: origin))
     }
 
-    /// The `Origin` field, with which the response lets a web page read the reason; `nil` if the parser has read none.
+    /// The `Origin` field, which the response needs to let a web page read it; `nil` if the parser has read none.
     private var refusedOrigin: String? {
         guard let last = parser.lines.last else { return nil }
         let head = RequestHead(bytes: input.head(Int(last.value.upperBound)), lines: parser.lines)
@@ -299,7 +299,7 @@ extension ConnectionState {
     }
 
     private mutating func finish(at now: MonotonicTime) -> Action {
-        // If the peer sends no further request and no byte has arrived, nothing remains to be read.
+        // If the peer sends no further request and no further byte has arrived, nothing remains to be read.
         if method != nil, peerIsDone, input.isEmpty { return .close }
         input = InputBuffer()
         phase = .lingering
@@ -320,7 +320,7 @@ extension ConnectionState {
 
     /// Updates the accounts of `memory` with the bytes that the connection holds during the action.
     ///
-    /// - Returns: whether the changed account is within its limit.
+    /// - Returns: whether the limit of the changed account permits the action.
     private mutating func accountFor(_ action: Action) -> Bool {
         switch action {
         case .read, .sendContinue:

@@ -18,7 +18,7 @@ extension EventLoop {
 
     /// Runs the connection's actions until it must wait for its peer or close.
     ///
-    /// An `await` takes time even if the call does not suspend. So this function awaits only where it must wait.
+    /// An `await` takes time even if the call does not suspend. So this function awaits only where it may have to wait.
     ///
     /// - Returns: `true` if the connection waits for its peer, `false` if it must end.
     func serve(_ connection: Connection, from first: ConnectionState.Action) async -> Bool {
@@ -26,8 +26,8 @@ extension EventLoop {
         perform: while !connection.isCutOff {
             switch consume action {
             case .read:
-                // If no further request is pending, send at the end of the turn: responses that leave together wake a
-                // client of several connections only once.
+                // If no further input is pending, send at the end of the turn. A client with several connections then
+                // gets their responses together and wakes only once.
                 if !connection.maySendLater, !sendNow(connection) {
                     guard await flush(connection) else { break perform }
                 }
@@ -61,7 +61,7 @@ extension EventLoop {
         return false
     }
 
-    /// Counts a request, and returns its handler; `nil` after the loop has stopped.
+    /// Counts a request, reports acknowledged responses, and returns the handler; `nil` after the loop has stopped.
     private func beginResponse(on connection: Connection) -> (any RequestHandler)? {
         counters.requests.add(1)
         if !connection.ledger.isEmpty {
@@ -71,9 +71,10 @@ extension EventLoop {
         return handler
     }
 
-    /// Counts a rejection, and returns the handler's response with its status; `nil` after the loop has stopped.
+    /// Counts a rejection, and returns the handler's response to it; `nil` after the loop has stopped.
     ///
-    /// If the rejection is `overloaded`, the response also gets a `Retry-After`, unless the handler has set one.
+    /// The response gets the rejection's status. If the rejection is `overloaded`, the response also gets a
+    /// `Retry-After`, unless the handler has set one.
     func rendered(_ rejection: Rejection) -> Response? {
         counters.countRejection(rejection.status)
         guard let handler else { return nil }
@@ -123,9 +124,9 @@ extension EventLoop {
 // MARK: - Reading and writing
 
 extension EventLoop {
-    /// Passes bytes, or the end of the input, to the state machine, and returns its action.
+    /// Reads once, and passes the bytes, or the end of the input, to the state machine.
     ///
-    /// - Returns: `nil` if there is nothing to read yet.
+    /// - Returns: the next action; `close` after a failure, `nil` if there is nothing to read yet.
     private func receive(_ connection: Connection) -> ConnectionState.Action? {
         if let session = connection.tls, let end = endOf(session, connection) { return end }
         connection.readsInARow += 1
@@ -211,8 +212,8 @@ extension EventLoop {
 
     /// Waits until there is room in the socket.
     ///
-    /// - Returns: `false` after a cut-off, if the peer took no byte for too long, or if waiting responses hold too
-    ///   much memory.
+    /// - Returns: `false` after a cut-off, if the peer acknowledged no byte for `timeouts.write`, or if unsent
+    ///   responses hold too much memory.
     private func waitToSend(_ connection: Connection, since acknowledged: inout UInt64) async -> Bool {
         let held = connection.output.capacity + connection.state.inputByteCount
         defer { _ = memory.change(.unsent, from: held, to: 0) }
@@ -220,8 +221,8 @@ extension EventLoop {
         var lastProgress = MonotonicTime.now()
         while true {
             // The kernel reports room only when a large part of the buffer is free, and a slow peer takes bytes before
-            // that. So the loop reads the peer's progress four times within the timeout: with one check, a peer that
-            // takes bytes early and then stops could stay for twice the timeout.
+            // that. So the loop reads the peer's progress four times within the timeout. With one check, a peer that
+            // takes bytes early and then stops could keep the connection for twice the timeout.
             let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.write / 4)
             switch await wait(connection, for: .writing, until: limit) {
             case .ready: return true
@@ -234,7 +235,7 @@ extension EventLoop {
         }
     }
 
-    /// Sends the responses that the loop has written in this turn.
+    /// Sends the bytes that the loop has written for a connection in this turn.
     ///
     /// The connection is parked (it waits for its peer without a task), or a handler has its next request.
     func sendGathered(_ connection: Connection) {

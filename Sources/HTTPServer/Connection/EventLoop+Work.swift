@@ -2,7 +2,7 @@ internal import Threads
 
 /// Dispatches connection work to the loop's workers.
 extension EventLoop {
-    /// Lets one worker do the pending work; when that worker must wait, another one continues.
+    /// Lets one worker do the pending work; when that worker must wait, the loop calls this function again.
     ///
     /// - Returns: whether there was any work.
     func dispatchWork() -> Bool {

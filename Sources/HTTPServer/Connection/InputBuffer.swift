@@ -56,9 +56,10 @@ struct InputBuffer {
         return head
     }
 
-    /// Removes the body bytes that were read, if the buffer then needs less than half of its memory.
+    /// Removes the bytes that were read, except the current head.
     ///
-    /// The connection calls this before a wait, which may be long.
+    /// It does nothing unless more than half of the buffer's memory, and 256 bytes in addition, would become free. The
+    /// connection calls it before a wait, which may be long.
     mutating func shrink() {
         let headEnd = max(start, headEnd)
         let keptCount = headEnd - start + bytes.count - readStart

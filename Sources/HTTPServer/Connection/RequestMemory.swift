@@ -1,8 +1,8 @@
 /// The memory that the connections of one loop hold for requests and responses, and its limit.
 ///
-/// It has several accounts, each with the same limit, so that one account cannot use up the memory of another. A
-/// request that arrives in a single read is never in the account `waiting`. So the server answers such requests as
-/// usual while slow requests fill that account.
+/// It has several accounts. Each except `sessions` has its own limit, of the same size, so that one account cannot use
+/// up the memory of another. A request that arrives in a single read is never in the account `waiting`. So the server
+/// answers such requests as usual while slow requests fill that account.
 ///
 /// It is not `Sendable`: only its loop's thread touches it.
 package final class RequestMemory {
@@ -39,7 +39,7 @@ package final class RequestMemory {
     /// One stored property for all accounts, so that a change is one access.
     private var held = Held()
 
-    /// The smallest amount of freed memory that the loop returns to the system, because a return takes time.
+    /// The smallest number of freed bytes that the loop returns to the system; each return takes time.
     private static let worthReturning = 8 * 1024 * 1024
     /// The memory of a TLS session during its handshake, as measured.
     private static let sessionBytes = 47 * 1024
@@ -62,7 +62,7 @@ package final class RequestMemory {
     /// Changes the number of TLS sessions.
     package func changeSessions(by count: Int) { _ = held.change(.sessions, by: count * Self.sessionBytes) }
 
-    /// Whether at least 8 MiB and three quarters of the peak were freed since the last return to the system.
+    /// Whether at least 8 MiB, and at least three quarters of the peak since the last return, were freed.
     package var hasMemoryToReturn: Bool {
         let held = held
         return held.peak - held.sum >= Self.worthReturning && held.sum <= held.peak / 4

@@ -16,7 +16,7 @@ package struct ResponseWriter {
         }
     }
 
-    /// Appends a response to the bytes to send; `date` is the `Date` field line with its line end.
+    /// Appends a response to the bytes to send; `date` is the text of ``DateField/current()``.
     package static func write(
         _ response: Response,
         to output: inout [UInt8],
@@ -106,11 +106,11 @@ extension [UInt8] {
     }
 }
 
-/// The `Date` field line (RFC 9110 §6.6.1), which changes once a second.
+/// The `Date` field line (RFC 9110 §6.6.1), which changes once a second, and constant field lines after it.
 package struct DateField {
     private var second: Int64 = .min
     private var line: [UInt8] = []
-    /// The constant field lines after the date in every response, with their line ends.
+    /// The constant field lines, with their line ends.
     private let constantLines: String
 
     init(followedBy constantLines: String = "") { self.constantLines = constantLines }
@@ -149,9 +149,10 @@ package struct DateField {
         number < 10 ? "0\(number)" : "\(number)"
     }
 
-    /// Returns the date of a day since 1970, in the proleptic Gregorian calendar.
+    /// Returns the Gregorian date of a day, which is a number of days since 1 January 1970.
     ///
-    /// It counts years from March, so that the leap day is the last day of a year, and in eras of 400 years.
+    /// It computes with years that start in March, so that the leap day is the last day of a year, and with eras of 400
+    /// years.
     private static func civil(_ day: Int64) -> (year: Int64, month: Int, day: Int64) {
         let shifted = day + 719_468
         let era = shifted / 146_097

@@ -1,4 +1,4 @@
-/// A task of a loop that serves one connection after the other, each until it must wait for its peer.
+/// A task of a loop that serves one connection after the other, each until it must wait for input.
 ///
 /// It is not `Sendable`, because it belongs to its loop, and only the loop's thread touches it.
 final class Worker {
@@ -30,10 +30,10 @@ final class Worker {
 
 /// The free workers of a loop.
 ///
-/// A task keeps the memory of its deepest calls, 20 KB and more. So a connection that waits for its peer has no task;
-/// the loop has as many tasks as concurrent requests.
+/// A task keeps the memory of its deepest calls, 20 KB and more. So a connection that waits for input has no task. Only
+/// a request at its handler, bytes that the peer does not take, and an unsettled delivery hold a task.
 struct WorkerPool {
-    /// The number of free workers that the loop never dismisses.
+    /// The number of free workers that the loop does not dismiss before it stops.
     private static let maximumIdleWorkers = 8
     /// When this number of workers has ended, the loop returns their memory to the system.
     private static let worthReturning = 512
@@ -65,7 +65,7 @@ struct WorkerPool {
 
     mutating func memoryWasReturned() { endedCount = 0 }
 
-    /// Dismisses the workers that the loop did not need since the last call, except `maximumIdleWorkers` of them.
+    /// Dismisses the workers that the loop did not need since the last call, but keeps `maximumIdleWorkers` free ones.
     mutating func dismissIdle() {
         let count = max(0, min(minimumIdleCount, free.count - Self.maximumIdleWorkers))
         for worker in free.prefix(count) { worker.call(.end) }

@@ -24,7 +24,7 @@ struct ConnectionTable {
         count += 1
     }
 
-    /// Frees a slot, with or without a connection; the table ignores later events with its token.
+    /// Frees a slot, with or without a connection; later, `connection(_:)` returns `nil` for the slot's old token.
     mutating func remove(_ slot: Int) {
         if connections[slot] != nil { count -= 1 }
         connections[slot] = nil
@@ -35,8 +35,8 @@ struct ConnectionTable {
 
     /// Returns the token of a slot for epoll: the slot's number and its generation.
     ///
-    /// The generation distinguishes the connections that use the slot one after the other. The loop's other
-    /// tokens have bit 31, which no slot's number has, because descriptors are fewer.
+    /// The generation distinguishes the connections that use the slot one after the other. The loop's other tokens have
+    /// bit 31, which no slot's number has, because a process has fewer than 2³¹ descriptors.
     func token(_ slot: Int) -> UInt64 { UInt64(generations[slot]) << 32 | UInt64(slot) }
 
     /// Returns the connection of a token; `nil` if the connection has ended.

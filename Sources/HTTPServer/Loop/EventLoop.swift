@@ -20,9 +20,9 @@ actor EventLoop {
 
     private static let listenerToken = UInt64.max
     private static let wakeToken = UInt64.max - 1
-    /// The maximum number of connections above the limit that stay open until the peer has read the 503.
+    /// The maximum number of connections above the limit, over all loops, that stay open to deliver their 503.
     ///
-    /// The loop closes any further connection at once, after a 503 if the connection has no TLS.
+    /// A loop closes any further connection at once, after a 503 if the connection has no TLS.
     private static let maximumGracefulRejections = 1_024
     /// The maximum number of failed accepts in a row; then the loop pauses, because further tries would spin.
     private static let maximumConsecutiveAcceptFailures = 16
@@ -91,7 +91,7 @@ actor EventLoop {
         self.listener = consume listener
     }
 
-    /// Runs the loop on this thread until it is stopped and its connections have ended.
+    /// Runs the loop on this thread until it is stopped and its connections have ended or were cut off.
     nonisolated func run() {
         var batch: [UnownedJob] = []
         var continues = true
@@ -105,7 +105,7 @@ actor EventLoop {
         while !executor.isQueueEmpty { executor.runQueuedJobs(&batch) }
     }
 
-    /// Ends what the handler waits for, and releases the handler; after `run`, or instead of it.
+    /// Releases the handler and ends its waits; called after `run`, or instead of it if a loop has no handler.
     nonisolated func retire() {
         assumeIsolated { loop in
             loop.handler = nil
@@ -125,7 +125,7 @@ actor EventLoop {
 // MARK: - A turn
 
 extension EventLoop {
-    /// Waits for events and dispatches them.
+    /// Sends the gathered responses, waits for events, and handles or queues the work that they cause.
     ///
     /// - Returns: whether the loop continues.
     private func turn() -> Bool {
@@ -178,7 +178,9 @@ extension EventLoop {
         if now >= mayReturnMemoryAt { returnMemory(at: now) }
     }
 
-    /// Returns memory to the system after a flood of requests, at most once a second, because it takes time.
+    /// Dismisses idle workers and, if much memory was freed, returns it to the system.
+    ///
+    /// This happens at most once a second, because it takes time.
     private func returnMemory(at now: MonotonicTime) {
         mayReturnMemoryAt = now.advanced(byNanoseconds: Self.memoryReturnNanoseconds)
         workers.dismissIdle()
@@ -279,9 +281,10 @@ extension EventLoop {
         counters.openConnections.add(-1)
     }
 
-    /// Stops accepting until the next sweep, because descriptors or memory ran out and further tries would spin.
+    /// Stops accepting until the next sweep, because further tries would spin.
     ///
-    /// Uses the spare descriptor to accept and refuse the first connection in the backlog.
+    /// Descriptors or memory ran out, or too many connections in a row vanished. The function uses the spare descriptor
+    /// to accept and refuse the first connection in the backlog.
     private func pauseAccepting() {
         guard let number = listener?.number else { return }
         counters.acceptPauses.add(1)

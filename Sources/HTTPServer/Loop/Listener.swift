@@ -3,7 +3,7 @@ internal import Glibc
 
 /// An address and port to listen on, such as `127.0.0.1:8080`, `[::1]:8080` or `0.0.0.0:0`.
 public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
-    /// The address, IPv4 in its mapped form; port 0 asks the system for a free one.
+    /// The address, IPv4 in its mapped form; with port 0, the system picks a free port.
     public let address: PeerAddress
 
     public init(_ address: PeerAddress) { self.address = address }
@@ -94,7 +94,7 @@ struct Listener: ~Copyable, Sendable {
     enum Accepted: ~Copyable {
         case connection(Descriptor, PeerAddress)
         case nothing
-        /// The peer dropped the connection before the loop accepted it; other connections may wait.
+        /// Usually the peer dropped the connection before the loop accepted it; other connections may wait.
         case vanished
         /// Descriptors or memory ran out.
         case exhausted
@@ -116,9 +116,10 @@ struct Listener: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// Throws if the system refuses the address, such as one on which another socket listens, shared or not.
+    /// Throws if the system refuses the address, for example because another socket listens on it, shared or not.
     ///
-    /// Without this check, a second server on the same port would silently get half of the connections.
+    /// Without this check, a second server on the same port would silently get half of the connections. For port 0 the
+    /// function does nothing.
     static func checkIsFree(_ address: PeerAddress) throws(StartError) {
         guard address.port != 0 else { return }
         _ = try bound(address, isShared: false)

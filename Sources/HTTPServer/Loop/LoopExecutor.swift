@@ -14,7 +14,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
     }
 
     private let queue = Mutex(Queue())
-    /// The loop's thread, from its start on.
+    /// The system's number of the loop's thread; 0 before the thread starts.
     private let thread = Atomic<UInt>(0)
     let wakeSignal: WakeSignal
 

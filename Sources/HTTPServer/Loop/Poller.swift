@@ -3,7 +3,7 @@ internal import Glibc
 
 /// An epoll instance.
 struct Poller: ~Copyable {
-    /// An event of a connection's socket, or of one of the loop's own descriptors.
+    /// The events of one watched descriptor.
     struct Event {
         let token: UInt64
         private let events: UInt32
@@ -33,14 +33,17 @@ struct Poller: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Watches a connection: epoll reports each change once (edge-triggered), so that the loop need not call epoll
-    /// again.
+    /// Watches a connection; returns `false` if the system refuses.
+    ///
+    /// Epoll reports each change once (edge-triggered), so that the loop never changes the registration.
     func watchConnection(_ number: Int32, token: UInt64) -> Bool {
         let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
         return linux_epoll_control(descriptor.number, EPOLL_CTL_ADD, number, events, token) == 0
     }
 
-    /// Watches a descriptor for input: epoll reports it as long as unread input exists (level-triggered).
+    /// Watches a descriptor for input; returns `false` if the system refuses.
+    ///
+    /// Epoll reports the descriptor as long as unread input exists (level-triggered).
     func watchInput(_ number: Int32, token: UInt64) -> Bool {
         linux_epoll_control(descriptor.number, EPOLL_CTL_ADD, number, EPOLLIN.rawValue, token) == 0
     }

@@ -4,8 +4,8 @@ internal import Threads
 
 /// What a loop's handler waits for through its ``port``: descriptors, and times.
 ///
-/// It belongs to its loop, and only the loop's thread touches it. Code that it calls may call the port again: a
-/// handler, and the `deinit` of an object that only a handler has kept alive.
+/// It belongs to its loop, and only the loop's thread touches it. It calls or releases closures of the handler. Such a
+/// closure may call the port again, and so may the `deinit` of an object that only the closure kept alive.
 final class PortWaits {
     private struct Watch {
         let token: UInt64
@@ -18,14 +18,14 @@ final class PortWaits {
         let handler: () -> Void
     }
 
-    /// A bit of each watch's token, and of no connection's: it is above the number of any slot.
+    /// A bit that each watch's token has, and no connection's token has, because it is above any slot's number.
     private static let tokenBit: UInt64 = 1 << 31
 
     /// The loop's epoll instance, which stays open until `end`.
     private let epoll: Int32
     private let executor: LoopExecutor
     private var watches: [Int32: Watch] = [:]
-    /// The number of watches that have begun, which distinguishes watches of the same descriptor.
+    /// The number of watches that were started, which distinguishes watches of the same descriptor.
     private var generation: UInt32 = 0
     /// The earliest first; calls of the same time in the order in which they were requested.
     private var timedCalls: [TimedCall] = []
@@ -36,7 +36,7 @@ final class PortWaits {
         self.executor = executor
     }
 
-    /// The functions for the handler, which the loop's thread alone may call.
+    /// The functions for the loop's request handler; only the loop's thread may call them.
     var port: LoopPort {
         LoopPort(
             watch: { self.watch($0, $1) },
@@ -53,7 +53,7 @@ final class PortWaits {
         let number = UInt64(UInt32(bitPattern: descriptor))
         let watch = Watch(token: UInt64(generation) << 32 | Self.tokenBit | number, handler: handler)
         let replaces = watches.removeValue(forKey: descriptor) != nil
-        // A former watch is not registered any more if its descriptor was closed.
+        // If the descriptor was closed since an earlier watch, epoll has already forgotten that watch.
         guard
             control(EPOLL_CTL_ADD, descriptor, watch)
                 || (replaces && control(EPOLL_CTL_MOD, descriptor, watch))
@@ -71,7 +71,7 @@ final class PortWaits {
 
     private func unwatch(_ descriptor: Int32) {
         executor.checkIsolated()
-        // This releases the handler after the dictionary has changed: the release may call the port again.
+        // This releases the closure after the dictionary has changed, because the release may call the port again.
         guard let former = watches.removeValue(forKey: descriptor) else { return }
         _ = control(EPOLL_CTL_DEL, descriptor, former)
     }
@@ -79,7 +79,7 @@ final class PortWaits {
     private func wake(at time: MonotonicTime, _ handler: @escaping () -> Void) {
         executor.checkIsolated()
         guard !hasEnded else { return }
-        // The search starts with the latest time, because most times are later than all others.
+        // The search starts with the latest time, because most new times are later than all stored ones.
         let index = timedCalls.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0
         timedCalls.insert(TimedCall(time: time, handler: handler), at: index)
     }
@@ -97,36 +97,36 @@ extension PortWaits {
     /// Whether an event belongs to a watch, which may have ended.
     static func owns(_ event: Poller.Event) -> Bool { event.token & tokenBit != 0 }
 
-    /// Calls the handler of an event's watch, unless the watch has ended.
+    /// Calls the closure of an event's watch, unless the watch has ended.
     ///
-    /// An error and a hang-up make a descriptor ready for both.
+    /// An error or a hang-up makes a descriptor ready for reading, and for writing if the watch includes writing.
     func take(_ event: Poller.Event) {
         if event.isReadable, let watch = watch(of: event) { watch.handler(.reading) }
         // The first call may have ended the watch.
         if event.isWritable, let watch = watch(of: event), watch.watchesWriting { watch.handler(.writing) }
     }
 
-    /// Returns the watch of an event; `nil` if it has ended, also if the same descriptor has a new one.
+    /// Returns the watch of an event; `nil` if that watch has ended, even if its descriptor has a new watch.
     private func watch(of event: Poller.Event) -> Watch? {
         let descriptor = Int32(truncatingIfNeeded: event.token & (Self.tokenBit - 1))
         return watches[descriptor].flatMap { $0.token == event.token ? $0 : nil }
     }
 
-    /// The time of the first timed call; the clock's last time without one.
+    /// The time of the first timed call; without one, the latest time that the clock can represent.
     var earliestTime: MonotonicTime { timedCalls.first?.time ?? MonotonicTime(nanoseconds: .max) }
 
-    /// Makes the timed calls whose time has come, but not those that they request.
+    /// Makes the timed calls whose time has come, but not the calls that these request meanwhile.
     func makeTimedCalls(at now: MonotonicTime) {
         let due = timedCalls.prefix { $0.time <= now }
         timedCalls.removeFirst(due.count)
         for call in due { call.handler() }
     }
 
-    /// Ends all watches and drops all timed calls, without calling a handler; the port's functions then do nothing.
+    /// Ends all watches and drops all timed calls, without calling a closure; the port's functions then do nothing.
     func end() {
         hasEnded = true
         for (descriptor, watch) in watches { _ = control(EPOLL_CTL_DEL, descriptor, watch) }
-        // This releases the handlers after both properties have changed: the release may call the port again.
+        // This releases the closures after both properties have changed, because the release may call the port again.
         withExtendedLifetime((watches, timedCalls)) {
             watches = [:]
             timedCalls = []

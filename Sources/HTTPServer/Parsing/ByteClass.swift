@@ -1,4 +1,4 @@
-/// The byte classes of RFC 9110 §5 and RFC 3986 §2, as bit sets of the 128 ASCII characters.
+/// The byte classes of RFC 9110 §5 and RFC 3986 §2, with fast searches and comparisons.
 enum ByteClass {
     static let carriageReturn: UInt8 = 0x0D
     static let lineFeed: UInt8 = 0x0A
@@ -20,8 +20,10 @@ enum ByteClass {
     @inline(__always)
     static func isFieldValue(_ byte: UInt8) -> Bool { byte >= 0x20 ? byte != 0x7F : byte == tab }
 
-    /// The bytes of a request target: the characters of RFC 3986 except `#`, and the characters `"<>[]\^`{|}`, which
-    /// browsers send unencoded in queries.
+    /// The bytes of a request target: all visible ASCII characters except `#`.
+    ///
+    /// They include `"`, `<`, `>`, `\`, `^`, `` ` ``, `{`, `|` and `}`, which RFC 3986 does not allow. Browsers send
+    /// some of these unencoded in queries.
     @inline(__always)
     static func isTarget(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F && byte != 0x23 }
 
@@ -63,7 +65,7 @@ extension ByteClass {
         return index
     }
 
-    /// Returns the index of the first byte from `start` on that is not of a field value.
+    /// Returns the index of the first byte from `start` on that is not of a field value, or the count of all bytes.
     ///
     /// It reads eight bytes at a time until one of them is a control byte, such as a tab, and then single bytes.
     @inline(__always)
@@ -76,7 +78,7 @@ extension ByteClass {
         }
     }
 
-    /// Returns the index of the first byte from `start` on that is not of a request target.
+    /// Returns the index of the first byte from `start` on that is not of a request target, or the count of all bytes.
     @inline(__always)
     static func runOfTarget(in bytes: Span<UInt8>, from start: Int) -> Int {
         words(of: bytes, from: start) { word in
@@ -134,9 +136,9 @@ extension ByteClass {
         return (difference &- every(0x01)) & ~difference
     }
 
-    /// Returns whether two names are equal apart from the case of their letters.
+    /// Returns whether two names are equal apart from the case of their ASCII letters.
     ///
-    /// It compares eight bytes at a time, as long as all of them are ASCII.
+    /// It compares eight bytes at a time, as long as all of them are ASCII, and then single bytes.
     static func equals(_ left: Span<UInt8>, inEitherCase right: Span<UInt8>) -> Bool {
         guard left.count == right.count else { return false }
         var index = 0

@@ -73,8 +73,8 @@ struct RequestHead: Sendable {
 /// Parses a request's head: request line and field lines (RFC 9112 §2 to §6).
 ///
 /// When more bytes have arrived, the caller passes all bytes of the head again, from their start. The parser continues
-/// where it stopped. It checks the syntax byte by byte, target and version at the end of their line, and the
-/// method last.
+/// where it stopped. It checks the syntax byte by byte, and the target and the version at the end of the request line.
+/// It checks last, after the field lines, whether the server implements the method.
 struct HeadParser {
     private enum State {
         /// Before the request line, where the parser accepts one empty line (RFC 9112 §2.2).
@@ -114,7 +114,7 @@ struct HeadParser {
     private var requestTarget: RequestTarget?
     private var version = Version.http11
     private var section = FieldSectionParser(at: 0)
-    /// The field lines read so far.
+    /// The field lines that were read so far, except those that handlers do not get.
     private(set) var lines: [RequestHead.Line] = []
     private var framing = Framing()
 

@@ -1,4 +1,4 @@
-/// Why the server refuses bytes as a request; each case is one broken rule.
+/// The reason why the server refuses a request or a connection.
 ///
 /// The raw value is the sentence that the client gets. It contains no byte of the request.
 package enum Refusal: String, Error, Hashable, Sendable, CaseIterable {

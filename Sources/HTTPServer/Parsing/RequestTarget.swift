@@ -102,8 +102,8 @@ enum MethodName: Equatable {
 
 /// The grammar of `uri-host [ ":" port ]` (RFC 9110 §7.2, RFC 3986 §3.2.2) in Host fields and absolute-form targets.
 ///
-/// It is stricter than the RFCs in two points. It allows no comma, because a name with a comma could be read as a list
-/// of hosts. And it allows no userinfo.
+/// It is stricter than the RFCs. It allows no comma, because a name with a comma could be read as a list of hosts. It
+/// allows no port above 65535, no `IPvFuture` address and, in an absolute-form target, no userinfo.
 enum Authority {
     static func isValid(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         guard !range.isEmpty else { return false }

@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// Reads certificates and keys from a PEM text (RFC 7468) one by one.
 ///
-/// It is `@safe`, like the next two types, because only this value creates, uses and frees the OpenSSL object.
+/// It is `@safe`, like the next two types, because only the value itself uses and frees its OpenSSL object.
 @safe struct PEMReader: ~Copyable {
     private let source: OpaquePointer
 
@@ -19,7 +19,7 @@ internal import COpenSSL
         _ = unsafe BIO_free(source)
     }
 
-    /// Returns the next certificate; `nil` after the last one.
+    /// Returns the next certificate; `nil` after the last one, and throws `certificateNotPEM` for a damaged one.
     mutating func nextCertificate() throws(TLSError) -> Certificate? {
         // The source is alive, and the new value owns the certificate. Without the callback, OpenSSL would ask the
         // terminal for the password of an encrypted certificate.
@@ -32,7 +32,9 @@ internal import COpenSSL
         return nil
     }
 
-    /// Returns the first private key; skips other PEM texts before it.
+    /// Returns the first private key, after any other PEM blocks.
+    ///
+    /// - Throws: `keyEncrypted` if OpenSSL needs a password, `keyNotPEM` if there is no key or it is damaged.
     mutating func privateKey() throws(TLSError) -> PrivateKey {
         var passwordWasWanted = false
         // The flag is valid during the call, which keeps no pointer to it.
@@ -114,7 +116,8 @@ public struct CertificateSummary: Sendable, Hashable {
 extension CertificateSummary {
     /// Parses the first certificate of a PEM file, which is the server's certificate.
     ///
-    /// - Throws: `TLSError`, usually with the cause `certificateNotPEM` because there is none or it is damaged.
+    /// - Throws: `TLSError`, usually with the cause `certificateNotPEM` because there is no certificate or it is
+    ///   damaged.
     public init(pem: [UInt8]) throws(TLSError) {
         var reader = try PEMReader(pem)
         guard let certificate = try reader.nextCertificate() else { throw TLSError(.certificateNotPEM) }
@@ -122,12 +125,12 @@ extension CertificateSummary {
     }
 }
 
-/// The reason why the server cannot use a certificate and its key.
+/// The reason why OpenSSL cannot use a certificate with its key, or cannot set up a client.
 public struct TLSError: Error, Sendable, Hashable {
     public enum Cause: Sendable, Hashable, CaseIterable {
         /// The certificate file contains no certificate in PEM, or a damaged one.
         case certificateNotPEM
-        /// OpenSSL refuses a certificate of the chain, for a weak key or an outdated signature.
+        /// OpenSSL refuses a certificate of the chain, for example because of a weak key or an outdated signature.
         case certificateUnusable
         /// The key file contains no private key in PEM, or a damaged one.
         case keyNotPEM
@@ -135,7 +138,7 @@ public struct TLSError: Error, Sendable, Hashable {
         case keyEncrypted
         /// The private key belongs to another certificate.
         case keyDoesNotFit
-        /// OpenSSL ran out of memory, or does not support the required settings.
+        /// OpenSSL ran out of memory, or does not accept the required settings.
         case resources
     }
 

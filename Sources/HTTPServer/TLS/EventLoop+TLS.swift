@@ -5,7 +5,8 @@ internal import Threads
 extension EventLoop {
     /// Handles received bytes of a connection over TLS.
     ///
-    /// - Returns: the next action; `read` if the bytes are not a whole record or contain no HTTP.
+    /// - Returns: the next action; before the deadline, it is `read` if the bytes are not a whole record or contain no
+    ///   HTTP.
     func opened(_ count: Int, on connection: Connection) -> ConnectionState.Action {
         if let handshake = connection.handshake { return continueHandshake(handshake, count, on: connection) }
         guard let session = connection.tls else {
@@ -21,7 +22,7 @@ extension EventLoop {
 
     /// Handles received bytes of a handshake.
     ///
-    /// - Returns: the next action; `read` if the handshake needs more bytes.
+    /// - Returns: the next action; `read` if the handshake needs more bytes, or has ended without bytes of a request.
     private func continueHandshake(
         _ handshake: Connection.Handshake,
         _ count: Int,
@@ -89,6 +90,6 @@ extension EventLoop {
         return session.receive(readBuffer, count: count, into: &tls.received, output: &connection.output)
     }
 
-    /// Returns whether a connection's first byte starts a method; a handshake starts with 22 (RFC 8446, 5.1).
+    /// Returns whether a connection's first byte starts a method; a handshake starts with 22 (RFC 8446 §5.1).
     private static func beginsAsHTTP(_ byte: UInt8) -> Bool { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte }
 }

@@ -7,7 +7,7 @@ final class TLSEngine {
     /// The field line that makes browsers use only https for this host, for a year (RFC 6797).
     static let strictTransportSecurity = "Strict-Transport-Security: max-age=31536000\r\n"
 
-    /// A buffer length, in bytes, that exceeds the longest TLS record with its header (RFC 8446, 5.2).
+    /// A buffer length, in bytes, that exceeds the longest TLS record with its header (RFC 8446 §5.2).
     static let recordRoom = 32 * 1024
     /// The capacity of `plain`, in bytes, above which the engine frees this buffer before the next response.
     private static let maximumSpareByteCount = 64 * 1024
@@ -72,7 +72,7 @@ final class TLSEngine {
         unsafe tls_wire_free(pointer)
     }
 
-    /// Lets OpenSSL read received bytes during a closure.
+    /// Lets OpenSSL read the first `count` bytes of an array during a closure.
     func lend<Result>(_ bytes: [UInt8], count: Int, during body: () -> Result) -> Result {
         // OpenSSL reads within the array's memory, and only during the closure.
         unsafe bytes.withUnsafeBufferPointer { buffer in
@@ -89,7 +89,7 @@ final class TLSEngine {
     /// Whether OpenSSL has read all bytes of the current `lend`.
     var isEmpty: Bool { unsafe pointer.pointee.input_count == 0 }
 
-    /// Appends the bytes that OpenSSL has written to an array, and removes them from the wire.
+    /// Moves the bytes that OpenSSL has written from the wire to the end of `output`.
     func collect(into output: inout [UInt8]) {
         let count = unsafe pointer.pointee.output_count
         guard count > 0 else { return }

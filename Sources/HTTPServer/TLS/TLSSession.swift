@@ -2,8 +2,8 @@ internal import COpenSSL
 
 /// The TLS of one connection: it turns received bytes into plain text, and plain text into bytes to send.
 ///
-/// It has no socket and no clock, and never waits. Only its loop's thread touches it. It is `@safe` because this
-/// object is the only owner of the OpenSSL connection, and frees it in `deinit`.
+/// It has no socket and no clock, and never waits. Only one thread uses it: that of its loop or of its ``TLSClient``. It
+/// is `@safe` because this object is the only owner of the OpenSSL connection, and frees it in `deinit`.
 @safe final class TLSSession {
     enum Phase: Equatable {
         /// Both sides can send only messages of the handshake.
@@ -91,7 +91,9 @@ internal import COpenSSL
         return true
     }
 
-    /// Appends the alert that ends the session (close_notify), once, and only if the session is established.
+    /// Appends the alert that ends the session (close_notify).
+    ///
+    /// It does nothing before the handshake has succeeded, after a failure, or in a second call.
     func end(output: inout [UInt8]) {
         guard phase == .established || phase == .closedByPeer, !hasSentCloseNotify else { return }
         hasSentCloseNotify = true

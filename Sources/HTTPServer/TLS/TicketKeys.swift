@@ -29,7 +29,7 @@ final class TicketKeys: Sendable {
         }
     }
 
-    /// Prepares to encrypt a ticket: writes the name of the newest key and a random vector, and sets up the contexts.
+    /// Prepares to encrypt a ticket: writes the newest key's name and a random vector, and sets up the contexts.
     ///
     /// - Returns: for OpenSSL, 1 if the contexts are ready, 0 for no ticket, -1 for an error.
     private func seal(_ name: Bytes, _ vector: Bytes, _ contexts: Contexts) -> Int32 {
@@ -42,8 +42,8 @@ final class TicketKeys: Sendable {
 
     /// Prepares to decrypt a ticket: finds the key that the ticket names, and sets up the contexts.
     ///
-    /// With TLS 1.3, each ticket is replaced, so that an observer cannot link two connections of a client (RFC 8446,
-    /// C.4). With TLS 1.2, a ticket is replaced when its key is not the newest one.
+    /// With TLS 1.3, each ticket is replaced, so that an observer cannot link two connections of a client (RFC 8446
+    /// §C.4). With TLS 1.2, a ticket is replaced when its key is not the newest one.
     ///
     /// - Returns: for OpenSSL, 0 for an unknown key, 1 for a known one, 2 to replace the ticket, -1 for an error.
     private func open(_ name: Bytes, _ vector: Bytes, _ contexts: Contexts, isTLS13: Bool) -> Int32 {
@@ -101,9 +101,9 @@ package struct TicketKeyRing: Sendable {
 
     package init() {}
 
-    /// Returns the key for new tickets; creates one from `random` bytes if the newest key is too old.
+    /// Returns the key for new tickets; creates one from `random` bytes if there is none or the newest is too old.
     ///
-    /// - Returns: `nil` if the newest key is too old and the system has no randomness.
+    /// - Returns: `nil` if the function must create a key and `random` returns too few bytes or none.
     package mutating func sealing(at now: MonotonicTime, random: (Int) -> [UInt8]?) -> Key? {
         if let newest = keys.first, now < newest.createdAt.advanced(by: Self.rotation) { return newest }
         guard let bytes = random(Key.length), bytes.count == Key.length else { return nil }

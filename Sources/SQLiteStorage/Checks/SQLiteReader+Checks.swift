@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Reads records of checks with their clicks, for pages and explanations.
+/// Reads records of checks (first launches' requests) with their clicks, for pages and explanations.
 extension SQLiteReader: ReportReader {
     func checks(
         before id: CheckID?,
@@ -47,7 +47,7 @@ extension SQLiteReader: ReportReader {
         }
     }
 
-    // Each statement reads from the newest record on, and ends at the first one that fits.
+    // Each statement reads at most ?1 records, newest first, and ends at the first one that fits.
     private static let checkOfRequest: SQL = """
         SELECT id FROM (SELECT id, request_id FROM checks ORDER BY id DESC LIMIT ?1) WHERE request_id = ?2 LIMIT 1
         """

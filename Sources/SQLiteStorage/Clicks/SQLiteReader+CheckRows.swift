@@ -2,10 +2,11 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Reads the rows for a check (a first launch's request), in the snapshot of its connection.
+/// Reads the rows for a check (a first launch's request), in the snapshot of the reader's connection.
 extension SQLiteReader {
-    /// Reads a key's clicks with one statement: for most checks, which find nothing, the start of a statement is the
-    /// cost.
+    /// Reads the clicks of a key (a fingerprint's keyed hash) with one statement.
+    ///
+    /// Most checks find nothing, so that their main cost is the start of each statement.
     func read(_ selection: inout KeySelection, in scope: Scope) throws(SQLiteError) {
         let statement = try connection.statement(Self.clicksOfKey)
         try statement.bind(scope.number, selection.key.index, selection.key.rest)
@@ -153,7 +154,7 @@ extension SQLiteReader {
             }
     }
 
-    /// Searches ``NewestClicks/maximumRead`` clicks of the fingerprint at most.
+    /// Searches at most the newest 4,096 clicks of the fingerprint (``NewestClicks/maximumRead``).
     static let newestOfDestination: SQL = """
         SELECT click
         FROM (

@@ -97,7 +97,9 @@ extension SQLiteReader {
             .all(search.scope.number, search.key.index, first, last, visitor) { $0.word(0) }
     }
 
-    /// Searches at most the newest 256 clicks of the fingerprint: a flood of clicks must not delay the writer.
+    /// Searches at most the newest 256 clicks of the fingerprint in the given time.
+    ///
+    /// A flood of clicks must not delay the writer.
     static let visitsOfVisitor: SQL = """
         SELECT visit
         FROM (
@@ -121,7 +123,7 @@ extension SQLiteReader {
         }
     }
 
-    /// Searches 4,096 clicks of the network at most.
+    /// Searches at most the newest 4,096 clicks of the network (the address hash `near_address`).
     static let clicksOfVisitNear: SQL = """
         SELECT around.click
         FROM (
@@ -133,8 +135,9 @@ extension SQLiteReader {
             AND f.since = around.clicked_at AND f.click = around.click
         WHERE f.visit = ?5
         """
-    /// Searches at most 512 clicks of the fingerprint, the newest up to the claimed click: a flood must not delay the
-    /// writer.
+    /// Searches at most the newest 512 clicks of the fingerprint in the given time.
+    ///
+    /// A flood of clicks must not delay the writer.
     static let clicksOfVisit: SQL = """
         SELECT click
         FROM (
@@ -173,7 +176,7 @@ extension SQLiteReader {
             .first(scope.number, key.index, key.rest, hash) { $0.optionalText(0) } ?? nil
     }
 
-    /// Searches as many clicks of the fingerprint as ``newestOfDestination``.
+    /// Searches at most the newest 4,096 clicks of the fingerprint.
     static let campaignOfHash: SQL = """
         SELECT campaign_key
         FROM (

@@ -67,7 +67,9 @@ extension SQLiteWriter {
         return connection.changeCount > 0
     }
 
-    /// Closes a row; keeps platform form, weight and visitor, to count the visitors who share the fingerprint.
+    /// Closes a row, which keeps the columns for counting the visitors who share the fingerprint.
+    ///
+    /// These columns are the platform and form of the fingerprint, the click's weight, and its visitor.
     static let closeClick: SQL = """
         UPDATE click_index
         SET state = 1, since = ?5, expires_at = NULL, visit = NULL, clicked_at = ?3, closed_as = ?6, caller = ?7,

@@ -4,7 +4,7 @@ internal import Storage
 
 /// Reads the last report on collisions (visitors who share a fingerprint), which is stored as named figures.
 extension SQLiteReader {
-    /// Returns the report of a scope; nil if no report is stored.
+    /// Returns the report of a scope (an app's live or test traffic); nil if no report is stored.
     func collisionReport(of scope: Scope) throws(SQLiteError) -> CollisionReport? {
         let rows = try connection.statement(Self.collisionFigures).all(scope.number) {
             ($0.text(0), $0.real(1))

@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Reads the counts of each span (such as an hour or a day), and the number of live clicks.
+/// Reads the counts of each span (such as an hour or a day), and the number of live clicks (unclaimed and unexpired).
 extension SQLiteReader {
     /// Adds up the counts of a query.
     func add(_ query: CountQuery, to sum: inout CountSum) throws(SQLiteError) {
@@ -20,7 +20,9 @@ extension SQLiteReader {
         GROUP BY value, metric
         """
 
-    /// Returns the names (campaigns, or values of another dimension) that have counts in a span.
+    /// Returns the names (campaigns, or values of another dimension) that have counts in the span from `period` on.
+    ///
+    /// The span is a day; for the match rates that the drift detector watches, it is a quarter of a day.
     func countedNames(of dimension: Dimension, _ scope: Scope, in period: Timestamp) throws(SQLiteError)
         -> [String]
     {
@@ -51,7 +53,7 @@ extension SQLiteReader {
         WHERE scope = ?1 AND campaign = '' AND dimension = ?2 AND span = ?3 AND period = ?4
         """
 
-    /// Returns the number of a scope's clicks whose window ends in this second or later.
+    /// Returns the number of a scope's live clicks: unclaimed clicks whose window ends in this second or later.
     func liveClickCount(of scope: Scope, at now: Timestamp) throws(SQLiteError) -> Int64 {
         let second = LiveClicks.second(of: now)
         let hour = LiveClicks.hour(ofSecond: second)

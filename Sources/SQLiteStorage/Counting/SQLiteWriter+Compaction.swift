@@ -29,9 +29,9 @@ extension SQLiteWriter {
     }
 
     // ?1…?3 are the scope, the span and its start. The names of the JSON list ?5 are neither ranked nor changed; the
-    // first one is the name for everything else. 32 is ``CounterCompaction/namesAtOnce``.
+    // counts of rare names are added to the first of these names. 32 is ``CounterCompaction/namesAtOnce``.
 
-    /// The rows of the most clicked campaigns beyond the first ?4.
+    /// The rows of the 32 most clicked campaigns after the first ?4.
     private static let rareCampaigns: SQL = """
         scope = ?1 AND dimension IN (\(Dimension.total), \(Dimension.source), \(Dimension.platform),
             \(Dimension.method), \(Dimension.timeToInstall)) AND span = ?2 AND period = ?3 AND campaign IN (
@@ -41,7 +41,7 @@ extension SQLiteWriter {
                 ORDER BY count DESC LIMIT 32 OFFSET ?4
             )
         """
-    /// The rows of the most clicked values of the dimension ?6 beyond the first ?4.
+    /// The rows of the 32 most clicked values of the dimension ?6 after the first ?4.
     private static let rareValues: SQL = """
         scope = ?1 AND campaign = '' AND dimension = ?6 AND span = ?2 AND period = ?3 AND value IN (
             SELECT value FROM counts

@@ -4,7 +4,7 @@ internal import Storage
 
 /// Creates and changes apps and keys.
 extension SQLiteWriter {
-    /// Creates an app and its keys; if one is refused, the caller must undo those created before.
+    /// Creates an app and its keys; after a refusal, the caller must undo the rows created before it.
     func create(_ app: App, with keys: [APIKey]) throws(SQLiteError) -> StoreError? {
         if let refusal = try create(app) { return refusal }
         for key in keys { if let refusal = try create(key) { return refusal } }
@@ -74,7 +74,9 @@ extension SQLiteWriter {
         INSERT INTO app_fields SELECT number, ?3, ?4, ?5 FROM apps WHERE id_high = ?1 AND id_low = ?2
         """
 
-    /// Runs `body`; returns a refusal, with its statement undone, if a row has the same name, identifier or digest.
+    /// Runs `body`; returns a refusal if another row has the same name, identifier or digest.
+    ///
+    /// SQLite undoes only the statement that failed.
     private func refusing(_ reason: String, _ body: () throws(SQLiteError) -> Void) throws(SQLiteError)
         -> StoreError?
     {

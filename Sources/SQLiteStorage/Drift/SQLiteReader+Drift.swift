@@ -62,8 +62,9 @@ extension SQLiteWriter {
         }
     }
 
-    /// The maximum number of spans to delete in one evaluation, of clicks and of launches each: usually one is too old,
-    /// after a pause several are.
+    /// The maximum number of spans to delete in one evaluation, of clicks and of launches each.
+    ///
+    /// Usually one span is too old; after a pause, several are.
     private static let spansRemoved = 4
 
     static let removeGroups: SQL = "DELETE FROM drift_groups WHERE scope = ?1"

@@ -41,7 +41,8 @@ public enum DatabaseSurvey {
 
     /// Verifies by its first bytes that a file can be a database.
     ///
-    /// - Throws: `notFound` for a missing or empty file, `corrupted` for a file of another format.
+    /// - Throws: `notFound` for a missing or empty file, `corrupted` for a file of another format, `incompatible` for a
+    ///   folder or a device.
     public static func checkIsDatabase(_ path: String) throws(StoreError) {
         guard DatabaseFile.byteCount(path) > 0 else {
             throw StoreError(.notFound, "\(path) is missing or empty")

@@ -28,7 +28,10 @@ public final class SQLiteMoveSource: MoveSource {
     /// The transaction has only read.
     deinit { try? connection.rollback() }
 
-    /// Jobs take leases, clicks and checks are counted, and changes of apps and keys raise a version.
+    /// A digest of numbers in the file, some of which differ after the file was served again.
+    ///
+    /// A server's jobs take leases. The digest also covers the numbers of clicks, claims and checks, their counts, the
+    /// links, and the version that a change of apps or keys raises.
     public var mark: Int64 {
         get throws(StoreError) {
             let state = try opening.translated { () throws(SQLiteError) in
@@ -116,7 +119,8 @@ public final class SQLiteMoveSource: MoveSource {
             case .clicks: "SELECT count(*) FROM clicks"
             case .claims: "SELECT count(*) FROM claims"
             case .clickIndex: "SELECT count(*) FROM click_index"
-            // SQLite deletes the row of an expired click, PostgreSQL drops it with its day.
+            // SQLite deletes an expired click's row in this table, but PostgreSQL keeps it until it drops the row's
+            // day. So count the clicks that had such a row.
             case .clickAddresses:
                 "SELECT count(*) FROM clicks WHERE exact_address IS NOT NULL AND is_robot = 0"
             case .checks: "SELECT count(*) FROM checks"

@@ -4,7 +4,7 @@ internal import Storage
 
 /// The stored clicks and checks of one app, which can be read with or without a running server.
 ///
-/// It reads each page in a separate snapshot: during a long one, the server could not reset its write-ahead log.
+/// It reads each page in a separate snapshot, because a server cannot reset its write-ahead log during a long snapshot.
 public struct SQLiteHistory: TrafficHistory {
     public let span: (first: Timestamp, last: Timestamp)?
     public let isWhole: Bool

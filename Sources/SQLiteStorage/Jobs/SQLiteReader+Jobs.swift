@@ -30,7 +30,7 @@ extension SQLiteReader: JobReader {
         return newest > 0 ? RowIdentifier.time(of: newest) : nil
     }
 
-    /// The progress of a job that has never ended.
+    /// The progress of a job that has never finished.
     fileprivate static let noProgress = Int64.min
 
     private static let jobProgress: SQL = "SELECT progress FROM jobs WHERE name = ?1"
@@ -51,7 +51,9 @@ extension SQLiteWriter {
         try connection.statement(Self.noteSettled).run(now.milliseconds)
     }
 
-    /// Takes a lease that is free, the holder's, or so far in the future that a clock that was ahead has set its end.
+    /// Takes a lease that is free, is already the holder's, or ends more than two lengths from now.
+    ///
+    /// A clock that was ahead has set the end of such a lease.
     private static let takeLease: SQL = """
         INSERT INTO jobs VALUES (?1, ?2, ?3 + ?4, ?5)
         ON CONFLICT DO UPDATE SET holder = excluded.holder, until = excluded.until

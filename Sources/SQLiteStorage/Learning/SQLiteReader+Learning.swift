@@ -58,7 +58,7 @@ extension SQLiteReader {
         ORDER BY since DESC, click DESC LIMIT ?6
         """
 
-    /// Returns the scopes that the model has learnt from.
+    /// Returns the scopes (each an app's live or test traffic) that the model has learnt from.
     func learntScopes() throws(SQLiteError) -> [Scope] {
         try connection.statement("SELECT scope FROM learning").all { Scope(number: $0.integer(0)) }
     }

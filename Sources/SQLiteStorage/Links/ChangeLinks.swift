@@ -4,7 +4,7 @@ internal import Storage
 
 /// Creates, changes and deletes links.
 extension SQLiteWriter {
-    /// Creates links; if one is refused, the caller must undo those created before.
+    /// Creates links; after a refusal, the caller must undo the links created before it.
     func create(_ links: [NewLink]) throws(SQLiteError) -> LinkStoreError? {
         for new in links { if let refusal = try create(new) { return refusal } }
         return nil

@@ -35,8 +35,9 @@ extension SQLiteReader {
         "SELECT \(linkColumns) FROM links CROSS JOIN apps ON apps.number = app"
     static let linkByID: SQL = "\(selectLinks) WHERE links.id_high = ?1 AND links.id_low = ?2"
     static let linksBySlug: SQL = "\(selectLinks) WHERE slug = ?1"
-    /// Selects live links among the campaign's newest 1,000: an operator who has archived more has usually made a live
-    /// one since.
+    /// Selects the live links (not archived, not expired, with clicks left) among the campaign's newest 1,000 links.
+    ///
+    /// An operator who has archived more than 1,000 links has usually made a live link since.
     static let liveLinks: SQL = """
         SELECT \(linkColumns)
         FROM (
@@ -101,7 +102,7 @@ extension SQLiteReader {
         }
     }
 
-    /// Returns the statement whose index leaves the fewest links to read.
+    /// Returns the statement whose index usually leaves the fewest links to read.
     private static func linkPage(_ query: LinkQuery) -> SQL {
         if query.tag != nil { return linksOfTag }
         if query.campaignKey != nil { return linksOfCampaign }

@@ -76,7 +76,7 @@ struct DatabaseOpening: Sendable {
         return (connection, applied.version == 0)
     }
 
-    /// Opens an accepted database for writing again: for the writer after a failure, or for the checkpoint job.
+    /// Opens an existing database for writing; unlike ``open()``, it does not inspect the tables or apply migrations.
     func reopen() throws(StoreError) -> SQLiteConnection {
         try translated { () throws(SQLiteError) in try file.requireWritableFileSystem() }
         let connection = try connect(.readWrite, busyMilliseconds: Self.writerBusyMilliseconds)
@@ -141,7 +141,7 @@ extension DatabaseOpening {
     /// The first of ten migrations that were never released; a single migration has replaced them.
     private static let developmentMigration = "0001_clicks_claims_counters.sql"
 
-    /// Returns the migrations of a database.
+    /// Returns the migrations that were applied to a database.
     ///
     /// - Throws: for a database of another program, or with unknown, missing or changed migrations.
     func inspect(_ connection: SQLiteConnection) throws(StoreError) -> AppliedMigrations {

@@ -17,7 +17,7 @@ extension AppliedMigrations {
 }
 
 extension SQLiteConnection {
-    /// Applies migrations, each in a transaction of its own.
+    /// Applies migrations, each in its own transaction.
     ///
     /// - Parameters:
     ///   - pending: the migrations after the database's version.

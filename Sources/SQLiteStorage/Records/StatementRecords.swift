@@ -48,7 +48,7 @@ extension SQL.StringInterpolation {
     }
 }
 
-/// Runs statements with records (structures that a row stores).
+/// Runs statements with records (structures, each of which is stored as a row).
 extension Statement {
     /// Binds a record's columns in their order, and runs to the end.
     package func run(_ record: some Record) throws(SQLiteError) {
@@ -86,7 +86,7 @@ extension Statement {
     }
 }
 
-/// Reads values of the domain from the row that ``step()`` moved to.
+/// Reads unsigned words and times from the row that ``step()`` moved to.
 extension Statement {
     func word(_ column: Int32) -> UInt64 { UInt64(bitPattern: integer(column)) }
 

@@ -21,7 +21,9 @@ struct HTTPSClientTests {
         certificate = try TestCertificate(Self.name)
     }
 
-    /// Creates a client that finds every name on the loopback address, and trusts one certificate.
+    /// Creates a client that trusts one certificate; nil means the certificates that this machine trusts.
+    ///
+    /// By default, every name has the loopback address.
     private func client(
         trusting certificate: TestCertificate?,
         time: Duration = .seconds(Polling.seconds),
@@ -144,7 +146,7 @@ struct HTTPSClientTests {
 
     // MARK: - Certificates
 
-    @Test("accept no certificate of an unknown authority, of another name, or of another time")
+    @Test("accept no certificate of an unknown authority or another name, nor one that is not valid now")
     func certificates() throws {
         let expired = try TestCertificate(Self.name, validFrom: -7200, validUntil: -3600)
         let early = try TestCertificate(Self.name, validFrom: 3600)
@@ -216,7 +218,7 @@ struct HTTPSClientTests {
         #expect(lookups.withLock { $0 } == 1)
     }
 
-    @Test("try the next address of a name if an address does not accept, and fail without any that accepts")
+    @Test("try the next address of a name if one does not accept, and fail if none accepts")
     func severalAddresses() throws {
         let server = try server()
         let closed = PeerAddress(ipv4: 0x7F00_0001, port: 1)

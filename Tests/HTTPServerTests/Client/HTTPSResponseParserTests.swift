@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Responses of other servers")
 struct HTTPSResponseParserTests {
-    /// Parses a text in steps of a length; the connection ends after the text.
+    /// Parses a text, `step` bytes at a time; the connection ends after the text.
     private func read(
         _ text: String,
         step: Int = .max,

@@ -82,7 +82,7 @@ struct TLSFaultTests {
         }
     }
 
-    @Test("connections without a handshake, or with a part of one, are closed after the timeout of a header")
+    @Test("connections without a handshake, or with a part of one, are closed after the header timeout")
     func tooSlow() async throws {
         let hello = try ClientHello.bytes()
         try await TLSServer.run(nil, { $0.timeouts.header = .seconds(3) }) { server in

@@ -38,6 +38,7 @@ struct TLSServer {
         try RawClient(port: port, receiveBufferByteCount: receiveBufferByteCount)
     }
 
+    /// Uses another certificate from the next handshake on; returns whether it differs from the previous one.
     func show(_ certificate: TestCertificate) throws -> Bool {
         try termination.replace(certificatePEM: certificate.certificate, keyPEM: certificate.key)
     }

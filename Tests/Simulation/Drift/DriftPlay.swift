@@ -1,6 +1,6 @@
 public import Attribution
 
-/// Plays a world and records the events of the alarm on match rates.
+/// Plays a simulated world, and records the events of the drift detector, which raises alarms on match rates.
 public struct DriftPlay: Sendable {
     /// An event of the alarm, with the number of days from the world's start.
     public struct TimedEvent: Sendable {
@@ -28,12 +28,12 @@ public struct DriftPlay: Sendable {
 
     public var alarms: [TimedEvent] { events.filter { $0.alarm != nil } }
 
-    /// Returns how many days after `day` the first alarm for a group started; nil without any.
+    /// Returns how many days after `day` the first alarm started for a group that `isMeant` accepts; nil without any.
     public func delay(after day: Double, where isMeant: (DriftGroup) -> Bool) -> Double? {
         alarms.first { $0.day > day && $0.alarm.map { isMeant($0.group) } == true }.map { $0.day - day }
     }
 
-    /// Returns the group of a world's launches.
+    /// Returns the group in which the drift detector counts the launches with this index.
     public static func group(_ index: Int, of world: DriftWorld) -> DriftGroup {
         let launches = world.launches[index]
         return DriftGroup(

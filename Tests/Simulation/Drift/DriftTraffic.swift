@@ -9,7 +9,7 @@ struct DriftTraffic {
 
     private let world: DriftWorld
     private var random: SeededGenerator
-    /// For each group, the sums from the start of the traffic to the start of each span.
+    /// For each group, the sums from the start of the traffic to the start of each span, and last to the end.
     private(set) var sums: [DriftGroup: [DriftCount]] = [:]
     private var campaigns = 1.0
     private var moods: [Double] = []
@@ -91,7 +91,7 @@ struct DriftTraffic {
         return counts
     }
 
-    /// Returns the share of each group's usual traffic, which changes as releases spread.
+    /// Returns each group's traffic on a day as a share of its usual traffic; the share changes as releases spread.
     private func shares(on day: Double) -> [Double] {
         var shares = world.launches.map { _ in 1.0 }
         for incident in world.incidents where day >= incident.day {
@@ -120,7 +120,9 @@ struct DriftTraffic {
         return (clicks, organic)
     }
 
-    /// Returns the share of launches from a click that match, and the factor for the number of clicks.
+    /// Returns, for a browser and a group of launches, the effects of the incidents on a day.
+    ///
+    /// - Returns: the share of launches from a click that match, and the factor for the number of clicks.
     private func effects(on browser: BrowserFamily, _ index: Int, _ day: Double) -> (
         found: Double, idle: Double
     ) {

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// Simulated traffic by group with known match rates, which tests the alarm on match rates.
+/// The parameters of simulated traffic with known match rates, which tests the alarms on match rates.
 public struct DriftWorld: Sendable {
     /// Launches with one platform, system and SDK.
     public struct Launches: Sendable {
@@ -8,7 +8,7 @@ public struct DriftWorld: Sendable {
         public var system: OSVersion
         public var sdk: String
         public var checksPerDay: Double
-        /// The share of checks that match.
+        /// The share of checks (first launches' requests) that match.
         public var rate: Double
     }
 
@@ -27,7 +27,7 @@ public struct DriftWorld: Sendable {
             case idleClicks(BrowserFamily, Double)
             /// Within this number of days, all launches of one group move to another group.
             case adoption(from: Int, to: Int, days: Double)
-            /// Organic launches become more by this factor within four weeks, in these groups.
+            /// The number of organic launches in these groups rises to this multiple within four weeks.
             case trend([Int], Double)
         }
         public var kind: Kind
@@ -61,7 +61,7 @@ public struct DriftWorld: Sendable {
         (self.name, self.launches) = (name, launches)
     }
 
-    /// Groups with 1,000 checks a day; the fourth group has 100 of them, of which 70 % match.
+    /// Groups with 1,000 checks a day together; the fourth group has 100 of them, of which 70 % match.
     public static let thousandChecks: [Launches] = {
         let rows: [(Platform, Int, Int, String, Double, Double)] = [
             (.ios, 26, 1, "1.8.9", 230, 0.70), (.ios, 18, 6, "1.8.9", 130, 0.74),
@@ -119,7 +119,7 @@ public enum DriftWorlds {
         }
     }
 
-    /// Returns a world in which a group of 100 checks a day falls from 70 % to 40 %.
+    /// Returns a world in which the match rate of a group with 100 checks a day falls from 70 % to 40 %.
     public static func fall(of world: DriftWorld, at moment: Double = 40) -> DriftWorld {
         broken(world, "one group falls", .launches([DriftWorld.watched], 0.4 / 0.7), at: moment)
     }
