@@ -161,8 +161,13 @@ final class FleetLoad {
     /// - Parameters:
     ///   - clocksAgree: whether the servers have the machine's time.
     ///   - cluster: the server with the database at the end; nil for the one that it was made on.
+    ///   - lostReads: the time, in milliseconds since 1970, in which a check may have read claims that are lost since.
     /// - Throws: if the database cannot be read.
-    func finish(clocksAgree: Bool = true, in cluster: PostgreSQLCluster? = nil) throws {
+    func finish(
+        clocksAgree: Bool = true,
+        in cluster: PostgreSQLCluster? = nil,
+        lostReads: ClosedRange<Int64>? = nil
+    ) throws {
         mode = .draining
         let start = ContinuousClock.now
         let end = Polling.end + .milliseconds(10 * ledger.entries.count)
@@ -176,7 +181,8 @@ final class FleetLoad {
         try ledger.compare(
             with: fleet,
             clocksAgree: clocksAgree,
-            in: cluster ?? fleet.database.cluster
+            in: cluster ?? fleet.database.cluster,
+            lostReads: lostReads
         )
         let violations = ledger.violations
         #expect(violations.isEmpty, "\(violations.count): \(violations.prefix(8).joined(separator: "; "))")
