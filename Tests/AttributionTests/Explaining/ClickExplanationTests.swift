@@ -62,7 +62,7 @@ struct ClickExplanationTests {
             $0.claimedAt = $0.clickedAt.advanced(byMilliseconds: 300_000)
             $0.claimedBy = .signedToken
         }
-        #expect(claimed.summary.contains("5 min after it: it brought the click's own signed token."))
+        #expect(claimed.summary.contains("5 min after the click: it brought the click's own signed token."))
     }
 
     @Test("state why launches cannot find the click, with a remedy")
@@ -83,7 +83,7 @@ struct ClickExplanationTests {
     func near(relation: RelatedCheck.Relation) {
         let explanation = explanation(near: [check(relation)])
         #expect(
-            explanation.summary.contains("10 min after it, \(relation.meaning) and found nothing (no_click).")
+            explanation.summary.contains("10 min after the click, \(relation.meaning) and found nothing (no_click).")
         )
         #expect(explanation.advice.contains { $0.hasPrefix("`afterlink explain chk_") })
     }
