@@ -83,7 +83,9 @@ struct ClickExplanationTests {
     func near(relation: RelatedCheck.Relation) {
         let explanation = explanation(near: [check(relation)])
         #expect(
-            explanation.summary.contains("10 min after the click, \(relation.meaning) and found nothing (no_click).")
+            explanation.summary.contains(
+                "10 min after the click, \(relation.meaning) and found nothing (no_click)."
+            )
         )
         #expect(explanation.advice.contains { $0.hasPrefix("`afterlink explain chk_") })
     }

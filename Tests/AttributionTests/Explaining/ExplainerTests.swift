@@ -186,7 +186,9 @@ struct ExplainerTests {
         )
         #expect(explanation.clicks.map(\.state) == [.answered, .open])
         #expect(explanation.clicks.first?.share == 0.83)
-        for words in [answered.id.text, "\"SUMMER25\"", "4 min after the click", "83 %", "2 other live clicks"] {
+        for words in [
+            answered.id.text, "\"SUMMER25\"", "4 min after the click", "83 %", "2 other live clicks",
+        ] {
             #expect(explanation.summary.contains(words))
         }
         #expect(explanation.advice.isEmpty)
