@@ -169,10 +169,12 @@ final class PostgreSQLEngine: BlockingEngine {
         isCommit: Bool = false,
         _ body: (WriteTransaction<PostgreSQLWriter>) throws(PostgreSQLError) -> Result
     ) throws(EngineFailure) -> Result {
+        guard let transaction else {
+            // The connection failed at the start, so the first writes wait for another attempt.
+            let error = PostgreSQLError(.notConnected, "The writing thread has not connected yet.")
+            throw EngineFailure(StoreError(error), endsBatch: true, endsConnection: true, mayRepeat: true)
+        }
         do throws(PostgreSQLError) {
-            guard let transaction else {
-                throw PostgreSQLError(.notConnected, "The writing thread has not connected yet.")
-            }
             return try body(transaction)
         } catch {
             let failure = EngineFailure(writing: error, isCommit: isCommit)
