@@ -175,11 +175,13 @@ internal import CLibPQ
     /// Why the connection failed.
     var failure: PostgreSQLError {
         if let fatal = notices.fatal { return fatal }
-        // The connection is valid, and the text is valid until the next call.
+        // The connection is valid in these calls, and the text is valid until the next call.
         let text = unsafe String(cString: PQerrorMessage(pointer))
         let line = text.split(separator: "\n").first.map(String.init) ?? "libpq gives no reason."
         guard let found = text.firstMatch(of: /:  ([0-9A-Z]{5}): ([^\n]*)/) else {
-            return PostgreSQLError(.connectionLost, line)
+            // The server asks for a password, and there is none.
+            let lacksPassword = unsafe PQconnectionNeedsPassword(pointer) == 1
+            return PostgreSQLError(lacksPassword ? .authentication : .connectionLost, line)
         }
         return PostgreSQLError(code: String(found.1), message: String(found.2))
     }

@@ -11,6 +11,7 @@ extension PostgreSQLConnection {
     private static let lookUpInterval = Duration.milliseconds(10)
 
     func connectAgain() {
+        refusal = nil
         remainingHosts = settings.address.hosts
         remainingAddresses = []
         tryNext()
@@ -21,6 +22,7 @@ extension PostgreSQLConnection {
         guard phase != .closed else { return }
         lastFailure = error
         let wasReady = phase == .ready
+        if !wasReady, error.isRefusal { refusal = refusal ?? error }
         drop(error)
         if wasReady { pause() } else { tryNext() }
     }
@@ -55,7 +57,13 @@ extension PostgreSQLConnection {
     }
 
     private func connect(to host: PostgreSQLAddress.Host, _ address: String?) {
-        guard let library = LibPQ(settings.words(host, numericAddress: address)) else {
+        let words: [(name: String, value: String)]
+        do throws(PostgreSQLError) {
+            words = try settings.words(host, numericAddress: address)
+        } catch {
+            return lose(error)
+        }
+        guard let library = LibPQ(words) else {
             return lose(PostgreSQLError(.notConnected, "There is no memory for a connection."))
         }
         self.library = library
@@ -122,7 +130,15 @@ extension PostgreSQLConnection {
         let delay = settings.firstRetryDelay * Double(1 << min(failureCount, 16))
         failureCount += 1
         enter(.waiting, for: min(delay, settings.longestRetryDelay) * (0.5 + 0.5 * randomShare()))
-        state = .lost(lastFailure)
+        guard let refusal else {
+            state = .lost(lastFailure)
+            return
+        }
+        lastFailure = refusal
+        state = .lost(refusal)
+        let refused = readyWaiters.filter(\.endsAtRefusal)
+        readyWaiters.removeAll(where: \.endsAtRefusal)
+        for waiter in refused { waiter.resume(refusal) }
     }
 }
 
@@ -161,9 +177,7 @@ extension PostgreSQLConnection {
                     throw PostgreSQLError(.readOnly, "The server is a standby, or accepts no writes.")
                 }
                 let timeline: Int64 = try row.value(0, 1)
-                guard settings.timelines.accept(timeline) else {
-                    throw PostgreSQLError(.readOnly, "The server was the primary before the last failover.")
-                }
+                guard settings.timelines.accept(timeline) else { throw Self.superseded }
                 let found: [String?] = try row.value(0, 2)
                 if found == values { return becomeReady(timeline) }
                 guard mayChangeSettings else { throw refusal(found) }

@@ -80,7 +80,17 @@ public final class PostgreSQLConnection {
     var library: LibPQ?
     /// The socket that the port watches; libpq may have closed it already.
     var watchedDescriptor: Int32?
-    private var readyWaiters: [(deadline: MonotonicTime, resume: (PostgreSQLError?) -> Void)] = []
+    /// Why a server of this round of attempts refuses the connection; more attempts do not help.
+    var refusal: PostgreSQLError?
+    var readyWaiters: [ReadyWaiter] = []
+
+    /// A call that waits until the connection is ready.
+    struct ReadyWaiter {
+        let deadline: MonotonicTime
+        /// Whether the wait ends when a server refuses the connection for good.
+        let endsAtRefusal: Bool
+        let resume: (PostgreSQLError?) -> Void
+    }
 
     /// A statement that this connection has prepared.
     private struct Prepared {
@@ -162,14 +172,24 @@ public final class PostgreSQLConnection {
 
     /// Waits until the connection is ready.
     ///
-    /// - Throws: the failure of the last attempt when the deadline passes; an error if the connection is closed.
-    public func waitUntilReady(by deadline: MonotonicTime) async throws(PostgreSQLError) {
+    /// - Parameters:
+    ///   - deadline: the latest end of the wait.
+    ///   - endsAtRefusal: whether the wait ends when a server refuses the user, the password, the database or a setting.
+    /// - Throws: that refusal; the failure of the last attempt when the deadline passes; an error if the connection is
+    ///   closed.
+    public func waitUntilReady(by deadline: MonotonicTime, endsAtRefusal: Bool = false)
+        async throws(PostgreSQLError)
+    {
         if phase == .ready { return }
         // The continuation is resumed once: when the connection becomes ready or is closed, or the deadline passes.
         let error = await unsafe withUnsafeContinuation {
             (continuation: UnsafeContinuation<PostgreSQLError?, Never>) in
             guard phase != .closed else { return unsafe continuation.resume(returning: lastFailure) }
-            readyWaiters.append((deadline, { unsafe continuation.resume(returning: $0) }))
+            readyWaiters.append(
+                ReadyWaiter(deadline: deadline, endsAtRefusal: endsAtRefusal) {
+                    unsafe continuation.resume(returning: $0)
+                }
+            )
             wake(at: deadline)
         }
         if let error { throw error }
@@ -288,6 +308,13 @@ extension PostgreSQLConnection {
         }
     }
 
+    /// Whether another connection to this database has seen a later primary than this one's server.
+    private var isSuperseded: Bool { phase == .ready && timeline < settings.timelines.highest }
+
+    static var superseded: PostgreSQLError {
+        PostgreSQLError(.readOnly, "The server was the primary before the last failover.")
+    }
+
     private var notConnected: PostgreSQLError {
         PostgreSQLError(.notConnected, "There is no connection to the database: \(lastFailure.message)")
     }
@@ -308,9 +335,10 @@ extension PostgreSQLConnection {
         by deadline: MonotonicTime,
         _ resume: @escaping (BatchOutcome) -> Void
     ) {
+        if isSuperseded { lose(Self.superseded) }
         if groups.isEmpty { lastProgress = now() }
         for step in steps where prepared[ObjectIdentifier(step.statement)] == nil { prepare(step) }
-        if !(isOpen && kind == .reads && groups.last?.kind == .reads) {
+        if library != nil, !(isOpen && kind == .reads && groups.last?.kind == .reads) {
             synchronize()
             groups.append(Group(kind))
             isOpen = true
@@ -410,7 +438,9 @@ extension PostgreSQLConnection {
 
     private func finish(_ group: Group, _ warning: PostgreSQLError?) {
         let library = library
-        guard group.outcomes.count == group.statements.count else { return lose(Self.protocolError) }
+        guard group.outcomes.count == group.statements.count else {
+            return lose(Self.protocolError, with: group)
+        }
         var leaves: PostgreSQLError?
         for (index, statement) in group.statements.enumerated() {
             guard case .failed(let error) = group.outcomes[index] else { continue }
@@ -425,6 +455,8 @@ extension PostgreSQLConnection {
             if error.kind == .readOnly { leaves = error }
         }
         let uncertain = group.kind == .batch ? warning : nil
+        // What a former primary says is not what the other servers see, and what it commits is lost.
+        if isSuperseded { return lose(Self.superseded, with: group) }
         for waiter in group.waiters {
             let outcomes = Array(group.outcomes[waiter.outcomes])
             let error = Self.error(outcomes) ?? group.failure ?? Self.undone(group) ?? uncertain
@@ -432,6 +464,12 @@ extension PostgreSQLConnection {
         }
         // Connect again after a `readOnly` error, because another server may accept writes.
         if let leaves, self.library === library { lose(leaves) }
+    }
+
+    /// Gives up the connection, and fails also the calls of a group that has left the queue.
+    private func lose(_ error: PostgreSQLError, with group: Group) {
+        groups.insert(group, at: 0)
+        lose(error)
     }
 
     private static func error(_ outcomes: [StatementOutcome]) -> PostgreSQLError? {

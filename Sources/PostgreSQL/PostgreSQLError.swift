@@ -29,6 +29,8 @@ public struct PostgreSQLError: Error, Equatable, Sendable {
         case notConnected
         /// The server rejected user, password or database.
         case authentication
+        /// The password could not be read, so that no server was asked.
+        case password
         /// An operator or a time limit of the server cancelled the statement.
         case cancelled
         /// The caller's deadline passed; the statement may still be executed.
@@ -43,6 +45,14 @@ public struct PostgreSQLError: Error, Equatable, Sendable {
         /// The server does not accept a setting of the connection.
         case settings
         case other
+    }
+
+    /// Whether every attempt to connect fails in this way until an operator changes a setting.
+    package var isRefusal: Bool {
+        switch kind {
+        case .authentication, .password, .settings: true
+        default: false
+        }
     }
 
     public let kind: Kind

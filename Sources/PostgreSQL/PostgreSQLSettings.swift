@@ -1,22 +1,21 @@
 #if PostgreSQL
-internal import Threads
+internal import Synchronization
 
 /// The highest timeline that connections to a database have seen; each promotion of a standby starts a higher one.
 ///
-/// All connections of a process share it. A former primary that comes back accepts writes as the new primary does, and
-/// without this memory one connection would write to it while another reads from the new one.
+/// All connections of a process share it. A former primary that comes back, or that never noticed the promotion, accepts
+/// writes as the new primary does. Without this memory one connection would use it while another uses the new one.
 public final class HighestTimeline: Sendable {
-    private let number = ConditionLock<Int64>(0)
+    private let number = Atomic<Int64>(0)
 
     public init() {}
 
+    /// The timeline below which connections end.
+    var highest: Int64 { number.load(ordering: .relaxed) }
+
     /// Stores a primary's timeline; returns false, and stores nothing, if a connection has seen a higher one.
     package func accept(_ timeline: Int64) -> Bool {
-        number.withLock { highest in
-            guard timeline >= highest else { return false }
-            highest = timeline
-            return true
-        }
+        number.max(timeline, ordering: .relaxed).oldValue <= timeline
     }
 }
 
@@ -42,7 +41,7 @@ public struct PostgreSQLSettings: Sendable {
     /// Returns the password at each attempt to connect.
     ///
     /// Nil means the password of the address; if that has none, libpq reads `PGPASSWORD` and `.pgpass`.
-    public var password: @Sendable () -> String?
+    public var password: @Sendable () throws(PostgreSQLError) -> String?
     /// Returns the state of a host name's look-up, without waiting.
     public var lookUp: @Sendable (_ host: String) -> HostLookup
     /// The settings that each connection sets, and reads back before it is used.
@@ -73,7 +72,7 @@ public struct PostgreSQLSettings: Sendable {
     ///   - lookUp: returns the state of a host name's look-up, without waiting.
     public init(
         _ address: PostgreSQLAddress,
-        password: @escaping @Sendable () -> String? = { nil },
+        password: @escaping @Sendable () throws(PostgreSQLError) -> String? = { nil },
         lookUp: @escaping @Sendable (_ host: String) -> HostLookup
     ) {
         (self.address, self.password, self.lookUp) = (address, password, lookUp)
@@ -81,7 +80,11 @@ public struct PostgreSQLSettings: Sendable {
     }
 
     /// Returns the parameters of libpq for one host with its numeric address, which is nil for a Unix socket.
-    func words(_ host: PostgreSQLAddress.Host, numericAddress: String?) -> [(name: String, value: String)] {
+    ///
+    /// - Throws: if the password cannot be read.
+    func words(_ host: PostgreSQLAddress.Host, numericAddress: String?) throws(PostgreSQLError)
+        -> [(name: String, value: String)]
+    {
         // A space separates options, and a backslash escapes it.
         let options = session.map { setting in
             "-c \(setting.name)="
@@ -96,7 +99,7 @@ public struct PostgreSQLSettings: Sendable {
             ("keepalives_count", "3"),
         ]
         if let numericAddress { words.append(("hostaddr", numericAddress)) }
-        if let password = password() ?? address.password { words.append(("password", password)) }
+        if let password = try password() ?? address.password { words.append(("password", password)) }
         words += address.libraryWords
         return words
     }

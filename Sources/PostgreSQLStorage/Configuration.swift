@@ -6,17 +6,8 @@ public import Storage
 /// The settings of a PostgreSQL database and of its store; the store's settings are members too.
 @dynamicMemberLookup
 public struct PostgreSQLConfiguration: Sendable {
-    /// The faults that an acknowledged write survives.
-    public enum Durability: String, CaseIterable, Sendable {
-        /// What the database server's setting `synchronous_commit` waits for; at least its own disk.
-        case full
-        /// The end of every process, but not a crash of the database server, which may lose the last commits.
-        case relaxed
-    }
-
     /// The database as messages name it: no user and no password.
     public var name: String
-    public var durability = Durability.full
     /// The version of this program, for other servers and `doctor`.
     public var programVersion = ""
     public var store: StoreConfiguration
@@ -28,7 +19,7 @@ public struct PostgreSQLConfiguration: Sendable {
     package var migrations: [(name: String, text: String)] = EmbeddedMigrations.files
     /// The address of the servers; see ``settings``.
     let address: PostgreSQLAddress
-    let password: @Sendable () -> String?
+    let password: @Sendable () throws(StoreError) -> String?
     private let hosts = HostNames()
     /// What all connections of a store know of failovers.
     let timelines = HighestTimeline()
@@ -36,35 +27,54 @@ public struct PostgreSQLConfiguration: Sendable {
     /// - Parameters:
     ///   - url: as in `postgres://user@host/database`.
     ///   - name: the database as messages name it.
-    ///   - password: returns the password, at each attempt to connect; nil for libpq's own sources.
-    ///   - clock: the wall clock.
+    ///   - password: returns the password, at each attempt to connect; nil for libpq's own sources. If it throws, the
+    ///     attempt fails with this explanation.
+    ///   - store: the settings of its store.
     /// - Throws: `incompatible` for a text that is no such URL.
     public init(
         url: String,
         name: String,
-        password: @escaping @Sendable () -> String? = { nil },
-        clock: WallClock
+        password: @escaping @Sendable () throws(StoreError) -> String? = { nil },
+        store: StoreConfiguration
     ) throws(StoreError) {
         do throws(PostgreSQLAddressError) {
             address = try PostgreSQLAddress(parsing: url, mayHavePassword: true)
         } catch {
             throw StoreError(.incompatible, error.message)
         }
-        (self.name, self.password) = (name, password)
-        store = StoreConfiguration(clock: clock)
+        (self.name, self.password, self.store) = (name, password, store)
         // Another server's mark of an answer that was lost comes within half a second.
-        store.foreignAnswerMilliseconds = 2000
+        self.store.foreignAnswerMilliseconds = store.foreignAnswerMilliseconds ?? 2000
+        // A row takes the database server several times as long as SQLite, and clicks and claims wait behind a long write.
+        (self.store.recordsAtOnce, self.store.learntSumsAtOnce) = (128, 200)
+    }
+
+    /// Creates the settings of a store with all defaults; see ``init(url:name:password:store:)``.
+    public init(url: String, name: String, clock: WallClock) throws(StoreError) {
+        try self.init(url: url, name: name, store: StoreConfiguration(clock: clock))
     }
 
     /// How connections are made.
     var settings: PostgreSQLSettings {
-        let hosts = hosts
-        var settings = PostgreSQLSettings(address, password: password) { hosts.lookUp($0) }
+        let (hosts, password) = (hosts, password)
+        var settings = PostgreSQLSettings(
+            address,
+            password: { () throws(PostgreSQLError) in
+                do throws(StoreError) {
+                    return try password()
+                } catch {
+                    throw PostgreSQLError(.password, error.explanation)
+                }
+            },
+            lookUp: { hosts.lookUp($0) }
+        )
         // Compiling a statement over all partitions and buckets takes a second, and running it some milliseconds.
         settings.session.append(.init("jit", "off"))
         settings.timelines = timelines
         let index = settings.session.firstIndex { $0.name == "synchronous_commit" }
-        if durability == .relaxed, let index { settings.session[index] = .init("synchronous_commit", "off") }
+        if store.durability == .relaxed, let index {
+            settings.session[index] = .init("synchronous_commit", "off")
+        }
         return settings
     }
 

@@ -39,6 +39,7 @@ extension StoreError {
             )
         case .authentication:
             (.unreachable, "the database server rejects the user, the password or the database's name")
+        case .password: (.unreachable, "the password of the database cannot be read")
         case .cancelled: (.timedOut, "an operator or a time limit cancelled a statement")
         case .deadline: (.timedOut, "the database did not answer in time")
         case .notReplicated:

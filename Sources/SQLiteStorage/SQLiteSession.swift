@@ -32,7 +32,7 @@ struct SQLiteBackend: StorageBackend {
 /// A connection that reads; extensions in the folders of the subjects add its statements.
 ///
 /// Only its connection's thread may use it. It reads the state that the connection's transaction sees.
-struct SQLiteReader: LoopReader, LoopRows, WriterReader {
+struct SQLiteReader: LoopReader, LoopRows, WriterReader, KeyNeedsReader {
     typealias Failure = SQLiteError
 
     let connection: SQLiteConnection

@@ -1,6 +1,5 @@
 internal import Attribution
 internal import SQLiteStorage
-internal import Server
 internal import Storage
 
 /// Chooses the kind of database; the rest of the program names no kind.
@@ -14,10 +13,6 @@ enum Wiring {
         #endif
         return SQLiteDatabase(configuration: given)
     }
-
-    /// The time that a command waits for a slow disk or a lock of another process, in milliseconds: an operator waits longer
-    /// than an SDK, and would otherwise run the command again.
-    static let commandMilliseconds: UInt64 = 30_000
 }
 
 /// A database file of SQLite.
@@ -30,19 +25,10 @@ private struct SQLiteDatabase: Database {
         let store = try SQLiteStore.open(settings(purpose))
         return OpenStore(
             // SQLite reads files, for which a loop cannot wait.
-            makeStores: { _ in
-                let session = store.makeSession()
-                return Stores(
-                    session,
-                    endTurn: { session.endTurn() },
-                    beginTurn: { session.beginTurn(with: $0) }
-                )
-            },
+            makeSession: { _ in store.makeSession() },
             health: { store.health },
-            confirm: { checks, now throws(StoreError) in try store.confirm(serverKeys: checks, at: now) },
+            keys: store.keys,
             isClockSettled: { store.isClockSettled },
-            keyNeeds: { () throws(StoreError) in try store.keyNeeds() },
-            forget: { check throws(StoreError) in try store.forget(serverKey: check) },
             stop: { store.stop(within: $0) }
         )
     }
@@ -66,7 +52,7 @@ private struct SQLiteDatabase: Database {
 
     func history(of app: AppID, isTest: Bool, remaking: FingerprintReconstruction) throws(StoreError)
         -> any TrafficHistory
-    { try SQLiteHistory(settings(.reading), of: app, isTest: isTest, remaking: remaking) }
+    { try SQLiteHistory.open(settings(.reading), of: app, isTest: isTest, remaking: remaking) }
 
     func backUp(
         to path: String,
@@ -103,34 +89,9 @@ private struct SQLiteDatabase: Database {
     func moveSource() throws(StoreError) -> any MoveSource { try SQLiteMoveSource(settings(.command)) }
 
     private func settings(_ purpose: DatabasePurpose) -> SQLiteConfiguration {
-        var settings = SQLiteConfiguration(path: configuration.databasePath, clock: .system)
-        settings.retentionSeconds = configuration.retention
-        settings.standardWindow = configuration.attributionWindow
-        settings.durability = configuration.durability == .full ? .full : .relaxed
-        settings.queueLimit = configuration.queueLimit
-        switch purpose {
-        case .serving(let clock, let log):
-            settings.clock = clock
-            settings.learnsAtOnce = configuration.usesTestClock
-            settings.trustsClock = configuration.usesTestClock
-            settings.acceptsClock = configuration.acceptsClock
-            settings.log = StoreLog { level, text in log.event(LogLevel(level), text) }
-        case .command, .reading:
-            settings.hasBackgroundWork = false
-            settings.timeLimitMilliseconds = Wiring.commandMilliseconds
-            if case .reading = purpose { settings.isReadOnly = true }
-        }
-        return settings
-    }
-}
-
-extension LogLevel {
-    init(_ level: StoreLog.Level) {
-        self =
-            switch level {
-            case .information: .info
-            case .warning: .warning
-            case .error: .error
-            }
+        SQLiteConfiguration(
+            path: configuration.databasePath,
+            store: StoreConfiguration(configuration, for: purpose)
+        )
     }
 }

@@ -18,7 +18,7 @@ struct DependencyTests {
         "DomainFiles": ["Attribution", "JSON"],
         "Storage": ["Attribution", "Synchronization", "Threads"],
         "SQLite": ["CSQLite", "Glibc", "Synchronization"],
-        "PostgreSQL": ["CLibPQ", "CLinux", "Glibc", "Threads"],
+        "PostgreSQL": ["CLibPQ", "CLinux", "Glibc", "Synchronization", "Threads"],
         "SQLiteStorage": [
             "Attribution", "Crypto", "Glibc", "SQLite", "Storage", "Synchronization", "Threads",
         ],

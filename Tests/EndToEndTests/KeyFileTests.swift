@@ -2,6 +2,26 @@ import Foundation
 import Support
 import Testing
 
+@testable import afterlink
+
+@Suite("The modes of files that are mounted on several servers")
+struct SharedFileModeTests {
+    @Test(
+        "a group may read a secret that another user owns, or that is this process's group's; nobody else may",
+        arguments: [
+            (0o600, 0 as uid_t, 0 as gid_t, true), (0o400, 1, 1, true), (0o440, 1, 0, true),
+            (0o640, 0, 0, true), (0o640, 0, 1, geteuid() == 0), (0o660, 0, 0, false), (0o444, 1, 1, false),
+            (0o604, 0, 0, false),
+        ] as [(mode_t, uid_t, gid_t, Bool)]
+    )
+    func modes(mode: mode_t, user: uid_t, group: gid_t, isFit: Bool) {
+        var status = stat()
+        // The numbers count from those of this process.
+        (status.st_mode, status.st_uid, status.st_gid) = (S_IFREG | mode, geteuid() + user, getegid() + group)
+        #expect(FileModes.isFitForSecrets(status) == isFit)
+    }
+}
+
 @Suite("Key files", .blocking)
 struct KeyFileTests {
     private func keyFile(_ installation: Installation) -> String { installation.database.path + ".key" }

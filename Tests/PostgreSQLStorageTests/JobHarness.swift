@@ -15,7 +15,7 @@ struct JobDatabase: Sendable {
     let opening: DatabaseOpening
 
     private static let cluster = Result {
-        try TestCluster { _ = try DatabaseOpening(configuration($0)).open() }
+        try TestCluster { template, _ in _ = try DatabaseOpening(configuration(template)).open() }
     }
 
     init() throws {
@@ -148,7 +148,7 @@ private final class LeaseEngine: BlockingEngine {
                     lease.holder,
                     now,
                     length,
-                    JobRows.noProgress
+                    JobLease.noProgress
                 )
                 return .flag(rows.count > 0)
             case .finish(let job, let holder, let progress):

@@ -25,8 +25,8 @@ final class QuestionHarness: @unchecked Sendable {
     /// The time for which slots are hot.
     var now = QuestionHarness.noon
 
-    /// Connects to the test's database, or to another server.
-    init(url: String? = nil) throws {
+    /// Connects to the test's database, or to another server; `pause` is that of ``TurnQuestions``.
+    init(url: String? = nil, pause: Duration = .seconds(60)) throws {
         database = try PostgreSQLTestDatabase()
         func configuration(_ url: String) throws -> PostgreSQLConfiguration {
             try PostgreSQLConfiguration(url: url, name: "the test's database", clock: WallClock { Self.noon })
@@ -42,7 +42,13 @@ final class QuestionHarness: @unchecked Sendable {
         }
         connection = PostgreSQLConnection(settings, port: loop.port)
         let hot = Box<() -> [Int64]> { [] }
-        questions = TurnQuestions(connection, port: loop.port, slots: slots, hotSlots: { hot.value() })
+        questions = TurnQuestions(
+            connection,
+            port: loop.port,
+            slots: slots,
+            hotSlots: { hot.value() },
+            pause: pause
+        )
         hot.value = { [unowned self] in slots.hot(at: now) }
         loop.turnDidEnd = { [unowned self] in
             questions.endTurn()

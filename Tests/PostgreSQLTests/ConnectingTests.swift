@@ -48,6 +48,31 @@ struct ConnectingTests {
         #expect(missing.loss()?.code == "3D000")
     }
 
+    @Test(
+        "ends a wait at once if only an operator can help",
+        arguments: [PostgreSQLError.Kind.authentication, .password],
+        [false, true]
+    )
+    func refusal(kind: PostgreSQLError.Kind, hasOtherHost: Bool) throws {
+        let database = try PostgreSQLTestDatabase()
+        let port = try #require(Loopback.freePort())
+        let other = hasOtherHost ? ",127.0.0.1:\(port)" : ""
+        var settings = try ConnectionHarness.settings(
+            "postgres://postgres@127.0.0.1:\(database.cluster.port)\(other)/\(database.name)"
+        )
+        // Without a password, the server has nothing to reject.
+        if kind == .password {
+            settings.password = { () throws(PostgreSQLError) in throw PostgreSQLError(.password, "missing") }
+        }
+        let harness = ConnectionHarness(settings)
+        let start = MonotonicTime.now()
+        let error = #expect(throws: PostgreSQLError.self) {
+            try harness.run { try await $0.waitUntilReady(by: ConnectionHarness.end, endsAtRefusal: true) }
+        }
+        #expect(error?.kind == kind)
+        #expect(MonotonicTime.now() < start.advanced(by: .seconds(Polling.seconds / 2)))
+    }
+
     @Test("fails calls at once, with the reason, while there is no server")
     func refused() throws {
         let port = try #require(Loopback.freePort())
@@ -91,6 +116,52 @@ struct ConnectingTests {
         #expect(settings.timelines.accept(2))
         let error = ConnectionHarness(settings, database).loss()
         #expect(error?.kind == .readOnly && error?.message.contains("before the last failover") == true)
+    }
+
+    @Test("leaves a former primary that still runs when another connection has seen the promoted standby")
+    func promotion() throws {
+        let primary = try PostgreSQLCluster()
+        let standby = try PostgreSQLCluster(standbyOf: primary)
+        func place(_ cluster: PostgreSQLCluster) -> String {
+            "\(cluster.folder.path.replacing("/", with: "%2F")):\(cluster.port)"
+        }
+        var both = try ConnectionHarness.settings(
+            "postgres://postgres@\(place(primary)),\(place(standby))/postgres"
+        )
+        both.silenceLimit = .seconds(Polling.seconds)
+        var alone = try ConnectionHarness.settings("postgres://postgres@\(place(standby))/postgres")
+        alone.timelines = both.timelines
+        let promoted = alone
+        let (former, latter) = ("\(primary.port)", "\(standby.port)")
+        let port = PreparedStatement("SELECT current_setting('port')")
+        let (reader, writer) = (ConnectionHarness(both), ConnectionHarness(both))
+        @Sendable func answer(_ harness: ConnectionHarness) throws -> String {
+            try harness.whenReady { try await $0.read(port).value(0, 0, as: String.self) }
+        }
+        for harness in [reader, writer] { #expect(try answer(harness) == former) }
+        try standby.promote()
+        // The former primary answers as before, until something of this process knows of the promotion.
+        #expect(try answer(reader) == former)
+        let wait = PreparedStatement("SELECT pg_sleep(60)")
+        let (outcome, found) = try writer.whenReady { connection in
+            async let seen = onLoop {
+                let found = try answer(ConnectionHarness(promoted))
+                let cancel =
+                    "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60)'"
+                _ = try Polling.until { try primary.execute(cancel) == "t" }
+                return found
+            }
+            let outcome = await connection.perform { $0.append(wait) }
+            return (outcome, try await seen)
+        }
+        #expect(found == latter)
+        // What the former primary says of a transaction does not count.
+        #expect(outcome.error?.kind == .connectionLost)
+        for harness in [reader, writer] {
+            #expect(throws: PostgreSQLError.self) { try harness.run { try await $0.read(port) } }
+            #expect(try answer(harness) == latter)
+            #expect(harness.connection.timeline == 2)
+        }
     }
 
     @Test("gives up a server that accepts and never answers, without a thread, and tries the next one")

@@ -12,7 +12,9 @@ struct TestClusterTests {
     private let cluster: TestCluster
 
     init() throws {
-        cluster = try TestCluster { try $0.execute("CREATE TABLE numbers AS SELECT 1 AS number") }
+        cluster = try TestCluster { template, _ in
+            try template.execute("CREATE TABLE numbers AS SELECT 1 AS number")
+        }
     }
 
     @Test("each database is a copy of the template, and is deleted with its value")

@@ -52,6 +52,16 @@ struct ValueTests {
         try expect([[true, false]: "{t,f}"])
     }
 
+    @Test("that are texts have U+001A for U+0000, which the server does not store")
+    func zeros() throws {
+        let statement = PreparedStatement("SELECT $1, $2, octet_length($1)")
+        let texts = ["\0", "", "ğ\0\0"]
+        let row = try harness.whenReady { try await $0.read(statement, "a\0ğ\0", texts) }
+        #expect(try row.value(0, 0, as: String.self) == "a\u{1A}ğ\u{1A}")
+        #expect(try row.value(0, 1, as: [String].self) == ["\u{1A}", "", "ğ\u{1A}\u{1A}"])
+        #expect(try row.value(0, 2, as: Int64.self) == 5)
+    }
+
     @Test("of smaller numbers are read as larger ones, and of other types not at all")
     func types() throws {
         let statement = PreparedStatement(

@@ -11,7 +11,10 @@ import Testing
 struct RecordedTrafficTests {
     /// Creates a service whose clock follows the events, and which learns from each event before the next.
     private func service() async throws -> TestService {
-        try await TestService(configureStore: { $0.learnsAtOnce = true }, isDurable: false)
+        try await TestService(configureStore: {
+            $0.learnsAtOnce = true
+            $0.durability = .relaxed
+        })
     }
 
     /// Plays the events of one day, moved to the start of a day in UTC.

@@ -243,7 +243,7 @@ struct CheckRecordTests {
         arguments: backends
     )
     func bounded(backend: Backend) async throws {
-        let test = try await TestStore(backend, isDurable: false)
+        let test = try await TestStore(backend) { $0.durability = .relaxed }
         let report = try await test.run { session in
             for number in 0..<2100 { _ = try await session.match(check(UInt64(number) + 100)) }
             _ = try await session.record(.sample())

@@ -11,7 +11,8 @@ private struct CompactedHistory {
 
     /// Records the traffic of 45 days; facts are retained for a week, or with `keepsFacts` for 90 days.
     init(keepsFacts: Bool = false) async throws {
-        let test = try await TestStore(isDurable: false) {
+        let test = try await TestStore {
+            $0.durability = .relaxed
             $0.queueLimit = 20_000
             if keepsFacts { $0.retentionSeconds = 90 * 86_400 }
         }

@@ -137,7 +137,10 @@ struct EvidenceTests {
         arguments: backends
     )
     func newestFromNear(backend: Backend) async throws {
-        let test = try await TestStore(backend, isDurable: false) { $0.learnsAtOnce = true }
+        let test = try await TestStore(backend) {
+            $0.learnsAtOnce = true
+            $0.durability = .relaxed
+        }
         let listed = Int64(CandidateEvidence.maximumListed)
         let (own, others): (Int64, Int64) = (3 * listed, 300)
         try await test.run { session in
@@ -190,7 +193,7 @@ struct EvidenceTests {
 
     @Test("a claim retires its visitor's other clicks among many strangers' clicks", arguments: backends)
     func retiresAmongStrangers(backend: Backend) async throws {
-        let test = try await TestStore(backend, isDurable: false)
+        let test = try await TestStore(backend) { $0.durability = .relaxed }
         let last = try await test.run { session in
             func tap(_ second: Int64) async throws -> ClickID {
                 var tap = try click(Self.here, at: TestStore.noon.advanced(byMilliseconds: second * 1000))

@@ -14,69 +14,81 @@ struct KeyStandingTests {
     private let third = hash(3)
     private let noon = TestStore.noon
 
-    @Test("the first key is recognised, an unknown key is not, and a key listed before the first replaces it")
-    func standing() async throws {
-        let test = try await TestStore()
+    @Test(
+        "the first key is recognised, an unknown key is not, and a key listed before the first replaces it",
+        arguments: backends
+    )
+    func standing(backend: Backend) async throws {
+        let test = try await TestStore(backend)
         func confirm(_ keys: KeyedHash...) throws -> ServerKeyRecognition {
-            try test.store.confirm(serverKeys: keys, at: noon)
+            try test.database.keys.confirm(keys, at: noon)
         }
         #expect(try confirm(first) == .own(missing: 0))
         #expect(try confirm(second) == .foreign)
         // A key that is listed after the current key is not used yet.
         #expect(try confirm(first, second) == .own(missing: 0))
-        #expect(try test.store.keyNeeds().replaced.isEmpty)
+        #expect(try test.database.keys.needs().replaced.isEmpty)
         #expect(try confirm(second, first) == .own(missing: 0))
-        #expect(try test.store.keyNeeds().replaced == [first.index: noon])
+        #expect(try test.database.keys.needs().replaced == [first.index: noon])
         // Without the first key, its records cannot be found. The first or the third key alone is not recognised.
         #expect(try confirm(second) == .own(missing: 1))
         #expect(try confirm(first) == .foreign)
         #expect(try confirm(third) == .foreign)
         #expect(try confirm(third, second, first) == .own(missing: 0))
-        #expect(try Set(test.store.keyNeeds().replaced.keys) == [first.index, second.index])
-        try test.store.forget(serverKey: first.index)
+        #expect(try Set(test.database.keys.needs().replaced.keys) == [first.index, second.index])
+        try test.database.keys.forget(first.index)
         #expect(try confirm(third, second) == .own(missing: 0))
         // The previous key becomes the current one again.
         #expect(try confirm(second, third) == .own(missing: 0))
-        #expect(try Set(test.store.keyNeeds().replaced.keys) == [third.index])
+        #expect(try Set(test.database.keys.needs().replaced.keys) == [third.index])
     }
 
-    @Test("a key counts as replaced at the time of the newest record if that is later than the clock")
-    func replacedAt() async throws {
-        let test = try await TestStore()
+    @Test(
+        "a key counts as replaced at the time of the newest record if that is later than the clock",
+        arguments: backends
+    )
+    func replacedAt(backend: Backend) async throws {
+        let test = try await TestStore(backend)
         let late = noon.advanced(byMilliseconds: 90_000_000)
-        _ = try test.store.confirm(serverKeys: [first], at: noon)
+        _ = try test.database.keys.confirm([first], at: noon)
         try await test.run { _ = try await $0.record(.sample(at: late)) }
-        _ = try test.store.confirm(serverKeys: [second, first], at: noon)
-        #expect(try test.store.keyNeeds().replaced == [first.index: late])
+        _ = try test.database.keys.confirm([second, first], at: noon)
+        #expect(try test.database.keys.needs().replaced == [first.index: late])
     }
 
-    @Test("a key is needed until retention has deleted all records that may be stored under it")
-    func needed() async throws {
-        let test = try await TestStore { $0.retentionSeconds = 3600 }
-        _ = try test.store.confirm(serverKeys: [first], at: noon)
+    @Test(
+        "a key is needed until retention has deleted all records that may be stored under it",
+        arguments: backends
+    )
+    func needed(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.retentionSeconds = 3600 }
+        _ = try test.database.keys.confirm([first], at: noon)
         try await test.run { _ = try await $0.record(.sample(at: noon)) }
-        _ = try test.store.confirm(serverKeys: [second, first], at: noon)
+        _ = try test.database.keys.confirm([second, first], at: noon)
         func isNeeded() throws -> Bool {
-            let needs = try test.store.keyNeeds()
+            let needs = try test.database.keys.needs()
             let replacedAt = try #require(needs.replaced[first.index])
             return needs.needsKey(replacedAt: replacedAt, at: test.clock.now)
         }
         #expect(try isNeeded())
         test.clock.advance(seconds: 86_400 + 3599)
-        try test.store.runRetention()
+        try test.database.runRetention()
         #expect(try isNeeded())
         let now = test.clock.now
         try await test.run { _ = try await $0.record(.sample(fingerprint: 2, at: now)) }
         test.clock.advance(seconds: 2)
-        try test.store.runRetention()
+        try test.database.runRetention()
         #expect(try !isNeeded())
     }
 
-    @Test("a day's key is needed as long as a click of the day with an address can be matched")
-    func addressDays() async throws {
-        let test = try await TestStore()
+    @Test(
+        "a day's key is needed as long as a click of the day with an address can be matched",
+        arguments: backends
+    )
+    func addressDays(backend: Backend) async throws {
+        let test = try await TestStore(backend)
         let day = AddressKeys.day(of: noon)
-        #expect(try test.store.keyNeeds().firstAddressDay == nil)
+        #expect(try test.database.keys.needs().firstAddressDay == nil)
         func record(_ moment: Timestamp, window: Int64 = 86_400, hasAddress: Bool = true) async throws {
             var click = try NewClick.sample(at: moment) {
                 $0.window = AttributionWindow(seconds: window) ?? $0.window
@@ -90,18 +102,18 @@ struct KeyStandingTests {
         robot.evidence.address = AddressHashes(exact: 1, near: 1)
         let recorded = robot
         try await test.run { _ = try await $0.record(recorded) }
-        #expect(try test.store.keyNeeds().firstAddressDay == nil)
+        #expect(try test.database.keys.needs().firstAddressDay == nil)
         try await record(noon)
         try await record(noon.advanced(byMilliseconds: 60_000))
         try await record(noon.advanced(byMilliseconds: AddressKeys.period), window: 7 * 86_400)
-        #expect(try test.integer("SELECT count(*) FROM address_days") == 2)
-        #expect(try test.store.keyNeeds().firstAddressDay == day)
+        #expect(try test.count(.addressDays) == 2)
+        #expect(try test.database.keys.needs().firstAddressDay == day)
         // The end of the need is rounded up to a whole hour.
         test.clock.advance(seconds: 86_400 + 3600 + 60)
-        #expect(try test.store.keyNeeds().firstAddressDay == day + 1)
+        #expect(try test.database.keys.needs().firstAddressDay == day + 1)
         test.clock.advance(seconds: 7 * 86_400)
-        #expect(try test.store.keyNeeds().firstAddressDay == nil)
-        #expect(try test.integer("SELECT count(*) FROM address_days") == 0)
+        #expect(try test.database.keys.needs().firstAddressDay == nil)
+        #expect(try test.count(.addressDays) == 0)
     }
 
     @Test("if a click's transaction is undone, the next click records the need for the day's key")
@@ -118,10 +130,10 @@ struct KeyStandingTests {
             """
         )
         await #expect(throws: StoreError.self) { try await test.run { _ = try await $0.record(recorded) } }
-        #expect(try test.integer("SELECT count(*) FROM address_days") == 0)
+        #expect(try test.count(.addressDays) == 0)
         try test.execute("DROP TRIGGER defect")
         try await test.run { _ = try await $0.record(recorded) }
-        #expect(try test.integer("SELECT count(*) FROM address_days") == 1)
+        #expect(try test.count(.addressDays) == 1)
     }
 }
 

@@ -17,7 +17,7 @@ struct MoveTests {
     /// Stops a store on an SQLite file, and returns a store on a PostgreSQL database with its rows.
     private func moved(_ test: TestStore) async throws -> TestStore {
         test.stop()
-        let place = try await PostgreSQLPlace.make()
+        let place = try await PostgreSQLPlace.make(at: TestStore.noon)
         let file = try #require(test.place as? SQLitePlace)
         let report = try place.fill(from: file.moveSource())
         #expect(report.differences.isEmpty, "\(report.differences)")
@@ -248,7 +248,7 @@ struct MoveTests {
         }
         test.stop()
         let file = try #require(test.place as? SQLitePlace)
-        let place = try await PostgreSQLPlace.make()
+        let place = try await PostgreSQLPlace.make(at: TestStore.noon)
         var count = 0
         for calls in 0..<1000 {
             let report = try Self.fill(
@@ -267,7 +267,7 @@ struct MoveTests {
         }
         #expect(count > 25)
         #expect(try place.verify(at: noon).isWhole)
-        let whole = try await PostgreSQLPlace.make()
+        let whole = try await PostgreSQLPlace.make(at: TestStore.noon)
         _ = try whole.fill(from: file.moveSource())
         for table in ["clicks", "click_index", "checks", "counts", "apps", "installs", "progress", "jobs"] {
             let rows = "SELECT md5(string_agg(t::text, '|' ORDER BY t::text)) FROM \(table) t"
@@ -282,7 +282,7 @@ struct MoveTests {
         _ = try await test.run { try await $0.record(.sample()) }
         test.stop()
         let file = try #require(test.place as? SQLitePlace)
-        let place = try await PostgreSQLPlace.make()
+        let place = try await PostgreSQLPlace.make(at: TestStore.noon)
         let report = try place.fill(from: StoppingSource(source: try file.moveSource(), additional: 1))
         #expect(report.differences == [MoveReport.Count(name: "clicks", expected: 2, found: 1)])
         await #expect(throws: StoreError.self) { _ = try await TestStore(.postgreSQL, in: place) }
@@ -296,7 +296,7 @@ struct MoveTests {
         _ = try await test.run { try await $0.record(.sample()) }
         test.stop()
         let file = try #require(test.place as? SQLitePlace)
-        let place = try await PostgreSQLPlace.make()
+        let place = try await PostgreSQLPlace.make(at: TestStore.noon)
         #expect(throws: StoreError.self) {
             _ = try place.fill(from: StoppingSource(source: try file.moveSource(), calls: 3))
         }
@@ -309,7 +309,7 @@ struct MoveTests {
     @Test("a move has all columns of its tables, and all tables of SQLite")
     func tables() async throws {
         let test = try await TestStore(.sqlite)
-        let place = try await PostgreSQLPlace.make()
+        let place = try await PostgreSQLPlace.make(at: TestStore.noon)
         // From here on, nothing changes the thread, to which the connection belongs.
         let connection = try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 1000)
         func texts(_ sql: String) throws -> [String] {

@@ -56,10 +56,9 @@ final class TestStore: Sendable {
     init(
         _ backend: Backend = .sqlite,
         in place: (any TestPlace)? = nil,
-        isDurable: Bool = true,
         set: (inout StoreConfiguration) -> Void = { _ in }
     ) async throws {
-        if let place { self.place = place } else { self.place = try await backend.makePlace() }
+        if let place { self.place = place } else { self.place = try await backend.makePlace(at: Self.noon) }
         let (clock, log, monotonic) = (clock, log, monotonic)
         var configuration = StoreConfiguration(clock: WallClock { clock.now })
         configuration.log = StoreLog { log.append($1) }
@@ -71,7 +70,7 @@ final class TestStore: Sendable {
         configuration.quietNanoseconds = 0
         set(&configuration)
         let isFreshCopy = self.place.isFreshCopy
-        database = try self.place.open(configuration, isDurable: isDurable)
+        database = try self.place.open(configuration)
         if database.isNew || isFreshCopy {
             let app = App(id: app, settings: App.Settings(name: "Shop"), createdAt: Self.noon)
             try await run { try await $0.create(app) }

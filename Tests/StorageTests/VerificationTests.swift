@@ -19,7 +19,7 @@ private struct History {
         let key = try #require(key)
         test = try await TestStore { $0.retentionSeconds = 50_000 }
         let clock = test.clock
-        _ = try test.store.confirm(serverKeys: [key.checkValue], at: clock.now)
+        _ = try test.store.keys.confirm([key.checkValue], at: clock.now)
         _ = try await test.run { session in
             var model = CountingModel()
             var random = SeededGenerator(seed: 5)

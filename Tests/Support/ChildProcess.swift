@@ -56,16 +56,19 @@ public final class ChildProcess: Sendable {
     }
 
     /// Returns the next line of standard output that contains the text; nil when the output ends first.
-    public func line(containing text: String) -> String? {
+    public func line(containing text: String) -> String? { lines(through: text)?.last }
+
+    /// Returns the next lines of standard output up to one that contains the text; nil when the output ends first.
+    public func lines(through text: String) -> [String]? {
         output.withLock { output in
-            var line: [UInt8] = []
+            var (lines, line): ([String], [UInt8]) = ([], [])
             while let byte = try? output.read(upToCount: 1), let first = byte.first {
                 guard first == UInt8(ascii: "\n") else {
                     line.append(first)
                     continue
                 }
-                let read = String(decoding: line, as: UTF8.self)
-                if read.contains(text) { return read }
+                lines.append(String(decoding: line, as: UTF8.self))
+                if lines.last?.contains(text) == true { return lines }
                 line.removeAll()
             }
             return nil

@@ -1,30 +1,42 @@
 #if PostgreSQL
-/// The PostgreSQL server of a run of tests, and a template that each test's database is a copy of.
+internal import Synchronization
+
+/// The PostgreSQL server of a run of tests, and templates that the tests' databases are copies of.
 ///
 /// The server syncs nothing, and its files are in memory where ``TemporaryFolder/place`` is. Tests that kill a server
 /// start a ``PostgreSQLCluster`` of their own.
 public final class TestCluster: Sendable {
     public let server: PostgreSQLCluster
-    private let template: PostgreSQLTestDatabase
+    /// The templates by the times for which they were filled.
+    private let templates = Mutex<[Int64: PostgreSQLTestDatabase]>([:])
+    private let prepare: @Sendable (PostgreSQLTestDatabase, _ time: Int64) throws -> Void
 
     /// Starts a server.
     ///
-    /// - Parameter prepare: fills the template, and closes its connections to it.
-    /// - Throws: if the programs of a server are missing, or the server or `prepare` fails.
-    public init(_ prepare: (PostgreSQLTestDatabase) throws -> Void) throws {
+    /// - Parameter prepare: fills a template for tests whose clocks start at a time, in milliseconds since 1970, and closes
+    ///   its connections to it.
+    /// - Throws: if the programs of a server are missing, or the server fails.
+    public init(_ prepare: @escaping @Sendable (PostgreSQLTestDatabase, _ time: Int64) throws -> Void) throws
+    {
+        self.prepare = prepare
         server = try PostgreSQLCluster([
             "fsync = off", "full_page_writes = off", "synchronous_commit = off", "autovacuum = off",
             "wal_level = minimal", "max_wal_senders = 0",
             // All tests of a process run at once, each with some connections.
             "max_connections = 1500",
         ])
-        template = try PostgreSQLTestDatabase(in: server)
-        try prepare(template)
     }
 
-    /// Creates a copy of the template, which is deleted with the returned value.
-    public func makeDatabase() throws -> PostgreSQLTestDatabase {
-        try PostgreSQLTestDatabase(in: server, copying: template)
+    /// Creates a copy of the time's template, which is deleted with the returned value.
+    public func makeDatabase(at time: Int64 = 0) throws -> PostgreSQLTestDatabase {
+        let template = try templates.withLock { templates in
+            if let known = templates[time] { return known }
+            let template = try PostgreSQLTestDatabase(in: server)
+            try prepare(template, time)
+            templates[time] = template
+            return template
+        }
+        return try PostgreSQLTestDatabase(in: server, copying: template)
     }
 }
 #endif

@@ -1,4 +1,4 @@
-internal import Attribution
+package import Attribution
 internal import Foundation
 #if PostgreSQL
 internal import Support
@@ -38,12 +38,12 @@ package enum Backend: String, CaseIterable, Sendable {
         return backend
     }
 
-    /// Creates a place that has no rows yet.
-    package func makePlace() async throws -> any TestPlace {
+    /// Creates a place that has no rows yet, for a test whose clock starts at a time.
+    package func makePlace(at start: Timestamp) async throws -> any TestPlace {
         switch self {
         case .sqlite: try SQLitePlace()
         #if PostgreSQL
-        case .postgreSQL: try await PostgreSQLPlace.make()
+        case .postgreSQL: try await PostgreSQLPlace.make(at: start)
         #endif
         }
     }

@@ -15,16 +15,16 @@ package final class PostgreSQLPlace: TestPlace {
 
     package var isFreshCopy: Bool { wasOpened.withLock { !$0 } }
 
-    private init(_ permit: PlacePermit) throws {
+    private init(_ permit: PlacePermit, at start: Timestamp) throws {
         self.permit = permit
-        database = try Self.cluster.get().makeDatabase()
+        database = try Self.cluster.get().makeDatabase(at: start.milliseconds)
     }
 
-    /// Creates a database, as soon as few enough other tests have one.
-    package static func make() async throws -> PostgreSQLPlace {
+    /// Creates a database for a test whose clock starts at a time, as soon as few enough other tests have one.
+    package static func make(at start: Timestamp) async throws -> PostgreSQLPlace {
         let permit = await PlacePermit.take()
         // The call waits for the server, and so must leave the threads that run all tests.
-        return try await onLoop { try PostgreSQLPlace(permit) }
+        return try await onLoop { try PostgreSQLPlace(permit, at: start) }
     }
 
     /// Starts the server if this machine has its programs; if not, returns what is missing.
@@ -38,46 +38,35 @@ package final class PostgreSQLPlace: TestPlace {
         return nil
     }
 
-    /// The template has all tables, and the partitions of the days on which most tests play.
+    /// A template has all tables, and the partitions of the first days of its tests, and no others: a server plans each
+    /// statement of a new connection for all partitions.
     private static let cluster = Result {
-        try TestCluster { template in
-            for time in templateTimes {
-                let configuration = try settings(
-                    of: template,
-                    StoreConfiguration(clock: .fixed(Timestamp(milliseconds: time)))
-                )
-                let store = try PostgreSQLStore.open(configuration)
-                store.stop(within: 60_000)
-            }
+        try TestCluster { template, time in
+            let configuration = try settings(
+                of: template,
+                StoreConfiguration(clock: .fixed(Timestamp(milliseconds: time)))
+            )
+            let store = try PostgreSQLStore.open(configuration)
+            store.stop(within: 60_000)
             // Each test sees its own store as the first one.
             try template.execute("DELETE FROM jobs")
         }
     }
 
-    /// The starts of the clocks of StorageTests and ServerTests.
-    private static let templateTimes: [Int64] = [1_700_000_000_000, 1_790_000_000_000]
-
-    private static func settings(
-        of database: PostgreSQLTestDatabase,
-        _ store: StoreConfiguration,
-        isDurable: Bool = false
-    ) throws(StoreError) -> PostgreSQLConfiguration {
-        var configuration = try PostgreSQLConfiguration(
+    private static func settings(of database: PostgreSQLTestDatabase, _ store: StoreConfiguration)
+        throws(StoreError) -> PostgreSQLConfiguration
+    {
+        try PostgreSQLConfiguration(
             // The machine may be busy.
             url: database.socketURL + "&connect_timeout=60",
             name: "the test's database",
-            clock: store.clock
+            store: store
         )
-        configuration.store = store
-        configuration.durability = isDurable ? .full : .relaxed
-        return configuration
     }
 
-    package func open(_ configuration: StoreConfiguration, isDurable: Bool) throws(StoreError)
-        -> any TestDatabase
-    {
+    package func open(_ configuration: StoreConfiguration) throws(StoreError) -> any TestDatabase {
         wasOpened.withLock { $0 = true }
-        return try PostgreSQLStore.open(Self.settings(of: database, configuration, isDurable: isDurable))
+        return try PostgreSQLStore.open(Self.settings(of: database, configuration))
     }
 
     package func count(_ what: TestCount) throws -> Int64 {
@@ -173,7 +162,7 @@ package final class PostgreSQLPlace: TestPlace {
     package func history(of app: AppID, _ configuration: StoreConfiguration, keys: [ServerKey])
         throws(StoreError) -> any TrafficHistory
     {
-        try PostgreSQLHistory(
+        try PostgreSQLHistory.open(
             Self.settings(of: database, configuration),
             of: app,
             isTest: false,

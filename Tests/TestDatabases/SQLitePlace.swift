@@ -18,19 +18,14 @@ package final class SQLitePlace: TestPlace {
         self.pageLimit = pageLimit
     }
 
-    package func open(_ configuration: StoreConfiguration, isDurable: Bool) throws(StoreError)
-        -> any TestDatabase
-    {
+    package func open(_ configuration: StoreConfiguration) throws(StoreError) -> any TestDatabase {
         var configuration = self.configuration(configuration)
-        configuration.durability = isDurable ? .full : .relaxed
         configuration.pageLimit = pageLimit
         return try SQLiteStore.open(configuration)
     }
 
     private func configuration(_ store: StoreConfiguration) -> SQLiteConfiguration {
-        var configuration = SQLiteConfiguration(path: path, clock: store.clock)
-        configuration.store = store
-        return configuration
+        SQLiteConfiguration(path: path, store: store)
     }
 
     /// Returns a number as a connection of another process reads it.
@@ -67,7 +62,7 @@ package final class SQLitePlace: TestPlace {
     package func history(of app: AppID, _ configuration: StoreConfiguration, keys: [ServerKey])
         throws(StoreError) -> any TrafficHistory
     {
-        try SQLiteHistory(
+        try SQLiteHistory.open(
             self.configuration(configuration),
             of: app,
             isTest: false,

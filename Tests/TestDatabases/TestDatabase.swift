@@ -10,8 +10,8 @@ package protocol TestPlace: AnyObject, Sendable {
     /// Whether the database is a copy of a template with all tables, and no store has opened it yet.
     var isFreshCopy: Bool { get }
 
-    /// Opens the database, and creates it if it does not exist; only if `isDurable`, writes survive a power cut.
-    func open(_ configuration: StoreConfiguration, isDurable: Bool) throws(StoreError) -> any TestDatabase
+    /// Opens the database, and creates it if it does not exist.
+    func open(_ configuration: StoreConfiguration) throws(StoreError) -> any TestDatabase
 
     func count(_ what: TestCount) throws -> Int64
     func change(_ change: TestChange) throws
@@ -36,6 +36,7 @@ package protocol TestDatabase: Sendable {
     /// Whether opening created the database.
     var isNew: Bool { get }
     var health: StoreHealth { get }
+    var keys: StoredKeys { get }
     /// Creates a session for a loop; only that loop's thread may call this.
     func openSession(on loop: LoopThread) -> any LoopSession
     func stop(within milliseconds: UInt64)
@@ -77,6 +78,8 @@ extension TestDatabase {
 ///
 /// The raw value is SQLite's query. A database with other tables or columns has another query for the case.
 package enum TestCount: String {
+    /// Days whose address key is needed.
+    case addressDays = "SELECT count(*) FROM address_days"
     case clicksWithVisitor = "SELECT count(*) FROM clicks WHERE visitor IS NOT NULL"
     case visitors = "SELECT count(DISTINCT visitor) FROM click_index"
     case addresses = "SELECT count(*) FROM click_addresses"

@@ -49,8 +49,9 @@ public struct APIKey: Equatable, Sendable {
     public let createdAt: Timestamp
     public var expiresAt: Timestamp?
     public var revokedAt: Timestamp?
-    /// When the key was last used, rounded down to the minute and recorded some seconds late; nil for a key
-    /// that was never used.
+    /// When the key was last used, rounded down to the minute and recorded some seconds late.
+    ///
+    /// Nil if the key was never used.
     public var lastUsedAt: Timestamp?
 
     public init(

@@ -126,8 +126,8 @@ package enum AppIdentifiers {
 
     /// Returns an app's own URL scheme in lower case, as systems compare it; reads it with or without `://`.
     ///
-    /// Nil for `http`, `https`, a scheme that links may not have, one of more than 64 characters, and a text
-    /// that is no scheme.
+    /// Nil for `http`, `https`, a scheme that links may not have, a scheme of more than 64 characters, and any
+    /// text without the form of a scheme.
     static func scheme(_ text: String) -> String? {
         let name = text.hasSuffix("://") ? String(text.dropLast(3)) : text
         guard let parts = try? URLParts(Array("\(name)://host".utf8)), !parts.isWeb, name.utf8.count <= 64,

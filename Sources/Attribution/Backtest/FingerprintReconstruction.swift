@@ -33,10 +33,11 @@ public struct FingerprintReconstruction: Sendable {
     ///   - text: the click's signals; nil if it had none.
     ///   - osVersion: the click's system version, which is used if `text` is nil.
     ///   - platform: the platform of `osVersion`.
-    /// - Returns: three values. The first is the click's fingerprints, or only the first of `stored` if none
-    ///   of them could be computed. The second is the number of fingerprints of its signals that could not be
-    ///   computed: 0 if `text` yields no fingerprint, and 1 if it yields only others. The third is the hashes
-    ///   of the click's reported values.
+    /// - Returns: three values:
+    ///   1. The click's fingerprints. If none can be computed, this is the first hash of `stored` alone.
+    ///   2. How many fingerprints of its signals cannot be computed: 0 if `text` yields no fingerprint, and 1
+    ///      if it yields only others.
+    ///   3. The hashes of the values that the click reported.
     public mutating func fingerprints(
         _ stored: [KeyedHash],
         text: String?,

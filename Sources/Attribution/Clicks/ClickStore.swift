@@ -76,8 +76,8 @@ public enum ClaimOutcome: Equatable, Sendable {
 public protocol ClickStore {
     /// Records a click, unless it repeats a recorded one or its link has ended.
     ///
-    /// It repeats a click with the same idempotency key, or with an equal ``NewClick/post`` of the last 10 s
-    /// that was not claimed before this one was posted.
+    /// It repeats a click with the same idempotency key. It also repeats a click of the last 10 s with an equal
+    /// ``NewClick/post``, unless a launch claimed that click before this post arrived.
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome
 
     /// Sets the deadline for all reads and claims of the check together; the store completes or withdraws

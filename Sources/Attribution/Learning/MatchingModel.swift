@@ -21,8 +21,10 @@ public final class MatchingModel: Sendable {
     public let launchesWithAddress: Double
     /// The share of clicks whose address is known, 0…1.
     public let clickAddressShare: Double
-    /// The number of organic launches (no click explains them) per click; only launches with the fingerprint
-    /// of a live click count.
+    /// The number of organic launches per click.
+    ///
+    /// A launch is organic if no click explains it. The number includes only launches whose fingerprint a live
+    /// click has.
     let organicPerClick: Double
     /// The same number for learning: before the first launches it is a guess, not 0.
     let organicPerClickGuess: Double

@@ -5,10 +5,11 @@ internal import Threads
 
 /// The questions of a loop's checks, gathered until the turn ends: those of one kind become one statement.
 ///
-/// A statement with 64 keys takes the server a third of the time of 64 statements. While ``maximumUnderWay`` turns have no
-/// answer, further questions wait and go together; so a slow server gets fewer and larger statements. A question whose
-/// askers have given up is not sent. A turn's statements are one transaction with one synchronisation; if one of them
-/// fails, the others are executed again, and only the askers of that one fail.
+/// A statement with 64 keys takes the server a third of the time of 64 statements. While ``usualUnderWay`` turns have no
+/// answer, further questions wait for some time and go together; so a busy server gets fewer and larger statements, and
+/// one that is far away gets them without a long wait. A question whose askers have given up is not sent. A turn's
+/// statements are one transaction with one synchronisation; if one of them fails, the others are executed again, and only
+/// the askers of that one fail.
 ///
 /// It belongs to the thread of its loop, which it never blocks.
 final class TurnQuestions {
@@ -52,32 +53,39 @@ final class TurnQuestions {
     private let slots: SlotTable
     private let hotSlots: () -> [Int64]
     private let now: () -> MonotonicTime
+    private let pause: Duration
     private var statements = QuestionStatements([])
     /// The questions that were not sent yet.
     private var gathered: [RowQuestion: Asked] = [:]
     private var underWay = 0
+    private var sentAt = MonotonicTime(nanoseconds: 0)
     /// Those that wait, and those that had their answer since the last timed call.
     private var askers: [Asker] = []
     private var nextWake: MonotonicTime?
 
-    /// The number of turns whose statements the server may have at once: enough to hide the time on the wire.
-    static let maximumUnderWay = 4
+    /// The number of turns whose statements the server may have at once without a pause between them.
+    static let usualUnderWay = 4
+    /// The number that it may have at most, while it is silent or far away.
+    static let maximumUnderWay = 16
 
     /// - Parameters:
     ///   - connection: the loop's connection; its state's observer is taken.
     ///   - port: the loop.
     ///   - slots: the partitions.
     ///   - hotSlots: returns the slots that checks read now.
+    ///   - pause: the time between further turns while ``usualUnderWay`` turns have no answer: about the time in which a
+    ///     near server answers one.
     ///   - now: the clock of deadlines.
     init(
         _ connection: PostgreSQLConnection,
         port: LoopPort,
         slots: SlotTable,
         hotSlots: @escaping () -> [Int64],
+        pause: Duration = .microseconds(500),
         now: @escaping () -> MonotonicTime = MonotonicTime.now
     ) {
         (self.connection, self.port, self.slots) = (connection, port, slots)
-        (self.hotSlots, self.now) = (hotSlots, now)
+        (self.hotSlots, self.pause, self.now) = (hotSlots, pause, now)
         connection.stateDidChange = { [weak self] in self?.connectionDidChange($0) }
     }
 
@@ -119,8 +127,13 @@ final class TurnQuestions {
 
     /// Sends the questions of this turn; the loop calls this at the end of each turn.
     func endTurn() {
-        if connection.state == .ready, !gathered.isEmpty, underWay < Self.maximumUnderWay { send() }
+        if connection.state == .ready, !gathered.isEmpty, maySend { send() }
         connection.turnDidEnd()
+    }
+
+    private var maySend: Bool {
+        if underWay < Self.usualUnderWay { return true }
+        return underWay < Self.maximumUnderWay && sentAt.advanced(by: pause) <= now()
     }
 
     private func send() {
@@ -130,7 +143,7 @@ final class TurnQuestions {
         let kinds = Dictionary(grouping: asked, by: \.element.kind)
         guard !kinds.isEmpty else { return }
         var missingCount = kinds.count
-        underWay += 1
+        (underWay, sentAt) = (underWay + 1, now())
         for (kind, asked) in kinds {
             let deadline = asked.lazy.flatMap(\.askers).map(\.deadline).max() ?? now()
             let parameters = QuestionElement.parameters(asked.map(\.element))

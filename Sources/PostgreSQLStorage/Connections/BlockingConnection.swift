@@ -20,27 +20,42 @@ final class BlockingConnection {
     ///   - settings: the server.
     ///   - timeLimit: how long a batch of statements may take.
     ///   - connectTimeLimit: how long all attempts to connect may take; nil for the same limit.
+    ///   - endsAtRefusal: whether no attempt follows one that fails until an operator changes a setting.
+    ///   - report: called with the failure of the first attempt, if another one follows.
     /// - Throws: the failure of the last attempt.
-    init(_ settings: PostgreSQLSettings, timeLimit: Duration, connectTimeLimit: Duration? = nil)
-        throws(PostgreSQLError)
-    {
+    init(
+        _ settings: PostgreSQLSettings,
+        timeLimit: Duration,
+        connectTimeLimit: Duration? = nil,
+        endsAtRefusal: Bool = true,
+        report: @escaping (PostgreSQLError) -> Void = { _ in }
+    ) throws(PostgreSQLError) {
         var settings = settings
         // A statement of a job may work for long without a word.
         settings.silenceLimit = timeLimit
         connection = PostgreSQLConnection(settings, port: loop.port)
         self.timeLimit = timeLimit
         loop.turnDidEnd = { [weak connection] in connection?.turnDidEnd() }
+        var hasReported = false
+        connection.stateDidChange = { state in
+            guard case .lost(let error) = state, !hasReported, !(endsAtRefusal && error.isRefusal) else {
+                return
+            }
+            hasReported = true
+            report(error)
+        }
         connection.start()
         let (connection, start) = (connection, MonotonicTime.now())
         let deadline = start.advanced(by: connectTimeLimit ?? timeLimit)
         let failure = loop.run { () async -> PostgreSQLError? in
             do throws(PostgreSQLError) {
-                try await connection.waitUntilReady(by: deadline)
+                try await connection.waitUntilReady(by: deadline, endsAtRefusal: endsAtRefusal)
                 return nil
             } catch {
                 return error
             }
         }
+        connection.stateDidChange = { _ in }
         guard let failure else { return }
         connection.close()
         throw failure

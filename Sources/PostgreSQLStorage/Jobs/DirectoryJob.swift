@@ -3,7 +3,8 @@ internal import Attribution
 internal import PostgreSQL
 internal import Storage
 
-/// Reads four times a second which apps, keys and partitions other servers have changed, and compares the clocks.
+/// Reads four times a second which apps, keys and partitions other servers have changed, and compares the clocks; reads
+/// once a minute the size of the database.
 ///
 /// Where this fails for two seconds, or the clocks differ by more than one, the server is not ready.
 struct DirectoryJob: Job {
@@ -17,11 +18,15 @@ struct DirectoryJob: Job {
     private let slots: SlotTable
     /// When this server showed the others that it is alive, in nanoseconds.
     private var showedLifeAt: UInt64 = 0
+    /// When the size of the database is due to be read, in nanoseconds.
+    private var sizeIsDueAt: UInt64 = 0
 
     private static let interval: UInt64 = 250_000_000
     /// The time after which a server that wrote nothing does an empty transaction, in nanoseconds: other servers forget
     /// a server after 30 seconds.
     private static let lifeInterval: UInt64 = 10_000_000_000
+    /// The server asks the file system for the size of each of its files.
+    private static let sizeInterval: UInt64 = 60_000_000_000
 
     init(_ context: JobContext<PostgreSQLReader>, _ directory: DirectoryCache, _ slots: SlotTable) {
         (self.context, self.directory, self.slots) = (context, directory, slots)
@@ -49,6 +54,12 @@ struct DirectoryJob: Job {
         if now >= showedLifeAt + Self.lifeInterval {
             showedLifeAt = now
             state.requestCatchUp()
+        }
+        if now >= sizeIsDueAt {
+            sizeIsDueAt = now + Self.sizeInterval
+            state.noteDatabaseSize(
+                bytes: try context.read { reader throws(PostgreSQLError) in try reader.databaseByteCount() }
+            )
         }
         return .after(Self.interval)
     }

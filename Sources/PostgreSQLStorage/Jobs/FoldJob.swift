@@ -91,9 +91,9 @@ extension BlockingConnection {
 
     /// Locks the row of the job until the end of the transaction.
     ///
-    /// - Returns: the number of folds so far, from ``JobRows/noProgress`` on; nil if another server has the lease.
+    /// - Returns: the number of folds so far, from ``JobLease/noProgress`` on; nil if another server has the lease.
     private func lockFold(_ lease: JobLease?) throws(PostgreSQLError) -> Int64? {
-        guard let lease else { return try execute(Self.lockFold, JobRows.noProgress).value(0, 0) }
+        guard let lease else { return try execute(Self.lockFold, JobLease.noProgress).value(0, 0) }
         let (now, length) = (lease.now.milliseconds, lease.milliseconds)
         let rows = try execute(
             JobRows.take,
@@ -101,7 +101,7 @@ extension BlockingConnection {
             lease.holder,
             now,
             length,
-            JobRows.noProgress
+            JobLease.noProgress
         )
         return rows.count > 0 ? try rows.value(0, 0) : nil
     }

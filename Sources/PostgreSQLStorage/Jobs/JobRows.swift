@@ -4,12 +4,9 @@ internal import Storage
 
 /// The statements of the table of jobs, whose times are those of the servers' clocks.
 enum JobRows {
-    /// The progress of a job that has never ended.
-    static let noProgress = Int64.min
-
     /// Takes a lease that is free, the holder's, or so far in the future that a clock that was ahead has set its end.
     ///
-    /// The parameters are the job, the holder, now, the length in milliseconds and ``noProgress``. It returns the job's
+    /// The parameters are the job, the holder, now, the length in milliseconds and ``JobLease/noProgress``. It returns the job's
     /// progress, or no row if another process holds the lease.
     static let take = PreparedStatement(
         """

@@ -16,12 +16,30 @@ struct DatabaseOpening: Sendable {
     }
 
     /// Connects and blocks; a batch of statements may then take as long as `timeLimit`, or as the configuration says.
-    func connect(timeLimit: Duration? = nil) throws(PostgreSQLError) -> BlockingConnection {
+    func connect(
+        timeLimit: Duration? = nil,
+        report: @escaping (PostgreSQLError) -> Void = { _ in }
+    ) throws(PostgreSQLError) -> BlockingConnection {
         try BlockingConnection(
             configuration.settings,
             timeLimit: timeLimit ?? configuration.longTimeLimit,
-            connectTimeLimit: configuration.longTimeLimit
+            connectTimeLimit: configuration.longTimeLimit,
+            report: report
         )
+    }
+
+    /// Connects at the start of a server, and logs why that takes longer than one attempt.
+    private func connectAtStart() throws(StoreError) -> BlockingConnection {
+        let (log, limit) = (configuration.store.log, configuration.longTimeLimit)
+        return try StoreError.translating { () throws(PostgreSQLError) in
+            try connect { error in
+                let reason = StoreError(error).explanation
+                log.write(
+                    .warning,
+                    "database: the start tries again for \(limit.components.seconds) s: \(reason)"
+                )
+            }
+        }
     }
 
     /// Connects to a database that is up to date.
@@ -64,10 +82,11 @@ struct DatabaseOpening: Sendable {
     ///
     /// - Returns: the connection, and whether this call has created the tables.
     func open() throws(StoreError) -> (connection: BlockingConnection, isNew: Bool) {
-        let connection = try StoreError.translating { () throws(PostgreSQLError) in try connect() }
-        let applied = try inspect(connection)
+        let connection = try connectAtStart()
+        let pending = try inspect(connection).pending(of: migrations)
+        guard !pending.isEmpty else { return (connection, false) }
         var isNew = false
-        for migration in applied.pending(of: migrations) {
+        for migration in pending {
             let hasApplied = try apply(migration, on: connection)
             if hasApplied, migration.number == migrations.first?.number { isNew = true }
         }

@@ -105,9 +105,38 @@ extension PostgreSQLReader {
         }
     }
 
-    /// Reads rows, until `body` returns false.
+    /// Reads at most `maximum` rows with numbers after `number` and up to `last`, in their order.
     ///
     /// `read` returns a row and its number, and the scope is $5 of the statement, if it has one.
+    func readRows<Row>(
+        of table: NumberedPart.Table,
+        after number: Int64,
+        through last: Int64 = .max,
+        by statement: PreparedStatement,
+        atMost maximum: Int,
+        atOnce limit: Int,
+        scope: Scope? = nil,
+        read: (inout ResultRow) throws(PostgreSQLError) -> (number: Int64, row: Row),
+        _ body: (Row) -> Void
+    ) throws(PostgreSQLError) {
+        guard maximum > 0, number < last else { return }
+        var remaining = maximum
+        try readRows(
+            of: table,
+            (number + 1)...last,
+            by: statement,
+            .ascending,
+            atOnce: min(maximum, limit),
+            scope: scope,
+            read: read
+        ) { row in
+            body(row)
+            remaining -= 1
+            return remaining > 0
+        }
+    }
+
+    /// Reads rows, until `body` returns false.
     func readRows<Row>(
         of table: NumberedPart.Table,
         _ range: ClosedRange<Int64>,

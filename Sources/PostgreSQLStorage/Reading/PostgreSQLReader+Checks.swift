@@ -101,20 +101,14 @@ extension PostgreSQLReader {
         atMost limit: Int,
         _ body: (CheckRecord, _ clickedAt: Timestamp?) -> Void
     ) throws(PostgreSQLError) {
-        guard limit > 0, id < .max else { return }
-        var remaining = limit
         try readRows(
             of: .checks,
-            (id + 1)...Int64.max,
+            after: id,
             by: Self.ascending,
-            .ascending,
-            atOnce: min(limit, Self.recordsAtOnce),
+            atMost: limit,
+            atOnce: Self.recordsAtOnce,
             read: Self.joinedCheck
-        ) { row in
-            body(row.record, row.clickedAt)
-            remaining -= 1
-            return remaining > 0
-        }
+        ) { body($0.record, $0.clickedAt) }
     }
 
     func checkTraces(
@@ -123,24 +117,19 @@ extension PostgreSQLReader {
         atMost limit: Int,
         _ body: (CheckTrace) -> Void
     ) throws(PostgreSQLError) {
-        let (first, end) = (RowIdentifier.first(at: first), RowIdentifier.first(at: end))
-        guard limit > 0, first < end else { return }
-        var remaining = limit
         try readRows(
             of: .checks,
-            first...(end - 1),
+            after: RowIdentifier.first(at: first) - 1,
+            through: RowIdentifier.first(at: end) - 1,
             by: Self.traces,
-            .ascending,
-            atOnce: min(limit, Self.recordsAtOnce),
+            atMost: limit,
+            atOnce: Self.recordsAtOnce,
             read: { row throws(PostgreSQLError) in
                 let trace = CheckTrace(&row)
                 return (number: Int64(bitPattern: trace.id), row: trace)
-            }
-        ) { trace in
-            body(trace)
-            remaining -= 1
-            return remaining > 0
-        }
+            },
+            body
+        )
     }
 
     func checks(
@@ -150,24 +139,20 @@ extension PostgreSQLReader {
         atMost limit: Int,
         _ body: (CheckRecord) -> Void
     ) throws(PostgreSQLError) {
-        guard limit > 0, number < last else { return }
-        var remaining = limit
         try readRows(
             of: .checks,
-            (number + 1)...last,
+            after: number,
+            through: last,
             by: Self.ofScope,
-            .ascending,
-            atOnce: min(limit, Self.recordsAtOnce),
+            atMost: limit,
+            atOnce: Self.recordsAtOnce,
             scope: scope,
             read: { row throws(PostgreSQLError) in
                 let record = try row.record(CheckRecord.self)
                 return (number: Int64(bitPattern: record.id.high), row: record)
-            }
-        ) { record in
-            body(record)
-            remaining -= 1
-            return remaining > 0
-        }
+            },
+            body
+        )
     }
 }
 

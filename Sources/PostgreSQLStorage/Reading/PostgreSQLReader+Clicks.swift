@@ -139,13 +139,12 @@ extension PostgreSQLReader {
         atMost limit: Int,
         _ body: (ClickRecord, _ claimedAt: Timestamp?) -> Void
     ) throws(PostgreSQLError) {
-        guard limit > 0, number < last else { return }
-        var remaining = limit
         try readRows(
             of: .clicks,
-            (number + 1)...last,
+            after: number,
+            through: last,
             by: Self.recorded,
-            .ascending,
+            atMost: limit,
             atOnce: limit / 32 + 1,
             scope: scope,
             read: { row throws(PostgreSQLError) in
@@ -153,11 +152,7 @@ extension PostgreSQLReader {
                 let click = try row.record(ClickRecord.self)
                 return (number: click.number, row: (click: click, claimedAt: claimedAt))
             }
-        ) { row in
-            body(row.click, row.claimedAt)
-            remaining -= 1
-            return remaining > 0
-        }
+        ) { body($0.click, $0.claimedAt) }
     }
 
     private static let recorded = PreparedStatement(

@@ -6,9 +6,12 @@ internal import Storage
 /// Reads what the matching model has learnt, and the clicks of a large key.
 extension PostgreSQLReader {
     func learningEpoch(of scope: Scope) throws(PostgreSQLError) -> LearningEpoch? {
-        guard case .model(let epoch, _) = try answer(.model(scope)) else { return nil }
-        return epoch
+        try first(Self.epoch, scope.number) {
+            LearningEpoch(began: $0.get("began_at"), landmark: $0.get("landmark"))
+        }
     }
+
+    private static let epoch = PreparedStatement("SELECT began_at, landmark FROM learning WHERE scope = $1")
 
     func modelSums(of scope: Scope) throws(PostgreSQLError) -> [CounterKey: Double] {
         guard case .model(_, let sums) = try answer(.model(scope)) else { return [:] }

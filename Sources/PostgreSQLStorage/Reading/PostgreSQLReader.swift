@@ -6,7 +6,7 @@ internal import Storage
 /// A connection that reads for jobs, reports and commands; extensions add the reads of each subject.
 ///
 /// Only its connection's thread may use it, and waits for the server.
-struct PostgreSQLReader: ReportReader, DirectoryReader, NumberReader {
+struct PostgreSQLReader: ReportReader, DirectoryReader, ClockReader, KeyNeedsReader {
     typealias Failure = PostgreSQLError
     typealias IndexPosition = Int64
 
@@ -131,20 +131,8 @@ extension PostgreSQLReader {
 
 /// The progress of jobs, and the keys that stored hashes need.
 extension PostgreSQLReader {
-    func progress(of job: JobName) throws(PostgreSQLError) -> Timestamp? {
-        let progress = try first(Self.progress, job.rawValue) { $0.get("progress") as Int64 }
-        return progress.flatMap { $0 == .min ? nil : Timestamp(milliseconds: $0) }
-    }
-
-    /// Returns when jobs last trusted the wall clock; if that is not stored, the time of the newest click or check.
-    ///
-    /// Nil if the database has none of the three.
-    func lastSettled() throws(PostgreSQLError) -> Timestamp? {
-        if let noted = try first(Self.progress, "clock", read: { $0.get("progress") as Int64 }) {
-            return Timestamp(milliseconds: noted)
-        }
-        let newest = max(try newestClick(), try newestCheck())
-        return newest > 0 ? RowIdentifier.time(of: newest) : nil
+    func storedProgress(of name: String) throws(PostgreSQLError) -> Int64? {
+        try first(Self.progress, name) { $0.get("progress") }
     }
 
     private static let progress = PreparedStatement("SELECT progress FROM jobs WHERE name = $1")

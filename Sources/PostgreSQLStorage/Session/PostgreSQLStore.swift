@@ -114,47 +114,14 @@ public final class PostgreSQLStore: Sendable {
     /// The store's health, which is cheap enough to be read often.
     public var health: StoreHealth { state.healthSnapshot }
 
+    /// The server keys that the database knows, and the keys that its hashes need.
+    public var keys: StoredKeys { StoredKeys(threads) }
+
     /// Performs the waiting writes, and leaves this server's number to others; blocks.
     ///
     /// - Parameter milliseconds: the time after which the store refuses writes that still wait.
     public func stop(within milliseconds: UInt64) {
         if !state.configuration.isReadOnly { threads.stop(within: milliseconds) }
-    }
-}
-
-/// Manages the keys that the stored hashes need.
-///
-/// These functions wait for the server, so an event loop must not call them.
-extension PostgreSQLStore {
-    /// Stores the current server key's check value (a hash that identifies the key), and when it replaced another one.
-    ///
-    /// `checks` are the check values of all server keys in use, the current one first. If the key that was current last
-    /// is not among them, the function changes nothing and returns `foreign`.
-    public func confirm(serverKeys checks: [KeyedHash], at now: Timestamp) throws(StoreError)
-        -> ServerKeyRecognition
-    {
-        guard case .serverKeys(let recognition) = try state.queue.perform(.keys(.confirm(checks, at: now)))
-        else { throw .mismatch }
-        return recognition
-    }
-
-    /// Returns the keys that must not be destroyed, at the current time of the store's clock.
-    ///
-    /// It also deletes the stored days whose address keys are no longer needed, if jobs trust the clock.
-    public func keyNeeds() throws(StoreError) -> RequiredKeys {
-        let now = state.configuration.clock.now()
-        let (needs, hasPastDays) = try StoreError.translating { () throws(PostgreSQLError) in
-            let reader = PostgreSQLReader(connection: try opening.connect())
-            return (try reader.requiredKeys(at: now), try reader.hasPastAddressDays(at: now))
-        }
-        guard hasPastDays, isClockSettled else { return needs }
-        try state.queue.perform(.keys(.forgetAddressDays(before: now)))
-        return needs
-    }
-
-    /// Removes a server key that no stored hash needs, by the first word of its check value.
-    public func forget(serverKey check: UInt64) throws(StoreError) {
-        try state.queue.perform(.keys(.forget(serverKey: check)))
     }
 }
 

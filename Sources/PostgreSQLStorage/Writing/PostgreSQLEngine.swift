@@ -115,8 +115,10 @@ final class PostgreSQLEngine: BlockingEngine {
     /// Makes the commit visible to this process, before its callers are answered.
     private func didCommit(_ transaction: WriteTransaction<PostgreSQLWriter>) {
         // If this fails, the job that polls the version publishes the change a moment later.
-        if transaction.changesDirectory, let fresh = try? connection.reader().directorySnapshot() {
+        let hasChanged = transaction.changesDirectory || batch.mustReadDirectory
+        if hasChanged, let fresh = try? connection.reader().directorySnapshot() {
             directory.publish(fresh)
+            state.noteDirectoryChange()
         }
         batch.clear()
         transaction.didCommit()

@@ -10,13 +10,17 @@ internal import Storage
 extension PostgreSQLWriter {
     func create(_ app: App, with keys: [APIKey]) throws(PostgreSQLError) -> StoreError? {
         let created = try run(Self.insertApp, AppRecord(app))
-        guard created.count > 0 else { return Self.nameIsTaken }
+        guard created.count > 0 else { return nameIsTaken }
         try addLists(of: app.settings, to: try created.value(0, 0))
         for key in keys { if let refusal = try create(key) { return refusal } }
         return nil
     }
 
-    private static let nameIsTaken = StoreError(.conflict, "another app has this name")
+    /// Another server may have created the app, so that the apps in memory are old.
+    private var nameIsTaken: StoreError {
+        batch.mustReadDirectory = true
+        return StoreError(.conflict, "another app has this name")
+    }
     private static let insertApp = PreparedStatement(
         """
         INSERT INTO apps (\(AppRecord.columns)) SELECT * FROM \(rowsWith: AppRecord.columns)
@@ -31,7 +35,7 @@ extension PostgreSQLWriter {
         let number: Int64 = row.get("number")
         var record = try row.record(AppRecord.self)
         record.settings = settings
-        guard try run(Self.updateApp, record).affectedCount > 0 else { return Self.nameIsTaken }
+        guard try run(Self.updateApp, record).affectedCount > 0 else { return nameIsTaken }
         try batch.run(Self.deleteAppFields, number)
         try addLists(of: settings, to: number)
         return nil

@@ -13,7 +13,7 @@ extension PostgreSQLWriter {
             lease.holder,
             now,
             lease.milliseconds,
-            JobRows.noProgress
+            JobLease.noProgress
         )
         return taken.count > 0
     }

@@ -11,9 +11,11 @@ extension PostgreSQLWriter {
             // The sums are relative to this server's landmark, so the batch is done again with the other's.
             throw PostgreSQLError(.serializationFailure, "Another server has begun to learn.")
         }
+        batch.rows.epochs.removeValue(forKey: scope)
     }
 
     func beginEarlier(_ scope: Scope, at time: Timestamp) throws(PostgreSQLError) {
+        batch.rows.epochs.removeValue(forKey: scope)
         try batch.run(Self.beginEarlier, scope.number, time.milliseconds)
     }
 
@@ -34,10 +36,12 @@ extension PostgreSQLWriter {
     }
 
     func setLandmark(of scope: Scope, to landmark: Timestamp) throws(PostgreSQLError) {
+        batch.rows.epochs.removeValue(forKey: scope)
         try batch.run(Self.setLandmark, scope.number, landmark.milliseconds)
     }
 
     func forgetCounters(of scope: Scope, limit: Int) throws(PostgreSQLError) -> Bool {
+        batch.rows.epochs.removeValue(forKey: scope)
         try batch.run(Self.forget, scope.number)
         return try batch.run(Self.removeSome, scope.number, Int64(limit)).affectedCount >= limit
     }

@@ -29,11 +29,7 @@ extension PostgreSQLWriterReader {
         -> ClaimRecord?
     {
         let key = ScopedHash(scope: scope, hash: hash)
-        if batch.rows.installs[key] == nil {
-            var needs = RowNeeds()
-            needs.installs = [key]
-            try batch.read(needs)
-        }
+        if batch.rows.installs[key] == nil { try batch.read { $0.installs = [key] } }
         guard let pointer = batch.rows.installs[key] ?? nil, pointer.until >= now,
             let claim = try batch.click(pointer.click)?.claim, claim.install == hash
         else { return nil }
@@ -45,11 +41,8 @@ extension PostgreSQLWriterReader {
     {
         let key = ScopedHash(scope: scope, hash: post)
         if batch.rows.posts[key] == nil {
-            var needs = RowNeeds()
-            needs.movedUpTo = batch.movedUpTo
             let slots = Slots.around(recordedAt, 0) + [RowHome.longSlot]
-            needs.add(post, of: visit, scope, at: recordedAt, in: slots)
-            try batch.read(needs)
+            try batch.read { $0.add(post, of: visit, scope, at: recordedAt, in: slots) }
         }
         let span = RowNeeds.Post.span
         return (batch.rows.posts[key] ?? []).filter { number in
@@ -63,9 +56,7 @@ extension PostgreSQLWriterReader {
     func click(ofIdempotency key: KeyedHash, in scope: Scope) throws(PostgreSQLError) -> Int64? {
         let key = ScopedHash(scope: scope, hash: key)
         if let known = batch.rows.idempotencies[key] { return known }
-        var needs = RowNeeds()
-        needs.idempotencies = [key]
-        try batch.read(needs)
+        try batch.read { $0.idempotencies = [key] }
         return batch.rows.idempotencies[key] ?? nil
     }
 
@@ -73,9 +64,7 @@ extension PostgreSQLWriterReader {
         let key = ScopedHash(scope: search.scope, hash: search.key)
         let asked = RowNeeds.Visitor(visitor: visitor, key: key, first: search.first, last: search.last)
         if let known = batch.rows.visits[asked] { return known }
-        var needs = RowNeeds()
-        needs.visitors = [asked]
-        try batch.read(needs)
+        try batch.read { $0.visitors = [asked] }
         return batch.rows.visits[asked] ?? []
     }
 
@@ -90,20 +79,8 @@ extension PostgreSQLWriterReader {
     }
 
     func limits(of link: LinkID) throws(PostgreSQLError) -> LinkLimits? {
-        if batch.rows.links[link] == nil {
-            var needs = RowNeeds()
-            needs.links = [link]
-            try batch.read(needs)
-        }
-        return (batch.rows.links[link] ?? nil).map { limits in
-            LinkLimits(
-                number: limits.number,
-                isArchived: limits.isArchived,
-                expiresAt: limits.expiresAt,
-                maximumClicks: limits.maximumClicks,
-                clicks: limits.clicks
-            )
-        }
+        if batch.rows.links[link] == nil { try batch.read { $0.links = [link] } }
+        return batch.rows.links[link] ?? nil
     }
 
     func linkID(numbered number: Int64) throws(PostgreSQLError) -> LinkID? { try batch.linkID(number) }
@@ -139,7 +116,8 @@ extension PostgreSQLWriterReader {
     { try reader.campaign(hashed: hash, expected, in: scope) }
 
     func learningEpoch(of scope: Scope) throws(PostgreSQLError) -> LearningEpoch? {
-        try reader.learningEpoch(of: scope)
+        if let known = batch.rows.epochs[scope] { return known }
+        return try reader.learningEpoch(of: scope)
     }
 
     func modelSums(of scope: Scope) throws(PostgreSQLError) -> [CounterKey: Double] {

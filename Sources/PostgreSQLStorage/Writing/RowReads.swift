@@ -95,6 +95,9 @@ enum RowReads {
         AND i.scope = k.scope AND i.idempotency = k.hash AND i.idempotency_rest = k.rest
         """
     )
+    static let epochs = PreparedStatement(
+        "SELECT scope, began_at, landmark FROM unnest($1) AS k (n) JOIN learning l ON l.scope = k.n"
+    )
     /// Only the clicks of links with a limit are counted at once, and only their rows are locked.
     static let lockLimits = PreparedStatement(
         """

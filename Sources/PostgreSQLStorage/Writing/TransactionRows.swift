@@ -30,21 +30,16 @@ struct TransactionRows {
         let click: Int64
         let until: Timestamp
     }
-    struct Limits {
-        let number: Int64
-        let isArchived: Bool
-        let expiresAt: Timestamp?
-        let maximumClicks: Int?
-        var clicks: Int
-    }
 
     private(set) var clicks: [Int64: ClickRow?] = [:]
     private var clicksByVisit: [UInt64: [Int64]] = [:]
     private(set) var posts: [ScopedHash: [Int64]] = [:]
     var idempotencies: [ScopedHash: Int64?] = [:]
     var installs: [ScopedHash: Pointer?] = [:]
-    var links: [LinkID: Limits?] = [:]
+    var links: [LinkID: LinkLimits?] = [:]
     var visits: [RowNeeds.Visitor: [UInt64]] = [:]
+    /// The epochs of learnt sums, unless the transaction has changed them.
+    var epochs: [Scope: LearningEpoch?] = [:]
 
     /// Adds a click that was read or inserted; one that is locked, and perhaps changed, stays as it is.
     mutating func add(_ row: ClickRow) {
@@ -125,10 +120,12 @@ struct RowNeeds {
     var posts: [Post] = []
     var idempotencies: [ScopedHash] = []
     var visitors: [Visitor] = []
+    /// The scopes whose learnt sums grow.
+    var learning: Set<Scope> = []
 
     var isEmpty: Bool {
         installs.isEmpty && clicks.isEmpty && links.isEmpty && posts.isEmpty && idempotencies.isEmpty
-            && visitors.isEmpty
+            && visitors.isEmpty && learning.isEmpty
     }
 
     /// Adds what a write will need; a superset, because the write decides.
@@ -151,6 +148,7 @@ struct RowNeeds {
             installs += request.installs.map { ScopedHash(scope: scope, hash: $0) }
             clicks.append(Int64(bitPattern: request.click.high))
         case .updates(let updates): clicks += updates.failedDeliveries.map { Int64(bitPattern: $0.high) }
+        case .learning(.add(let slices)): learning.formUnion(slices.map(\.scope))
         case .directory, .links, .learning, .keys, .job, .barrier, .hold: break
         }
     }

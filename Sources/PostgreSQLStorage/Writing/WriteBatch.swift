@@ -35,6 +35,8 @@ final class WriteBatch {
     /// A number that every change raises.
     private(set) var changeCount: Int64 = 0
     private var clearedCount: Int64 = 0
+    /// Whether a refusal showed that another server has changed apps or keys.
+    var mustReadDirectory = false
     /// When the last claim was made that the transaction has inserted.
     var lastClaim: Timestamp?
     /// The newest click that was inserted.
@@ -127,7 +129,7 @@ extension WriteBatch {
     func clear() {
         (rows, changes, saved) = (TransactionRows(), Changes(), nil)
         if !payload.isEmpty { payload = CountPayload() }
-        (lastClaim, clearedCount) = (nil, changeCount)
+        (lastClaim, clearedCount, mustReadDirectory) = (nil, changeCount, false)
     }
 
     /// Whether the transaction has changed nothing.
@@ -204,6 +206,14 @@ extension WriteBatch {
         try read(named)
     }
 
+    /// Reads rows that were not prepared.
+    func read(_ add: (inout RowNeeds) -> Void) throws(PostgreSQLError) {
+        var needs = RowNeeds()
+        needs.movedUpTo = movedUpTo
+        add(&needs)
+        try read(needs)
+    }
+
     /// Reads rows in one trip, first those that it locks.
     func read(_ needs: RowNeeds) throws(PostgreSQLError) {
         guard !needs.isEmpty else { return }
@@ -211,12 +221,12 @@ extension WriteBatch {
             .sorted { $0.key < $1.key }
         let posts = Dictionary(grouping: needs.posts, by: \.home)
         let visitors = Dictionary(grouping: needs.visitors, by: \.slots)
-        var readers: [(ResultRow) throws(PostgreSQLError) -> Void] = []
+        var readers: [(inout ResultRow) throws(PostgreSQLError) -> Void] = []
         let results = try connection.run { steps in
             func ask(
                 _ statement: PreparedStatement,
                 _ parameters: Parameters,
-                _ read: @escaping (ResultRow) throws(PostgreSQLError) -> Void
+                _ read: @escaping (inout ResultRow) throws(PostgreSQLError) -> Void
             ) {
                 steps.append(statement, parameters)
                 readers.append(read)
@@ -235,14 +245,21 @@ extension WriteBatch {
             if !needs.idempotencies.isEmpty {
                 ask(RowReads.idempotencies, Parameters(needs.idempotencies), addIdempotency)
             }
+            if !needs.learning.isEmpty {
+                ask(RowReads.epochs, Parameters(needs.learning.map(\.number)), addEpoch)
+            }
             for (slots, visitors) in visitors {
-                ask(statement(.visitors(slots)), Parameters(visitors)) { [self] in addVisit($0, of: visitors)
+                ask(statement(.visitors(slots)), Parameters(visitors)) { [self] in
+                    addVisit(&$0, of: visitors)
                 }
             }
         }
         addAbsence(needs)
         for (result, read) in zip(results, readers) {
-            for index in 0..<result.count { try read(ResultRow(result, index)) }
+            for index in 0..<result.count {
+                var row = ResultRow(result, index)
+                try read(&row)
+            }
         }
         for number in needs.clicks { rows.addMissing(number) }
     }
@@ -256,28 +273,32 @@ extension WriteBatch {
             rows.idempotencies.updateValue(nil, forKey: key)
         }
         for link in needs.links where rows.links[link] == nil { rows.links.updateValue(nil, forKey: link) }
+        for scope in needs.learning { rows.epochs.updateValue(nil, forKey: scope) }
         for post in needs.posts { rows.add([], to: post.hash) }
         for visitor in needs.visitors { rows.visits[visitor] = rows.visits[visitor] ?? [] }
     }
 
-    private func addInstall(_ row: ResultRow) {
-        var row = row
+    private func addInstall(_ row: inout ResultRow) {
         let key = ScopedHash(scope: Scope(number: row.get("scope")), hash: row.get("install", "install_rest"))
         rows.installs[key] = TransactionRows.Pointer(click: row.get("click"), until: row.get("until"))
     }
 
-    private func addIdempotency(_ row: ResultRow) {
-        var row = row
+    private func addIdempotency(_ row: inout ResultRow) {
         let scope = Scope(number: row.get("scope"))
         let key = ScopedHash(scope: scope, hash: row.get("idempotency", "idempotency_rest"))
         rows.idempotencies[key] = row.get("click") as Int64
     }
 
-    private func addLimits(_ row: ResultRow) {
-        var row = row
+    private func addEpoch(_ row: inout ResultRow) {
+        let scope = Scope(number: row.get("scope"))
+        let epoch = LearningEpoch(began: row.get("began_at"), landmark: row.get("landmark"))
+        rows.epochs.updateValue(epoch, forKey: scope)
+    }
+
+    private func addLimits(_ row: inout ResultRow) {
         let number: Int64 = row.get("number")
         let id = LinkID(high: row.get("id_high"), low: row.get("id_low"))
-        rows.links[id] = TransactionRows.Limits(
+        rows.links[id] = LinkLimits(
             number: number,
             isArchived: row.get("is_archived"),
             expiresAt: row.get("expires_at"),
@@ -287,17 +308,16 @@ extension WriteBatch {
         note(id, ofLink: number)
     }
 
-    private func addLockedClick(_ row: ResultRow) throws(PostgreSQLError) {
-        _ = try click(row, isLocked: true)
+    private func addLockedClick(_ row: inout ResultRow) throws(PostgreSQLError) {
+        _ = try click(&row, isLocked: true)
     }
 
-    private func addPost(_ row: ResultRow) throws(PostgreSQLError) {
-        let click = try click(row, isLocked: false)
+    private func addPost(_ row: inout ResultRow) throws(PostgreSQLError) {
+        let click = try click(&row, isLocked: false)
         rows.add([click.number], to: ScopedHash(scope: click.scope, hash: click.post))
     }
 
-    private func click(_ row: ResultRow, isLocked: Bool) throws(PostgreSQLError) -> ClickRecord {
-        var row = row
+    private func click(_ row: inout ResultRow, isLocked: Bool) throws(PostgreSQLError) -> ClickRecord {
         let (isClaimed, isRetired): (Bool, Bool) = (row.get("is_claimed"), row.get("is_retired"))
         let click = try row.record(ClickRecord.self)
         let claim = isClaimed ? try row.record(ClaimRecord.self) : nil
@@ -306,8 +326,7 @@ extension WriteBatch {
         return click
     }
 
-    private func addVisit(_ row: ResultRow, of visitors: [RowNeeds.Visitor]) {
-        var row = row
+    private func addVisit(_ row: inout ResultRow, of visitors: [RowNeeds.Visitor]) {
         let number: Int = row.get("n")
         guard visitors.indices.contains(number - 1) else { return }
         rows.visits[visitors[number - 1], default: []].append(row.get("visit"))
@@ -316,9 +335,7 @@ extension WriteBatch {
     /// Returns a click's row, read and locked if the transaction does not have it.
     func click(_ number: Int64) throws(PostgreSQLError) -> ClickRow? {
         if let known = rows.clicks[number] { return known }
-        var needs = RowNeeds()
-        needs.clicks = [number]
-        try read(needs)
+        try read { $0.clicks = [number] }
         return rows.clicks[number] ?? nil
     }
 

@@ -50,7 +50,9 @@ final class WriterConnection {
             try BlockingConnection(
                 settings,
                 timeLimit: Self.timeLimit,
-                connectTimeLimit: Self.connectTimeLimit
+                connectTimeLimit: Self.connectTimeLimit,
+                // The next writes would try at once, and a server that refuses every attempt is not to be asked so often.
+                endsAtRefusal: false
             )
         }
         // If a standby confirms this commit, it has confirmed all earlier ones.
@@ -95,6 +97,8 @@ final class WriterConnection {
         steps.append(Self.fence, server.number, server.holder)
         append(&steps)
         isInTransaction = true
+        // If the connection is lost now, the number in the row shows that this transaction was not committed.
+        batch += 1
         let rows = try execute(steps)
         guard rows.count > 1, rows[1].count == 1 else {
             throw PostgreSQLError(.notConnected, "Another server has taken this server's number.")

@@ -3,46 +3,31 @@ internal import SQLite
 internal import Storage
 
 /// The stored clicks and checks of one app, which can be read with or without a running server.
-///
-/// It reads each page in a separate snapshot, because a server cannot reset its write-ahead log during a long snapshot.
-public struct SQLiteHistory: TrafficHistory {
-    public let span: (first: Timestamp, last: Timestamp)?
-    public let isWhole: Bool
-    public var gaps: HistoryGaps { history.gaps }
-
-    private let snapshot: DatabaseSnapshot
-    private var history: RecordedHistory
-
+public enum SQLiteHistory {
+    /// Opens the history of an app.
+    ///
     /// - Parameters:
     ///   - configuration: the database, to which all migrations must have been applied.
     ///   - app: the app of the clicks and checks.
     ///   - isTest: whether to read test traffic instead of live traffic.
     ///   - remaking: reconstructs fingerprints.
+    /// - Returns: the history.
     /// - Throws: if the database or the app does not exist, or the database cannot be read.
-    public init(
+    public static func open(
         _ configuration: SQLiteConfiguration,
         of app: AppID,
         isTest: Bool,
         remaking: FingerprintReconstruction
-    ) throws(StoreError) {
+    ) throws(StoreError) -> any TrafficHistory {
         let snapshot = try DatabaseSnapshot(configuration)
-        let reader = snapshot.reader
-        let bounds = try snapshot.opening.translated { () throws(SQLiteError) in
-            try reader.number(of: app).map { (number) throws(SQLiteError) in
-                try reader.historyBounds(of: Scope(app: number, isTest: isTest))
-            }
-        }
-        guard let bounds else { throw StoreError(.notFound, "the app does not exist") }
-        self.snapshot = snapshot
-        span = bounds.span
-        isWhole = bounds.isWhole(keeping: configuration.retentionSeconds * 1000)
-        history = RecordedHistory(bounds, remaking)
-    }
-
-    public mutating func next() throws(StoreError) -> RecordedEvent? {
-        let reader = snapshot.reader
-        try snapshot.opening.translated { () throws(SQLiteError) in try history.read(from: reader) }
-        return history.next()
+        let path = snapshot.file.path
+        return try RecordedHistory(
+            of: app,
+            isTest: isTest,
+            from: snapshot.reader,
+            keeping: configuration.retentionSeconds,
+            remaking: remaking
+        ) { StoreError($0.naming(path)) }
     }
 }
 

@@ -3,7 +3,7 @@ internal import SQLite
 internal import Storage
 
 /// Reads the table of jobs; the other reads of jobs are in the folders of their subjects.
-extension SQLiteReader: JobReader {
+extension SQLiteReader: ClockReader {
     func numberedApps() throws(SQLiteError) -> [NumberedApp] {
         try connection.statement("SELECT number, name, window_seconds FROM apps").all { row in
             NumberedApp(
@@ -14,24 +14,9 @@ extension SQLiteReader: JobReader {
         }
     }
 
-    func progress(of job: JobName) throws(SQLiteError) -> Timestamp? {
-        let progress = try connection.statement(Self.jobProgress).first(job.rawValue) { $0.integer(0) }
-        return progress.flatMap { $0 == Self.noProgress ? nil : Timestamp(milliseconds: $0) }
+    func storedProgress(of name: String) throws(SQLiteError) -> Int64? {
+        try connection.statement(Self.jobProgress).first(name) { $0.integer(0) }
     }
-
-    /// Returns when jobs last trusted the wall clock; if that is not stored, the time of the newest click or check.
-    ///
-    /// Nil if the database has none of the three.
-    func lastSettled() throws(SQLiteError) -> Timestamp? {
-        if let noted = try connection.statement(Self.jobProgress).first("clock", read: { $0.integer(0) }) {
-            return Timestamp(milliseconds: noted)
-        }
-        let newest = max(try newestClick(), try newestCheck())
-        return newest > 0 ? RowIdentifier.time(of: newest) : nil
-    }
-
-    /// The progress of a job that has never finished.
-    fileprivate static let noProgress = Int64.min
 
     private static let jobProgress: SQL = "SELECT progress FROM jobs WHERE name = ?1"
 }
@@ -39,7 +24,7 @@ extension SQLiteReader: JobReader {
 extension SQLiteWriter {
     func take(_ lease: JobLease) throws(SQLiteError) -> Bool {
         let (job, now, length) = (lease.job.rawValue, lease.now.milliseconds, lease.milliseconds)
-        try connection.statement(Self.takeLease).run(job, lease.holder, now, length, SQLiteReader.noProgress)
+        try connection.statement(Self.takeLease).run(job, lease.holder, now, length, JobLease.noProgress)
         return connection.changeCount > 0
     }
 

@@ -140,7 +140,7 @@ enum ShowMetrics {
         for (name, value, help) in [
             ("accepts_writes", health.acceptsWrites ? 1 : 0, "1 if the last write reached the disk."),
             ("queue_length", Int64(health.queueLength), "Writes that wait or are under way."),
-            ("database_bytes", health.databaseBytes, "Size of the database file."),
+            ("database_bytes", health.databaseBytes, "Size of the database."),
             ("wal_bytes", health.writeAheadLogBytes, "Size of the write-ahead log."),
             ("retention_lag_seconds", health.retentionLagSeconds, lag),
         ] { metrics.append(.gauge("afterlink_store_\(name)", help, Double(value))) }

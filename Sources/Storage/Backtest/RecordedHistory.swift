@@ -1,9 +1,7 @@
 public import Attribution
 
 /// The clicks and checks of one app, as a database reads them for a backtest.
-public protocol HistoryRows {
-    associatedtype Failure: Error
-
+public protocol HistoryRows: NumberReader {
     func historyBounds(of scope: Scope) throws(Failure) -> HistoryBounds
     /// Feeds clicks and the times of their claims in the order of recording, at most `limit`.
     func clicks(
@@ -59,7 +57,7 @@ public struct HistoryBounds: Sendable {
 /// The stored clicks and checks of one app, in the order of time.
 ///
 /// Each page is a separate read: a long snapshot would keep a server from resetting its write-ahead log.
-public struct RecordedHistory {
+public struct RecordedHistory<Reader: HistoryRows>: TrafficHistory {
     /// Events that were read and not returned yet.
     private struct Pages<Event> {
         var waiting: ArraySlice<Event> = []
@@ -69,31 +67,59 @@ public struct RecordedHistory {
     }
 
     public private(set) var gaps = HistoryGaps()
+    public let isWhole: Bool
+    private let reader: Reader
+    private let translate: (Reader.Failure) -> StoreError
     private let bounds: HistoryBounds
     private var remaking: FingerprintReconstruction
     private var clicks = Pages<RecordedClick>()
     private var checks = Pages<RecordedLaunch>()
 
-    private static let clicksOfPage = 1000
-    private static let checksOfPage = 8192
+    private static var clicksOfPage: Int { 1000 }
+    private static var checksOfPage: Int { 8192 }
     /// The number of records to read ahead: as many as two loops can have pending.
-    private static let readAhead = 2 * PendingCheckRecords.maximumRecords
+    private static var readAhead: Int { 2 * PendingCheckRecords.maximumRecords }
 
     /// - Parameters:
-    ///   - bounds: the records to read.
+    ///   - app: the app of the clicks and checks.
+    ///   - isTest: whether to read test traffic instead of live traffic.
+    ///   - reader: reads them.
+    ///   - retentionSeconds: how long the database stores them.
     ///   - remaking: reconstructs fingerprints.
-    public init(_ bounds: HistoryBounds, _ remaking: FingerprintReconstruction) {
-        (self.bounds, self.remaking) = (bounds, remaking)
+    ///   - translate: returns the error for the caller.
+    /// - Throws: if the app does not exist, or the database cannot be read.
+    public init(
+        of app: AppID,
+        isTest: Bool,
+        from reader: Reader,
+        keeping retentionSeconds: Int64,
+        remaking: FingerprintReconstruction,
+        translate: @escaping (Reader.Failure) -> StoreError
+    ) throws(StoreError) {
+        (self.reader, self.remaking, self.translate) = (reader, remaking, translate)
+        let found: HistoryBounds?
+        do throws(Reader.Failure) {
+            found = try reader.number(of: app).map { number throws(Reader.Failure) in
+                try reader.historyBounds(of: Scope(app: number, isTest: isTest))
+            }
+        } catch {
+            throw translate(error)
+        }
+        guard let found else { throw StoreError(.notFound, "the app does not exist") }
+        bounds = found
+        isWhole = bounds.isWhole(keeping: retentionSeconds * 1000)
     }
 
-    /// Reads the pages that ``next()`` needs.
-    public mutating func read<Reader: HistoryRows>(from reader: Reader) throws(Reader.Failure) {
-        if clicks.waiting.isEmpty, !clicks.hasEnded { try readClicks(from: reader) }
-        if checks.waiting.count < Self.readAhead, !checks.hasEnded { try readChecks(from: reader) }
-    }
+    public var span: (first: Timestamp, last: Timestamp)? { bounds.span }
 
-    /// Removes and returns the next event that was read; nil at the end.
-    public mutating func next() -> RecordedEvent? {
+    /// Returns the next event, and reads a page if that is needed; nil at the end.
+    public mutating func next() throws(StoreError) -> RecordedEvent? {
+        do throws(Reader.Failure) {
+            if clicks.waiting.isEmpty, !clicks.hasEnded { try readClicks() }
+            if checks.waiting.count < Self.readAhead, !checks.hasEnded { try readChecks() }
+        } catch {
+            throw translate(error)
+        }
         // A click comes before a launch of the same millisecond.
         if let launch = checks.waiting.first,
             clicks.waiting.first.map({ RecordedEvent.click($0).at > launch.at }) ?? true
@@ -106,9 +132,9 @@ public struct RecordedHistory {
 
 /// The clicks, in the order in which they were recorded.
 extension RecordedHistory {
-    private mutating func readClicks<Reader: HistoryRows>(from reader: Reader) throws(Reader.Failure) {
+    private mutating func readClicks() throws(Reader.Failure) {
         var page: [RecordedClick] = []
-        let (after, limit) = (clicks.last, Self.clicksOfPage)
+        let (reader, after, limit) = (reader, clicks.last, Self.clicksOfPage)
         try reader.clicks(of: bounds.scope, after: after, through: bounds.lastClick, atMost: limit) {
             record,
             claimedAt in
@@ -162,7 +188,8 @@ extension RecordedHistory {
 /// Their identifiers follow the order of writing, but each loop writes its pending records up to a second late, and
 /// later after a failure of the database. So records are read ahead and sorted by time.
 extension RecordedHistory {
-    private mutating func readChecks<Reader: HistoryRows>(from reader: Reader) throws(Reader.Failure) {
+    private mutating func readChecks() throws(Reader.Failure) {
+        let reader = reader
         var launches = Array(checks.waiting)
         while !checks.hasEnded, launches.count < 2 * Self.readAhead {
             let (before, after, limit) = (launches.count, checks.last, Self.checksOfPage)

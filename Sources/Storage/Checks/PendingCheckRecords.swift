@@ -40,8 +40,6 @@ public struct PendingCheckRecords: Sendable {
     static let maximumRecords = 20_000
     /// The maximum number of records in the database, even if retention is longer: about a gigabyte.
     public static let maximumStored: Int64 = 5_000_000
-    /// The number of records at which they are written without waiting, so that no write takes long.
-    static let writtenAtOnce = 512
 
     var isEmpty: Bool { records.isEmpty && unrecorded == 0 && expected.isEmpty && calibration.isEmpty }
 

@@ -43,6 +43,8 @@ final class HealthRecorder: Sendable {
         return last.clockLead.magnitude > UInt64(Self.maximumLead) ? .wrongClock : nil
     }
 
+    func setDatabaseSize(_ bytes: Int64) { health.withLock { $0.databaseBytes = bytes } }
+
     /// Stores for how many seconds the oldest click has been due to be deleted; 0 if none is due.
     func setRetentionLag(_ seconds: Int64) { health.withLock { $0.retentionLagSeconds = seconds } }
 }

@@ -4,8 +4,8 @@ public import Attribution
 ///
 /// Each read has a separate snapshot, so that a write-ahead log can be reset between two reads.
 public protocol JobReader: DatabaseReader, LearningReader, FilterReader {
-    /// Returns how far a job has got; nil before it ended for the first time.
-    func progress(of job: JobName) throws(Failure) -> Timestamp?
+    /// Returns the stored progress of a job, or of `clock`; nil if none is stored.
+    func storedProgress(of name: String) throws(Failure) -> Int64?
     func numberedApps() throws(Failure) -> [NumberedApp]
     func value(of name: StoredValue) throws(Failure) -> Int64?
     /// Returns the first day with counts of a scope.
@@ -41,6 +41,12 @@ public protocol JobReader: DatabaseReader, LearningReader, FilterReader {
 }
 
 extension JobReader {
+    /// Returns how far a job has got; nil before it ended for the first time.
+    public func progress(of job: JobName) throws(Failure) -> Timestamp? {
+        let progress = try storedProgress(of: job.rawValue)
+        return progress.flatMap { $0 == JobLease.noProgress ? nil : Timestamp(milliseconds: $0) }
+    }
+
     /// Returns the oldest day whose counts by name are not compacted; nil if nothing was counted.
     func firstUncompactedDay() throws(Failure) -> Timestamp? {
         if let day = try value(of: .compactedBefore) { return Timestamp(milliseconds: day) }
@@ -56,6 +62,23 @@ extension JobReader {
     public func driftFindings(of scope: Scope, end: Timestamp) throws(Failure) -> DriftDetector.Findings {
         let alarms = try driftAlarms(of: scope).compactMap(\.alarm)
         return DriftDetector.evaluate(try driftHistory(of: scope, end: end), alarms: alarms)
+    }
+}
+
+/// Reads when jobs last trusted the wall clock.
+public protocol ClockReader: JobReader, NumberReader {
+    /// Returns the number of the newest record of a check; 0 without records.
+    func newestCheck() throws(Failure) -> Int64
+}
+
+extension ClockReader {
+    /// Returns when jobs last trusted the wall clock; if that is not stored, the time of the newest click or check.
+    ///
+    /// Nil if the database has none of the three.
+    public func lastSettled() throws(Failure) -> Timestamp? {
+        if let noted = try storedProgress(of: "clock") { return Timestamp(milliseconds: noted) }
+        let newest = max(try newestClick(), try newestCheck())
+        return newest > 0 ? RowIdentifier.time(of: newest) : nil
     }
 }
 
@@ -132,6 +155,9 @@ public final class JobContext<Reader: JobReader> {
 
 /// The right of one process to do a job until a time.
 public struct JobLease: Sendable {
+    /// The stored progress of a job that has never finished.
+    public static let noProgress = Int64.min
+
     public let job: JobName
     /// The random number that identifies this process's store.
     public let holder: Int64

@@ -40,7 +40,8 @@ struct LearningJob<Reader: JobReader>: Job {
             try context.queue.perform(.learning(.add([slice])))
             counts[slice.scope, default: 0] += slice.sums.count
         } else if let (scope, increments) = increments.popLast() {
-            slices = LearntSlice.slices(scope, increments, try room(in: scope)).reversed()
+            let length = context.state.configuration.learntSumsAtOnce
+            slices = LearntSlice.slices(scope, increments, atMost: length, try room(in: scope)).reversed()
         } else if let scope = scopes.popLast() {
             try reload(scope)
         } else {
@@ -77,7 +78,7 @@ struct LearningJob<Reader: JobReader>: Job {
 
 /// A part of what the loops have learnt of a scope, small enough for one write.
 public struct LearntSlice: Sendable {
-    let scope: Scope
+    public let scope: Scope
     let epoch: LearningEpoch
     let sums: [(key: CounterKey, sum: Double)]
     /// Whether new counters may be created.
@@ -97,12 +98,16 @@ public struct LearntSlice: Sendable {
         }
     }
 
-    private static let length = 400
+    /// The maximum number of sums in one write.
+    static let maximumLength = 400
 
-    /// Splits the increments of a scope.
-    static func slices(_ scope: Scope, _ increments: LearntIncrements, _ room: Room = Room())
-        -> [LearntSlice]
-    {
+    /// Splits the increments of a scope into slices of at most `length` sums.
+    static func slices(
+        _ scope: Scope,
+        _ increments: LearntIncrements,
+        atMost length: Int,
+        _ room: Room = Room()
+    ) -> [LearntSlice] {
         // The sums are in the order of the table, so that neighbours share pages.
         let sums = increments.sums.map { ($0.key, $0.value) }.sorted {
             ($0.0.family.rawValue, Int64(bitPattern: $0.0.key))

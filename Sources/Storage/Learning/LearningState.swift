@@ -239,7 +239,9 @@ extension LearningState {
 
     /// Removes and returns the increments of all loops as slices: when the store stops, or before a check if learning
     /// is at once.
-    func takeSlices() -> [LearntSlice] { drain().flatMap { LearntSlice.slices($0.scope, $0.increments) } }
+    func takeSlices() -> [LearntSlice] {
+        drain().flatMap { LearntSlice.slices($0.scope, $0.increments, atMost: LearntSlice.maximumLength) }
+    }
 }
 
 /// The increments of one loop that are not stored yet.

@@ -147,13 +147,14 @@ extension DatabaseSession {
         let launches = loop.lessons.learn(from: report, of: check, scope, at: now)
         let expectation = launches > 0 ? CheckExpectation(report) : nil
         let sample = CalibrationSample(report)
+        let recordsAtOnce = loop.state.configuration.recordsAtOnce
         let hasManyRecords = loop.updates.withContent { [facts, isLeftOut] content in
             content.count(report.ending, of: check, scope)
             if let facts { content.checks.add(facts, scope) }
             if isLeftOut { content.checks.leaveOut() }
             if let expectation { content.checks.add(expectation, times: launches, of: check, scope) }
             if let sample { content.checks.add(sample, at: check.at, scope) }
-            return content.checks.records.count >= PendingCheckRecords.writtenAtOnce
+            return content.checks.records.count >= recordsAtOnce
         }
         if hasManyRecords { loop.state.queue.requestUpdates() }
     }

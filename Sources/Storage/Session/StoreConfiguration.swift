@@ -1,8 +1,19 @@
 public import Attribution
 internal import Threads
 
+/// The faults that an acknowledged write survives; the raw value is the word of the setting.
+public enum Durability: String, CaseIterable, Sendable {
+    /// A power cut: the database is on disk before its writes are acknowledged, and on what a database server's setting
+    /// `synchronous_commit` waits for.
+    case full = "full"
+    /// The end of every process, but not a crash of the database's machine, which may lose the commits of the last
+    /// seconds.
+    case relaxed = "relaxed"
+}
+
 /// The settings of a store, for any kind of database.
 public struct StoreConfiguration: Sendable {
+    public var durability = Durability.full
     /// How long clicks are stored after their window has ended, in seconds.
     public var retentionSeconds: Int64 = 604_800
     /// The attribution window of apps without a window setting.
@@ -26,7 +37,13 @@ public struct StoreConfiguration: Sendable {
     public var numbers = NumberLayout.plain
     /// The age up to which the response with a claim that this process does not know may not be written yet, because
     /// another server has made it, in milliseconds; 0 if no other server writes to the database.
-    public var foreignAnswerMilliseconds: Int64 = 0
+    ///
+    /// Nil for the value of the kind of database.
+    public var foreignAnswerMilliseconds: Int64?
+    /// The number of records of checks at which a loop has them written without waiting, so that no write takes long.
+    public var recordsAtOnce = 512
+    /// The maximum number of learnt sums that the job stores in one write.
+    public var learntSumsAtOnce = LearntSlice.maximumLength
     public var clock: WallClock
     /// Whether jobs use the wall clock even after it has leapt: for servers whose clock is moved by tests.
     public var trustsClock = false

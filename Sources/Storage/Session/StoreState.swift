@@ -44,7 +44,7 @@ public final class StoreState: Sendable {
         queue = WriteQueue(limit: configuration.queueLimit)
         claims = ClaimsUnderWay(queue)
         let (updates, queue) = (updates, self.queue)
-        let foreignMilliseconds = configuration.foreignAnswerMilliseconds
+        let foreignMilliseconds = configuration.foreignAnswerMilliseconds ?? 0
         ledger = AnswerLedger(foreignMilliseconds: foreignMilliseconds, now: monotonicNow) { click in
             updates.addFailedDelivery(of: click)
             queue.requestUpdates()
@@ -95,6 +95,9 @@ public final class StoreState: Sendable {
     public func noteComparison(at moment: UInt64, clockLead: Int64) {
         health.noteComparison(at: moment, clockLead: clockLead)
     }
+
+    /// Records the size of a database that is no file of this machine.
+    public func noteDatabaseSize(bytes: Int64) { health.setDatabaseSize(bytes) }
 
     /// Records for how many seconds the oldest click has been due to be deleted; 0 if none is due.
     public func noteRetentionLag(seconds: Int64) { health.setRetentionLag(seconds) }
@@ -152,8 +155,12 @@ extension StoreState {
     }
 
     /// Waits until no background thread uses the database any more.
-    public func awaitBackgroundThreads() {
-        _ = threads.wait(until: nil) { $0.backgroundCount > 0 ? nil : true }
+    ///
+    /// - Parameter deadline: the end of the wait, in nanoseconds of the monotonic clock; nil for none.
+    /// - Returns: whether no thread uses it.
+    @discardableResult
+    public func awaitBackgroundThreads(until deadline: UInt64? = nil) -> Bool {
+        threads.wait(until: deadline) { $0.backgroundCount > 0 ? nil : true } ?? false
     }
 
     /// Ends ``watchDeadlines()``.

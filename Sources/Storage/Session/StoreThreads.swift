@@ -56,12 +56,14 @@ public final class StoreThreads<Backend: StorageBackend>: Sendable {
         let deadline = MonotonicTime.now().nanoseconds + milliseconds * 1_000_000
         reader?.stop()
         state.beginStopping()
-        let isDone = hasWriterEnded.wait(until: deadline) { $0 ? true : nil } ?? false
-        if !isDone {
+        let hasWritten = hasWriterEnded.wait(until: deadline) { $0 ? true : nil } ?? false
+        if !hasWritten {
             // The disk does not respond: the waiting callers are refused, and the writing thread is abandoned.
             _ = state.queue.refuseAll(StoreError(.stopping, "the server is stopping"))
             state.expireWaiting()
         }
+        // A job or a long read that waits for a database server is abandoned too.
+        let isDone = hasWritten && state.awaitBackgroundThreads(until: deadline)
         state.endDeadlines()
         let threads = threads.withLock { threads in
             defer { threads = [] }

@@ -72,8 +72,8 @@ public struct LinkLimits: Sendable {
     public let number: Int64
     private let isArchived: Bool
     private let expiresAt: Timestamp?
-    private let maximumClicks: Int?
-    private let clicks: Int
+    public let maximumClicks: Int?
+    public var clicks: Int
 
     public init(number: Int64, isArchived: Bool, expiresAt: Timestamp?, maximumClicks: Int?, clicks: Int) {
         (self.number, self.isArchived, self.expiresAt) = (number, isArchived, expiresAt)

@@ -62,10 +62,14 @@ final class WriterThread<Engine: BlockingEngine> {
             case .tidy: try engine.tidy()
             case .answer: answer()
             case .refuse(let index, let error):
+                forgetClaim(of: batch[index])
                 batch[index].refuse(error)
                 report(error, refusing: 1)
             case .refuseBatch(let error):
-                for write in batch { write.refuse(error) }
+                for write in batch {
+                    forgetClaim(of: write)
+                    write.refuse(error)
+                }
                 finish()
                 report(error, refusing: batch.count)
             case .refuseWaiting(let error):
@@ -108,6 +112,7 @@ final class WriterThread<Engine: BlockingEngine> {
         let changes = engine.changeCount
         // Its caller got an error while the batch was first done, and may have sent it to another server since.
         if write.written != nil, write.isEnded {
+            forgetClaim(of: write)
             write.written = .refused(.late)
             return .refused(hasChanged: false)
         }
@@ -128,6 +133,14 @@ final class WriterThread<Engine: BlockingEngine> {
             queue.requestUpdates()
         }
         finish()
+    }
+
+    /// Removes a claim that is not stored from the ledger: another server may make and answer it.
+    private func forgetClaim(of write: QueuedWrite) {
+        guard case .claim(let written) = write.written, case .claimed(let claim) = written.outcome else {
+            return
+        }
+        ledger.forget([claim.click.id])
     }
 
     /// Ends the batch; the caller records undelivered outcomes first.

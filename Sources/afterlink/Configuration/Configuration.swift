@@ -1,6 +1,7 @@
 package import Attribution
 package import HTTPServer
 package import Server
+package import Storage
 
 /// The operator's configuration: a valid value for every setting.
 ///
@@ -29,7 +30,7 @@ package struct Configuration: Sendable {
     /// The file with the password of a PostgreSQL database; nil for libpq's own sources.
     package var databasePasswordFile: String?
     package var dataDirectory = "."
-    package var durability = StoreDurability.full
+    package var durability = Durability.full
     /// Nil for ``databasePath`` with the suffix `.key`.
     package var serverKeyFile: String?
     /// The file of the secret that encrypts the keyring in a shared database; nil for keys in files.
@@ -113,14 +114,6 @@ package struct Configuration: Sendable {
     package func connectionLimit(descriptors: Int) -> Int {
         maximumConnections ?? max(1, min(Self.standardConnections, descriptors))
     }
-}
-
-/// The faults that an acknowledged write survives; the raw value is the word of the setting.
-package enum StoreDurability: String, Sendable {
-    /// A power cut.
-    case full
-    /// The end of the process; a power cut may lose the last seconds.
-    case relaxed
 }
 
 /// An operator's choice of a rate limit.

@@ -1,6 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 internal import Server
+internal import Storage
 
 /// Reads the texts of settings and options; its functions return nil for a text that is not allowed.
 enum ValueText {
@@ -169,8 +170,8 @@ extension ValueKind {
         }
     }
 
-    static var durability: ValueKind<StoreDurability> {
-        .init("full|relaxed", "full or relaxed", format: \.rawValue) { StoreDurability(rawValue: $0) }
+    static var durability: ValueKind<Durability> {
+        .init("full|relaxed", "full or relaxed", format: \.rawValue) { Durability(rawValue: $0) }
     }
 
     static var logFormat: ValueKind<LogFormat> {

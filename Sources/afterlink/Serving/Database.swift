@@ -111,26 +111,67 @@ enum DatabasePurpose {
     case reading
 }
 
+extension StoreConfiguration {
+    /// The time that a command waits for a slow disk or a lock of another process, in milliseconds: an operator waits longer
+    /// than an SDK, and would otherwise run the command again.
+    private static let commandMilliseconds: UInt64 = 30_000
+
+    /// Creates the settings of a store, for any kind of database.
+    init(_ given: Configuration, for purpose: DatabasePurpose) {
+        self.init(clock: .system)
+        retentionSeconds = given.retention
+        standardWindow = given.attributionWindow
+        durability = given.durability
+        queueLimit = given.queueLimit
+        switch purpose {
+        case .serving(let clock, let log):
+            self.clock = clock
+            learnsAtOnce = given.usesTestClock
+            trustsClock = given.usesTestClock
+            acceptsClock = given.acceptsClock
+            self.log = StoreLog { level, text in log.event(LogLevel(level), text) }
+        case .command, .reading:
+            hasBackgroundWork = false
+            timeLimitMilliseconds = Self.commandMilliseconds
+            if case .reading = purpose { isReadOnly = true }
+        }
+    }
+}
+
+extension LogLevel {
+    init(_ level: StoreLog.Level) {
+        self =
+            switch level {
+            case .information: .info
+            case .warning: .warning
+            case .error: .error
+            }
+    }
+}
+
 /// An open database of any kind.
 struct OpenStore: Sendable {
-    /// Creates the stores of the calling thread, with the port of its loop; `nil` for a thread that has no loop.
-    let makeStores: @Sendable (LoopPort?) -> Stores
+    /// Creates the session of the calling thread, with the port of its loop; `nil` for a thread that has no loop.
+    let makeSession: @Sendable (LoopPort?) -> any LoopSession
     let health: @Sendable () -> StoreHealth
-    /// Stores the check values of the server keys, the current one first; waits for the disk.
-    ///
-    /// If the database was last used with another key, this stores nothing and returns `foreign`.
-    let confirm:
-        @Sendable (_ serverKeys: [KeyedHash], _ now: Timestamp) throws(StoreError) -> ServerKeyRecognition
+    /// The check values of the server keys, and the keys that stored rows need.
+    let keys: StoredKeys
     /// Whether background jobs may trust the wall clock, which may have leapt.
     let isClockSettled: @Sendable () -> Bool
-    /// Returns which server keys and address keys stored rows still need; waits for the disk.
-    let keyNeeds: @Sendable () throws(StoreError) -> RequiredKeys
-    /// Deletes the server key's row, found by the first 64 bits of its check value; waits for the disk.
-    let forget: @Sendable (_ serverKey: UInt64) throws(StoreError) -> Void
     /// Finishes pending writes within the given number of milliseconds, and closes.
     let stop: @Sendable (_ milliseconds: UInt64) -> Void
     /// The keyring of a database that several servers share; nil if its keys are in files beside it.
     var keyring: (any KeyringRows)?
+
+    /// Creates the stores of the calling thread; see ``makeSession``.
+    func makeStores(_ port: LoopPort?) -> Stores {
+        let session = makeSession(port)
+        return Stores(
+            session,
+            endTurn: { session.endTurn() },
+            beginTurn: { session.beginTurn(with: $0) }
+        )
+    }
 }
 
 extension DatabaseSummary {

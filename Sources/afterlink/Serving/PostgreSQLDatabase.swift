@@ -13,19 +13,10 @@ struct PostgreSQLDatabase: Database {
     func open(for purpose: DatabasePurpose) throws(StoreError) -> OpenStore {
         let store = try PostgreSQLStore.open(settings(purpose))
         return OpenStore(
-            makeStores: { port in
-                let session = store.makeSession(port: port)
-                return Stores(
-                    session,
-                    endTurn: { session.endTurn() },
-                    beginTurn: { session.beginTurn(with: $0) }
-                )
-            },
+            makeSession: { store.makeSession(port: $0) },
             health: { store.health },
-            confirm: { checks, now throws(StoreError) in try store.confirm(serverKeys: checks, at: now) },
+            keys: store.keys,
             isClockSettled: { store.isClockSettled },
-            keyNeeds: { () throws(StoreError) in try store.keyNeeds() },
-            forget: { check throws(StoreError) in try store.forget(serverKey: check) },
             stop: { store.stop(within: $0) },
             keyring: store.keyring
         )
@@ -54,7 +45,7 @@ struct PostgreSQLDatabase: Database {
 
     func history(of app: AppID, isTest: Bool, remaking: FingerprintReconstruction) throws(StoreError)
         -> any TrafficHistory
-    { try PostgreSQLHistory(settings(.reading), of: app, isTest: isTest, remaking: remaking) }
+    { try PostgreSQLHistory.open(settings(.reading), of: app, isTest: isTest, remaking: remaking) }
 
     func backUp(
         to path: String,
@@ -85,28 +76,18 @@ struct PostgreSQLDatabase: Database {
             url: configuration.database,
             name: configuration.databaseName,
             // Read again for each connection, so that a changed password needs no restart.
-            password: {
-                passwordFile.flatMap { try? TextFile.read($0) }.map { $0.trimmed }
+            password: { () throws(StoreError) in
+                do throws(SystemError) {
+                    return try passwordFile.map { path throws(SystemError) in
+                        try SecretFile(path: path).read().text.trimmed
+                    }
+                } catch {
+                    throw StoreError(.unreachable, "--database-password-file: \(error.text)")
+                }
             },
-            clock: .system
+            store: StoreConfiguration(configuration, for: purpose)
         )
         settings.programVersion = ProgramVersion.text
-        settings.retentionSeconds = configuration.retention
-        settings.standardWindow = configuration.attributionWindow
-        settings.durability = configuration.durability == .full ? .full : .relaxed
-        settings.queueLimit = configuration.queueLimit
-        switch purpose {
-        case .serving(let clock, let log):
-            settings.clock = clock
-            settings.learnsAtOnce = configuration.usesTestClock
-            settings.trustsClock = configuration.usesTestClock
-            settings.acceptsClock = configuration.acceptsClock
-            settings.log = StoreLog { level, text in log.event(LogLevel(level), text) }
-        case .command, .reading:
-            settings.hasBackgroundWork = false
-            settings.timeLimitMilliseconds = Wiring.commandMilliseconds
-            if case .reading = purpose { settings.isReadOnly = true }
-        }
         return settings
     }
 }

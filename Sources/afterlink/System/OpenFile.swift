@@ -92,13 +92,8 @@ struct OpenFile: ~Copyable, Sendable {
     /// Whether users other than the owner have any right to the file.
     func isOpenToOthers() throws(SystemError) -> Bool { try status().st_mode & 0o077 != 0 }
 
-    /// Whether only the owner can read or change the file, as a private key demands.
-    ///
-    /// If root owns the file, its group may read it: operators share keys with a service in this way.
-    func isFitForSecrets() throws(SystemError) -> Bool {
-        let status = try status()
-        return status.st_mode & (status.st_uid == 0 ? 0o037 : 0o077) == 0
-    }
+    /// Whether only the owner, and a group that was chosen for that, can read the file; see ``FileModes``.
+    func isFitForSecrets() throws(SystemError) -> Bool { FileModes.isFitForSecrets(try status()) }
 
     private func status() throws(SystemError) -> stat {
         var status = stat()

@@ -3,7 +3,8 @@ internal import Glibc
 /// A small file of text that only its owner can read, created and changed as a whole.
 struct SecretFile {
     let path: String
-    /// Whether root's group may read the file if root owns it, as with a secret that is mounted on several servers.
+    /// Whether a group may read the file, as with a secret that is mounted on several servers; see
+    /// ``FileModes/isFitForSecrets(_:)``.
     var isShared = false
 
     private static let limit = 16_384

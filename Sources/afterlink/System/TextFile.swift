@@ -149,6 +149,15 @@ enum FileModes {
             + " its mode is \(octal(mode & 0o700)) now"
     }
 
+    /// Whether a file that is mounted on several servers can hold a secret: nobody else can read or change it.
+    ///
+    /// The group may read it if another user owns it, or if the group is this process's: operators and containers share
+    /// keys with a service in this way.
+    static func isFitForSecrets(_ status: stat) -> Bool {
+        let isShared = status.st_uid == 0 || status.st_uid != geteuid() || status.st_gid == getegid()
+        return status.st_mode & (isShared ? 0o037 : 0o077) == 0
+    }
+
     /// Returns the permission bits; nil if there is no file.
     static func mode(of path: String) -> mode_t? { TextFile.status(of: path).map { $0.st_mode & 0o7777 } }
 

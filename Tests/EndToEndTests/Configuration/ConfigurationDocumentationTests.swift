@@ -1,6 +1,7 @@
 import Attribution
 import Foundation
 import HTTPServer
+import Storage
 import Testing
 import afterlink
 

@@ -88,7 +88,7 @@ struct ReaderTestsRecords {
                 scope: step == 5 ? Scope(app: 4, isTest: false) : scope
             )
         }
-        var history = try PostgreSQLHistory(
+        var history = try PostgreSQLHistory.open(
             harness.configuration,
             of: ReaderHarness.app,
             isTest: false,
@@ -103,7 +103,7 @@ struct ReaderTestsRecords {
         #expect(times == times.sorted())
         #expect(history.gaps.clicks == 60)
         #expect(throws: StoreError.self) {
-            try PostgreSQLHistory(
+            try PostgreSQLHistory.open(
                 harness.configuration,
                 of: AppID(high: 0, low: 0),
                 isTest: false,

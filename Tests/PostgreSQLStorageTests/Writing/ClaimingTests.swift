@@ -25,6 +25,13 @@ struct ClaimingTests {
 
     private func end() { for server in servers { server.stop() } }
 
+    /// Reports to the first server that its answer with a click was not delivered, and waits until that is written.
+    private func failToDeliver(_ click: ClickID) throws {
+        servers[0].state.updates.addFailedDelivery(of: click)
+        servers[0].state.queue.requestUpdates()
+        #expect(try servers[0].write(.barrier).isDone)
+    }
+
     private func record(_ click: NewClick) throws -> ClickID {
         try #require(try servers[0].record(click)?.click).id
     }
@@ -111,9 +118,7 @@ struct ClaimingTests {
         defer { end() }
         let click = try record(try .sample(1))
         #expect(try servers[0].claim(click)?.isClaimed == true)
-        servers[0].state.updates.addFailedDelivery(of: click)
-        servers[0].state.queue.requestUpdates()
-        #expect(try servers[0].write(.barrier).isDone)
+        try failToDeliver(click)
         #expect(try database.number("SELECT count(*) FROM click_index WHERE is_undelivered = 1") == 1)
         // From now on another server may give the answer, so this one does not know whether it was sent.
         let check = Check.sample(caller: 1)
@@ -134,9 +139,7 @@ struct ClaimingTests {
         defer { end() }
         let click = try record(try .sample(1))
         #expect(try servers[0].claim(click)?.isClaimed == true)
-        servers[0].state.updates.addFailedDelivery(of: click)
-        servers[0].state.queue.requestUpdates()
-        #expect(try servers[0].write(.barrier).isDone)
+        try failToDeliver(click)
         #expect(try servers[1].claim(click, install: 8, caller: 2)?.replayed == click)
         #expect(try servers[0].claim(click)?.isLost == true)
         #expect(try servers[0].claim(click, install: 8, caller: 2)?.replayed == click)
@@ -151,9 +154,7 @@ struct ClaimingTests {
         let click = try record(try .sample(1))
         #expect(try servers[0].claim(click, install: 7)?.isClaimed == true)
         #expect(try servers[1].claim(click, install: 7)?.replayed == click)
-        servers[0].state.updates.addFailedDelivery(of: click)
-        servers[0].state.queue.requestUpdates()
-        #expect(try servers[0].write(.barrier).isDone)
+        try failToDeliver(click)
         #expect(try servers[1].claim(click, install: 8, caller: 2)?.isLost == true)
         #expect(try servers[0].claim(click, install: 7)?.replayed == click)
     }
@@ -164,9 +165,7 @@ struct ClaimingTests {
         let click = try record(try .sample(1))
         let request = ClaimRequest.sample(of: click, caller: 1, after: -1500)
         #expect(try servers[0].write(.claim(request)).claimed?.isClaimed == true)
-        servers[0].state.updates.addFailedDelivery(of: click)
-        servers[0].state.queue.requestUpdates()
-        #expect(try servers[0].write(.barrier).isDone)
+        try failToDeliver(click)
         #expect(try database.number("SELECT count(*) FROM clicks WHERE is_undelivered = 1") == 0)
         #expect(try servers[1].claim(click, caller: 2)?.isLost == true)
     }

@@ -86,6 +86,19 @@ struct DoubtfulCommitTests {
         #expect(try database.number("SELECT count(*) FROM clicks") == 2)
     }
 
+    @Test("a transaction that lost its connection at its beginning is done again")
+    func lostBeginning() throws {
+        defer { server.stop() }
+        let pid = "SELECT pid FROM pg_stat_activity WHERE datname = '\(database.database.name)'"
+        try cluster.execute("SELECT pg_terminate_backend(pid, 5000) FROM (\(pid)) p")
+        // This write reads nothing, so its transaction begins when it is committed.
+        var content = PendingUpdates.Content()
+        content.checks.leaveOut()
+        let deltas = try database.number("SELECT count(*) FROM count_deltas")
+        #expect(try server.write(.updates(content)).isDone)
+        #expect(try database.number("SELECT count(*) FROM count_deltas") == deltas + 1)
+    }
+
     @Test("a server that lost its number takes another one")
     func lostNumber() throws {
         defer { server.stop() }

@@ -38,18 +38,8 @@ actor ServiceLoop {
 
     func reject(_ rejection: Rejection) -> Answer { Self.answer(handler.respond(to: rejection)) }
     func deliverLast(_ delivery: Delivery) { last?.onDelivery?(delivery) }
-    func create(_ app: App) async throws { try await session.create(app) }
+    func create(_ app: App, with keys: [APIKey]) async throws { try await session.create(app, with: keys) }
     func create(_ key: APIKey) async throws { try await session.create(key) }
-    func makeKey(_ kind: KeyKind, of app: AppID?, at now: Timestamp) async throws -> (id: KeyID, text: String)
-    {
-        let text = KeyText(kind: kind, random: .system)
-        let id = KeyID(at: now, random: .system)
-        try await session.create(
-            APIKey(id: id, kind: kind, app: app, label: "", digest: text.digest, createdAt: now)
-        )
-        return (id, text.text)
-    }
-
     func revoke(_ key: KeyID, at now: Timestamp) async throws { try await session.revoke(key, at: now) }
 
     func report(_ query: StatisticsQuery, at now: Timestamp) async throws -> StatisticsReport {
@@ -64,6 +54,19 @@ actor ServiceLoop {
             body: response.body,
             fieldLines: lines.joined(separator: "\n")
         )
+    }
+}
+
+/// A new API key and its text.
+struct TestKey {
+    let key: APIKey
+    let text: String
+
+    init(_ kind: KeyKind, of app: AppID?, at now: Timestamp) {
+        let text = KeyText(kind: kind, random: .system)
+        let id = KeyID(at: now, random: .system)
+        key = APIKey(id: id, kind: kind, app: app, label: "", digest: text.digest, createdAt: now)
+        self.text = text.text
     }
 }
 

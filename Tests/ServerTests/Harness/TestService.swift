@@ -49,10 +49,9 @@ final class TestService: Sendable {
         rateLimits: RateLimits = RateLimits(),
         queueLimit: Int? = nil,
         configure: (inout ServiceSettings) -> Void = { _ in },
-        configureStore: (inout StoreConfiguration) -> Void = { _ in },
-        isDurable: Bool = true
+        configureStore: (inout StoreConfiguration) -> Void = { _ in }
     ) async throws {
-        place = try await Backend.chosen().makePlace()
+        place = try await Backend.chosen().makePlace(at: TestClock.start)
         let (clock, logged, acceptsWrites) = (TestClock(), LoggedBytes(), Flag(true))
         (self.clock, self.logged, self.acceptsWrites) = (clock, logged, acceptsWrites)
         var configuration = StoreConfiguration(clock: clock.wallClock)
@@ -62,7 +61,7 @@ final class TestService: Sendable {
         configuration.timeLimitMilliseconds = 600_000
         if let queueLimit { configuration.queueLimit = queueLimit }
         configureStore(&configuration)
-        database = try place.open(configuration, isDurable: isDurable)
+        database = try place.open(configuration)
         var own = ServiceSettings(version: "test")
         own.replayGrace = replayGrace
         own.trustedProxies = TrustedProxies(trustedProxies.compactMap { AddressRange($0) })
@@ -89,12 +88,13 @@ final class TestService: Sendable {
         )
         loop = ServiceLoop(service, database, watch)
         app = AppID(at: clock.now, random: .system)
-        try await loop.create(App(id: app, settings: settings, createdAt: clock.now))
-        var keys: [KeyKind: String] = [:]
-        for kind in KeyKind.allCases {
-            keys[kind] = try await loop.makeKey(kind, of: kind == .admin ? nil : app, at: clock.now).text
+        let made = KeyKind.allCases.map { [app, clock] kind in
+            TestKey(kind, of: kind == .admin ? nil : app, at: clock.now)
         }
-        self.keys = keys
+        // In one transaction: most tests spend most of their time here.
+        let shop = App(id: app, settings: settings, createdAt: clock.now)
+        try await loop.create(shop, with: made.map(\.key))
+        keys = Dictionary(uniqueKeysWithValues: made.map { ($0.key.kind, $0.text) })
     }
 
     deinit {
@@ -266,9 +266,10 @@ extension TestService {
     /// Adds an app with an app key.
     func addApp(_ settings: App.Settings) async throws -> OtherApp {
         let id = AppID(at: clock.now, random: .system)
-        try await loop.create(App(id: id, settings: settings, createdAt: clock.now))
-        let key = try await loop.makeKey(.app, of: id, at: clock.now)
-        return OtherApp(app: id, key: key.id, bearer: ["Authorization": "Bearer \(key.text)"])
+        let made = TestKey(.app, of: id, at: clock.now)
+        let other = App(id: id, settings: settings, createdAt: clock.now)
+        try await loop.create(other, with: [made.key])
+        return OtherApp(app: id, key: made.key.id, bearer: ["Authorization": "Bearer \(made.text)"])
     }
 
     func add(_ key: APIKey) async throws { try await loop.create(key) }

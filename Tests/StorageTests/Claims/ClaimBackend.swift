@@ -93,7 +93,7 @@ final class TwoProcesses: Sendable {
 final class StoredClaims: ClaimBackend {
     let place: any TestPlace
 
-    init(_ backend: Backend) async throws { place = try await backend.makePlace() }
+    init(_ backend: Backend) async throws { place = try await backend.makePlace(at: TestStore.noon) }
 
     func openProcess() async throws -> any ClaimProcess { try await TestStore(place.backend, in: place) }
     func fail(caller: UInt64) throws { try place.change(.failClaims(caller: hash(caller))) }

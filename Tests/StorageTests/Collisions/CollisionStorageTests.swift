@@ -292,7 +292,10 @@ struct CollisionStorageTests {
         var world = Worlds.turkey(1500)
         world.days = 2
         let events = TraceGenerator.events(of: world, seed: 17)
-        let test = try await TestStore(isDurable: false) { $0.learnsAtOnce = true }
+        let test = try await TestStore {
+            $0.learnsAtOnce = true
+            $0.durability = .relaxed
+        }
         let start = TraceGenerator.beginning
         test.clock.now = start
         let app = test.app

@@ -111,13 +111,17 @@ private final class FlakyStore: Sendable {
     private let threads: StoreThreads<MemoryBackend>
     private let directory: DirectoryCache
 
-    init(_ course: FlakyCourse) throws {
-        let database = MemoryDatabase(nil)
+    init(
+        _ course: FlakyCourse,
+        _ database: MemoryDatabase = MemoryDatabase(nil),
+        foreignAnswerMilliseconds: Int64 = 0
+    ) throws {
         var configuration = StoreConfiguration(clock: WallClock { TestStore.noon })
         configuration.hasBackgroundWork = false
         configuration.trustsClock = true
         configuration.timeLimitMilliseconds = 600_000
         configuration.quietNanoseconds = 0
+        configuration.foreignAnswerMilliseconds = foreignAnswerMilliseconds
         configuration.log = StoreLog { [log] in log.append($1) }
         let state = StoreState(configuration)
         self.state = state
@@ -179,6 +183,23 @@ struct DoubtfulCommitTests {
         let click = try await store.record()
         #expect(await store.matchCode(.sample(caller: 1)) == .inputOutput)
         #expect(try await store.match(caller: 2).isMatch(of: click, at: TestStore.noon))
+    }
+
+    @Test("a claim that was not stored is not taken for one under way, because another server may make it")
+    func forgetsUndone() async throws {
+        let database = MemoryDatabase(nil)
+        let store = try FlakyStore(FlakyCourse([.lostRequest]), database, foreignAnswerMilliseconds: 2000)
+        let other = try MemoryStore(database)
+        defer { other.stop() }
+        let click = try await store.record()
+        #expect(await store.matchCode(.sample(caller: 1, grace: 60_000)) == .inputOutput)
+        let claim = try await other.runClaims { try await $0.match(.sample(caller: 1, grace: 60_000)) }
+        #expect(claim.isMatch(of: click, at: TestStore.noon))
+        let later = TestStore.noon.advanced(byMilliseconds: 2000)
+        let retry = try await store.run { session in
+            try await session.match(.sample(at: later, caller: 1, grace: 60_000))
+        }
+        #expect(retry.isReplay(of: click, at: TestStore.noon))
     }
 
     @Test("while a commit is in doubt, checks get an error that can be repeated, and then the answer, once")

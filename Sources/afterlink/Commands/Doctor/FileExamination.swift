@@ -8,14 +8,20 @@ struct FileExamination {
     /// The database file and its log; empty for a database on a server.
     private let databaseFiles: [String]
     private let keys: [String]
+    /// Whether a group may read key files, which may be mounted on several servers.
+    private let isShared: Bool
 
     init(_ configuration: Configuration) {
         database = configuration.databasePath
         databaseFiles = configuration.isOnServer ? [] : [database, database + "-wal", database + "-shm"]
         keys = [configuration.serverKeyPath, configuration.addressKeyPath]
+        isShared = configuration.isOnServer
     }
 
     func diagnoses() -> [Diagnosis] {
+        let keys = keys.filter { path in
+            !(isShared && TextFile.status(of: path).map(FileModes.isFitForSecrets) ?? true)
+        }
         var diagnoses = (databaseFiles + keys).compactMap { path in
             FileModes.mode(of: path).flatMap { $0 & 0o077 == 0 ? nil : open(path, $0, "600", .problem) }
         }
@@ -28,7 +34,7 @@ struct FileExamination {
             .ok(
                 "modes",
                 databaseFiles.isEmpty
-                    ? "only the owner has access to key files and their folder"
+                    ? "only the owner, or the group of a mounted file, has access to key files and their folder"
                     : "only the owner has access to database, write-ahead log, key files and the database's folder"
             )
         ]

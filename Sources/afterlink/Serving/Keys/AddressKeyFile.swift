@@ -9,7 +9,7 @@ internal import Glibc
 /// or when a key is destroyed.
 struct AddressKeyFile {
     let path: String
-    /// Whether root's group may read a file that belongs to root, as in ``SecretFile/isShared``.
+    /// Whether a group may read the file, as in ``SecretFile/isShared``.
     var isShared = false
 
     private var file: SecretFile { SecretFile(path: path, isShared: isShared) }

@@ -115,7 +115,9 @@ struct KeyMaintenance {
     ///
     /// - Returns: false if the disk does not respond, which the store reports; the next run retries.
     private func isConfirmed(_ server: ServerKeys, at now: Timestamp) throws -> Bool {
-        guard let standing = try? store.confirm(server.all.map(\.checkValue), now) else { return false }
+        guard let standing = try? store.keys.confirm(server.all.map(\.checkValue), at: now) else {
+            return false
+        }
         guard standing != .foreign else {
             throw CommandFailure.because(
                 "The server keys in \(source.serverPlace) are not those of the database."
@@ -136,7 +138,7 @@ struct KeyMaintenance {
             guard age >= Self.needsMilliseconds || age < 0 else { return }
         }
         // The next run retries; the store reports its failures itself.
-        guard let needs = try? store.keyNeeds() else { return }
+        guard let needs = try? store.keys.needs() else { return }
         neededAt = (now, day)
         try destroyAddressKeys(needs, at: now)
         try destroyServerKeys(needs, at: now)
@@ -190,7 +192,7 @@ struct KeyMaintenance {
     private mutating func destroyServerKeys(_ needs: RequiredKeys, at now: Timestamp) throws {
         guard source.destroysServerKeys else { return }
         for check in unneededKeys(keys.list, needs, at: now) {
-            do throws(StoreError) { try store.forget(check.index) } catch { return }
+            do throws(StoreError) { try store.keys.forget(check.index) } catch { return }
             try source.changeServerKeys(erasesFormer: true) { list in
                 let rest = list.entries.filter { $0.check != check }
                 return rest.isEmpty || rest.count == list.entries.count ? nil : ServerKeyList(rest)

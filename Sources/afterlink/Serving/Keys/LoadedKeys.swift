@@ -20,7 +20,7 @@ struct LoadedKeys {
         let now = WallClock.system.now()
         let found = try source.load(databaseIsNew: databaseIsNew, at: now) { list in
             guard let keys = list.keys(at: now) else { return .foreign }
-            return try store.confirm(keys.all.map(\.checkValue), now)
+            return try store.keys.confirm(keys.all.map(\.checkValue), at: now)
         }
         guard let server = found.list.keys(at: now) else { throw source.foreign }
         (self.source, self.server, list, missing) = (source, server, found.list, found.missing)

@@ -6,7 +6,7 @@ internal import Server
 /// The file of the server keys, readable only by its owner: see ``ServerKeyList``.
 struct ServerKeyFile {
     let path: String
-    /// Whether root's group may read a file that belongs to root, as in ``SecretFile/isShared``.
+    /// Whether a group may read the file, as in ``SecretFile/isShared``.
     var isShared = false
 
     private var file: SecretFile { SecretFile(path: path, isShared: isShared) }

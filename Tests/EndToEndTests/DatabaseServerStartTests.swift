@@ -1,0 +1,158 @@
+#if PostgreSQL
+import Foundation
+import Support
+import Testing
+
+@Suite(
+    "Starting and stopping on a PostgreSQL server",
+    .blocking,
+    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
+)
+struct DatabaseServerStartTests {
+    private let database: PostgreSQLTestDatabase
+    private let folder: TemporaryFolder
+
+    init() throws {
+        database = try PostgreSQLTestDatabase()
+        folder = try TemporaryFolder()
+        try write(String(repeating: "5e", count: 32), to: "secret")
+    }
+
+    private func write(_ text: String, to name: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: folder.file(name)))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.file(name))
+    }
+
+    /// Returns the words that start a server with a data directory of its own.
+    private func words(_ url: String, server: Int = 0) -> [String] {
+        [
+            "serve", "--listen", "127.0.0.1:0", "--database", url, "--log-format", "text", "--secret-file",
+            folder.file("secret"), "--data-directory", folder.file("server\(server)"),
+        ]
+    }
+
+    private func log(_ server: Int) -> String {
+        (try? String(contentsOfFile: folder.file("\(server).log"), encoding: .utf8)) ?? ""
+    }
+
+    private func start(_ url: String, server: Int = 0, environment: [String: String] = [:]) throws
+        -> ChildProcess
+    {
+        try ChildProcess(
+            Installation.binary,
+            words(url, server: server),
+            environment: environment,
+            errorLog: URL(filePath: folder.file("\(server).log"))
+        )
+    }
+
+    /// Waits until a server listens, and returns what it printed, and a client.
+    private func connect(_ process: ChildProcess, server: Int = 0) throws
+        -> (lines: [String], client: HTTPTestClient)
+    {
+        let lines = try #require(process.lines(through: "listening on http"), "\(log(server))")
+        let port = try #require(lines.last?.split(separator: ":").last.flatMap { UInt16($0) })
+        return (lines, try HTTPTestClient(port: port))
+    }
+
+    @Test("a server that the database refuses for good says so at once")
+    func refused() throws {
+        try write("wrong", to: "password")
+        let missing = folder.file("missing")
+        let refusals = [
+            (folder.file("password"), "password authentication failed"),
+            (missing, "--database-password-file: cannot open \(missing)"),
+        ]
+        for (file, reason) in refusals {
+            let start = ContinuousClock.now
+            let output = try Installation.run(words(database.tcpURL) + ["--database-password-file", file])
+            #expect(output.status == 1)
+            #expect(output.errors.contains(reason), "\(output.errors)")
+            #expect(output.errors.contains("the password comes from PGPASSWORD"))
+            #expect(.now < start + .seconds(30))
+        }
+    }
+
+    @Test("a server that waits for the database logs the reason at once")
+    func waits() throws {
+        let port = try #require(Loopback.freePort())
+        let server = try start("postgres://postgres@127.0.0.1:\(port)/afterlink")
+        let isLogged = Polling.until { log(0).contains("the start tries again") }
+        #expect(isLogged && server.isRunning)
+        #expect(log(0).contains("Connection refused"))
+    }
+
+    @Test(
+        "a server whose database was dropped, or whose database server stopped, stops within its limit",
+        arguments: [true, false]
+    )
+    func lost(isDropped: Bool) throws {
+        let database = isDropped ? database : try PostgreSQLTestDatabase(in: PostgreSQLCluster())
+        let server = try start(database.socketURL)
+        let client = try connect(server).client
+        #expect(try client.get("/readyz").status == 200)
+        if isDropped {
+            try database.cluster.execute("DROP DATABASE \(database.name) WITH (FORCE)")
+        } else {
+            try database.cluster.stop(.immediate)
+        }
+        // The jobs of the server have noticed it then.
+        #expect(try Polling.until { try client.get("/readyz").status == 503 })
+        let start = ContinuousClock.now
+        server.send(SIGTERM)
+        #expect(server.waitUntilExit() == 0)
+        #expect(.now < start + .seconds(15))
+    }
+
+    @Test("the metrics show the size of the database")
+    func size() throws {
+        let key = "admin_" + String(repeating: "k", count: 40)
+        let server = try start(database.socketURL, environment: ["AFTERLINK_INITIAL_ADMIN_KEY": key])
+        let client = try connect(server).client
+        let name = "afterlink_store_database_bytes"
+        let isShown = try Polling.until {
+            let text = PrometheusText(try client.get("/metrics", key: key).text)
+            return (text.value(name) ?? 0) > 1_000_000
+        }
+        #expect(isShown)
+    }
+
+    @Test(
+        "two servers that start an empty database at once agree on the app and the keys, which one of them prints"
+    )
+    func together() throws {
+        for round in 0..<5 {
+            let database = try PostgreSQLTestDatabase()
+            let numbers = [2 * round, 2 * round + 1]
+            let servers = try numbers.map { try start(database.socketURL, server: $0) }
+            let connections = try zip(servers, numbers).map { try connect($0, server: $1) }
+            #expect(try database.execute("SELECT count(*) FROM apps") == "1")
+            let printed = connections.map { Self.keys(in: $0.lines) }
+            #expect(printed.count { $0.isEmpty } == 1, "\(printed)")
+            let keys = printed[0].isEmpty ? printed[1] : printed[0]
+            let (app, admin) = (try #require(keys["app"]), try #require(keys["admin"]))
+            #expect(keys.count == 4)
+            for (index, connection) in connections.enumerated() {
+                let other = connections[1 - index].client
+                #expect(try Polling.until { try other.get("/admin/stats", key: admin).status == 200 })
+                // A click that one server stores is found by the other one only with the same keys.
+                #expect(try connection.client.click(fingerprint(index)).status == 201)
+                #expect(try other.check(fingerprint(index), key: app).isMatch)
+            }
+            for server in servers {
+                server.send(SIGTERM)
+                #expect(server.waitUntilExit() == 0)
+            }
+        }
+    }
+
+    /// Returns the keys that a server printed, by their kinds.
+    private static func keys(in lines: [String]) -> [String: String] {
+        let words = lines.map { $0.split(separator: " ").map(String.init) }
+        return Dictionary(
+            words.filter { $0.count == 2 && $0[1].hasPrefix($0[0] + "_") }.map { ($0[0], $0[1]) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+}
+#endif
