@@ -21,6 +21,11 @@ struct TurnQuestionTests {
 
     init() throws { harness = try QuestionHarness() }
 
+    /// The part of a statement after its columns that finds the connections of a database that wait for a lock.
+    private static func waiting(in database: PostgreSQLTestDatabase) -> String {
+        "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '\(database.name)'"
+    }
+
     /// Asks each list of questions in a task of its own, all in one turn; returns the kinds of the errors.
     private func failures(of lists: [[RowQuestion]]) throws -> [PostgreSQLError.Kind?] {
         try harness.run { harness in
@@ -128,6 +133,42 @@ struct TurnQuestionTests {
         #expect(table.hot(at: day) == [8, 7, 6, 5, 4, 3, -1])
     }
 
+    @Test(
+        "about installations are answered last, so that a click that a check sees claimed has its installation",
+        arguments: 0..<6
+    )
+    func installationsLast(others: Int) throws {
+        let further = [
+            RowQuestion.learnt(.organic, 1, scope), .model(scope), .liveClicks(scope, second: 0),
+            .around(1, scope, at: noon), .moreOfKey(hash(1), scope, noon),
+        ]
+        let install = RowQuestion.install(hash(5), scope)
+        let asked = [install, .key(hash(1), scope)] + further.prefix(others)
+        let lock = try TableLock("click_index", in: harness)
+        let database = harness.database
+        let waiting = Self.waiting(in: database)
+        let answer = try harness.run { harness in
+            async let claimed: Void = onLoop {
+                let count = "SELECT count(*) \(waiting)"
+                let isWaiting = try Polling.until { try database.execute(count) == "1" }
+                #expect(isWaiting)
+                let (scope, rest) = (QuestionHarness.scope.number, hash(5).rest)
+                let index = Int64(bitPattern: hash(5).index)
+                try database.execute(
+                    """
+                    INSERT INTO installs (b, scope, install, install_rest, click, until)
+                    VALUES (\(index & 63), \(scope), \(index), \(Int64(bitPattern: rest)), 7, 0)
+                    """
+                )
+            }
+            async let answers = harness.questions.ask(asked, by: QuestionHarness.end)
+            try await claimed
+            await lock.release()
+            return try await answers[install]
+        }
+        guard case .click(7) = answer else { Issue.record("\(String(describing: answer))"); return }
+    }
+
     @Test("of one statement fail alone if it fails")
     func failingStatement() throws {
         try harness.database.execute("DROP TABLE learnt_counters")
@@ -190,8 +231,12 @@ struct TurnQuestionTests {
         #expect(kinds == [.deadline, nil])
     }
 
-    @Test("are not sent while four turns have no answer, and never if their checks have given up")
-    func slowServer() throws {
+    @Test(
+        "are not sent while four turns, or after pauses sixteen, have no answer, and never if their checks have given up",
+        arguments: [4, 16]
+    )
+    func slowServer(turns: Int) throws {
+        let harness = try QuestionHarness(pause: turns == 4 ? .seconds(60) : .zero)
         _ = try harness.ask(.install(hash(1), scope))
         let before = try harness.executions(of: .install)
         let lock = try TableLock("installs", in: harness)
@@ -214,8 +259,8 @@ struct TurnQuestionTests {
             }
         }
         #expect(kinds == Array(repeating: .deadline, count: 18) + [nil, nil])
-        // The fifth statement has the two questions whose checks still wait.
-        #expect(try harness.executions(of: .install) - before == 5)
+        // The last statement has the two questions whose checks still wait.
+        #expect(try harness.executions(of: .install) - before == turns + 1)
     }
 
     @Test("fail when the connection is lost, are refused until there is another one, and then get answers")
@@ -223,10 +268,9 @@ struct TurnQuestionTests {
         let question = RowQuestion.home(try harness.add(.sample()).number)
         let lock = try TableLock("clicks", in: harness)
         let (database, scope) = (harness.database, scope)
+        let waiting = Self.waiting(in: database)
         let kinds = try harness.run { harness in
             async let terminated: Void = onLoop {
-                let waiting =
-                    "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '\(database.name)'"
                 let count = "SELECT count(*) \(waiting)"
                 guard try Polling.until({ try database.execute(count) == "1" }) else { return }
                 try database.execute("SELECT pg_terminate_backend(pid) \(waiting)")

@@ -144,7 +144,11 @@ final class TurnQuestions {
         guard !kinds.isEmpty else { return }
         var missingCount = kinds.count
         (underWay, sentAt) = (underWay + 1, now())
-        for (kind, asked) in kinds {
+        // Each statement has a snapshot of its own. A check that sees a click claimed must also see which installation has
+        // claimed it, so installations are read last.
+        let order = kinds.keys.filter { $0 != .install } + kinds.keys.filter { $0 == .install }
+        for kind in order {
+            guard let asked = kinds[kind] else { continue }
             let deadline = asked.lazy.flatMap(\.askers).map(\.deadline).max() ?? now()
             let parameters = QuestionElement.parameters(asked.map(\.element))
             connection.read(statements.statement(kind), parameters, by: deadline) { [weak self] result in
