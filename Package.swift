@@ -116,7 +116,7 @@ let package = Package(
             dependencies: [
                 "Attribution", "Crypto", "DomainFiles", "HTTPServer", "JSON", "QRCodes", "Threads",
             ],
-            exclude: ["Landing/Pages", "OpenAPI/Document", "Trial/Data"],
+            exclude: ["Dashboard/Files", "Landing/Pages", "OpenAPI/Document", "Trial/Data"],
             swiftSettings: commonSettings,
             plugins: ["EmbedPlugin"]
         ),

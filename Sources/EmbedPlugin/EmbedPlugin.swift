@@ -6,8 +6,9 @@ import PackagePlugin
 /// - `SQLiteStorage` gets the SQL of `Migrations/SQLite`, and `PostgreSQLStorage` that of `Migrations/PostgreSQL`.
 /// - `Attribution` gets the tables of `Sources/Attribution/Data`.
 /// - `DomainFiles` gets the table of findings in `Sources/DomainFiles/Data`.
-/// - `Server` gets the pages of `Sources/Server/Landing/Pages`, the description of the API in
-///   `Sources/Server/OpenAPI/Document` and the browsers of trials in `Sources/Server/Trial/Data`.
+/// - `Server` gets the pages of `Sources/Server/Landing/Pages`, the dashboard's style and script in
+///   `Sources/Server/Dashboard/Files`, the description of the API in `Sources/Server/OpenAPI/Document` and the browsers of
+///   trials in `Sources/Server/Trial/Data`.
 ///
 /// The next build embeds a new file in one of these folders if ``embeddings`` lists the file's extension. A new folder
 /// needs a row in ``embeddings``, and its target needs this plugin in `Package.swift`.
@@ -60,6 +61,11 @@ struct EmbedPlugin: BuildToolPlugin {
                 folder: "Sources/Server/Landing/Pages",
                 fileExtensions: ["html", "css", "js", "tsv"],
                 enumeration: "EmbeddedPages"
+            ),
+            Embedding(
+                folder: "Sources/Server/Dashboard/Files",
+                fileExtensions: ["css", "js"],
+                enumeration: "EmbeddedDashboard"
             ),
             Embedding(
                 folder: "Sources/Server/OpenAPI/Document",

@@ -48,6 +48,9 @@ public final class WebServer: Sendable {
     /// Address and port as in a URL: `127.0.0.1:8080`, `[::1]:8080`.
     public var addressText: String { listenAddress.description }
 
+    /// Whether the server speaks HTTPS.
+    public var isSecure: Bool { configuration.tls != nil }
+
     public var statistics: Statistics {
         var statistics = counters.statistics
         statistics.certificateExpiry = configuration.tls?.certificate.notAfter

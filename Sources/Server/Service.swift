@@ -45,6 +45,7 @@ public final class Stores {
     public let learning: any LearningStore
     public let checks: any CheckStore
     public let links: any LinkStore
+    public let sessions: any SessionStore
     /// Called before the loop sleeps; ends the read snapshot of the loop's turn.
     public let endTurn: () -> Void
     /// Called with the number of connections that have work in this turn.
@@ -52,7 +53,8 @@ public final class Stores {
 
     /// Creates the stores of one database session; tests replace `clicks`.
     public init(
-        _ session: some AppStore & CheckStore & ClickStore & LearningStore & LinkStore & StatsStore,
+        _ session: some AppStore & CheckStore & ClickStore & LearningStore & LinkStore & SessionStore
+            & StatsStore,
         clicks: (any ClickStore)? = nil,
         endTurn: @escaping () -> Void = {},
         beginTurn: @escaping (Int) -> Void = { _ in }
@@ -63,6 +65,7 @@ public final class Stores {
         learning = session
         checks = session
         links = session
+        sessions = session
         self.endTurn = endTurn
         self.beginTurn = beginTurn
     }
@@ -83,6 +86,8 @@ public final class Service: Sendable {
     /// The time of the start on the monotonic clock, because a wall clock may be set back.
     private let startedAt = MonotonicTime.now()
     let rateLimiters: [RateLimiter?]
+    /// Limits failed sign-ins to the dashboard: five at once, and one more every 12 s.
+    let signInLimiter = RateLimiter(every: 12_000_000_000, burst: 5, countsLoopback: true)
     /// The earliest time of the next warning about an unnamed proxy, in nanoseconds of the monotonic clock.
     private let nextProxyHint = Atomic<UInt64>(0)
     private static let proxyHintNanoseconds: UInt64 = 60_000_000_000
@@ -146,6 +151,11 @@ public final class Service: Sendable {
     /// Creates a handler for the metrics address: health, readiness and metrics, without a key.
     public func makeMetricsHandler(_ stores: Stores) -> any RequestHandler {
         ServiceHandler(service: self, routes: Routes.makeMonitoring(), stores: stores)
+    }
+
+    /// Creates a handler for the dashboard's address; called on the loop's thread.
+    public func makeDashboardHandler(_ stores: Stores) -> any RequestHandler {
+        ServiceHandler(service: self, routes: Routes.makeDashboard(), stores: stores)
     }
 
     /// Makes `/readyz` report from now on that the service is stopping.

@@ -256,7 +256,15 @@ struct UnreadableStoreTests {
 private let failure = StoreError(.inputOutput, "for the test")
 
 /// A store whose calls all fail with an input/output error.
-private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore, CheckStore, LinkStore {
+private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore, CheckStore, LinkStore,
+    SessionStore
+{
+    func start(_ session: DashboardSession) throws(StoreError) { throw failure }
+    func start(_ session: DashboardSession, by link: KeyDigest) throws(StoreError) -> Bool { throw failure }
+    func create(_ link: SignInLink) throws(StoreError) { throw failure }
+    func noteUse(of session: KeyDigest, at now: Timestamp) throws(StoreError) { throw failure }
+    func end(_ session: KeyDigest) throws(StoreError) { throw failure }
+    func session(_ digest: KeyDigest) throws(StoreError) -> DashboardSession? { throw failure }
     func link(_ slug: LinkSlug, of apps: [AppID]) throws(StoreError) -> LinkListing? { throw failure }
     func link(_ id: LinkID) throws(StoreError) -> LinkListing? { throw failure }
     func links(_ query: LinkQuery) throws(StoreError) -> LinkPage { throw failure }

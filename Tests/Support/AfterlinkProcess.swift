@@ -29,7 +29,8 @@ public final class AfterlinkProcess: Sendable {
             installation.binary,
             ["serve", "--listen", "127.0.0.1:0", "--database", installation.databaseArgument]
                 + installation.settings + arguments,
-            environment: environment,
+            // Several servers run at once, and only one of them could have the dashboard's default address.
+            environment: ["AFTERLINK_DASHBOARD_LISTEN": "off"].merging(environment) { $1 },
             errorLog: installation.folder.appending(path: "server.log"),
             endsWithStarter: endsWithStarter
         )

@@ -113,7 +113,7 @@ public struct RandomSource: Sendable {
 
     public init(bytes: @escaping @Sendable (_ count: Int) -> [UInt8]) { self.bytes = bytes }
 
-    func exactly(_ count: Int) -> [UInt8] {
+    package func exactly(_ count: Int) -> [UInt8] {
         let bytes = bytes(count)
         precondition(bytes.count == count, "a random source returns the requested number of bytes")
         return bytes

@@ -203,7 +203,7 @@ public struct CivilDate: Hashable, Sendable {
         }
     }
 
-    static func floorDivide(_ number: Int64, by divisor: Int64) -> Int64 {
+    package static func floorDivide(_ number: Int64, by divisor: Int64) -> Int64 {
         let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient
     }

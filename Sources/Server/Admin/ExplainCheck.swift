@@ -6,7 +6,30 @@ public import JSON
 ///
 /// `{id}` is the id of a check, of a check's request, or of a click.
 enum ExplainCheck {
+    /// What an id leads to.
+    enum Found {
+        case check(Explanation)
+        /// A click that no recorded check got.
+        case click(ClickExplanation)
+    }
+
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        switch try await find(exchange) {
+        case .check(let explanation): return Response(.ok, json: explanation.json())
+        case .click(let explanation): return Response(.ok, json: explanation.json())
+        case nil:
+            throw .notFound(
+                "No check is recorded under this id. Records are deleted after the retention time;"
+                    + " GET /admin/api/checks lists the stored ones",
+                field: "id"
+            )
+        }
+    }
+
+    /// Finds what the id in the path leads to; nil for an id under which nothing is stored.
+    ///
+    /// - Throws: 400 for a text that is not an id.
+    static func find(_ exchange: Exchange) async throws(APIError) -> Found? {
         let keys = exchange.keys.server.all
         // A fingerprint is refused, because proxies log paths.
         guard let text = exchange.parameter.map(QueryItem.text(ofPathPart:)), Fingerprint(hex: text) == nil,
@@ -19,20 +42,11 @@ enum ExplainCheck {
         let explainer = Explainer(keys: keys, directory: exchange.directory, data: devices)
         let checks = exchange.stores.checks
         let explanation = try await exchange.store(await checks.explanation(of: reference, by: explainer))
-        guard let explanation else {
-            if case .click(let id) = reference,
-                let click = try await exchange.store(await checks.material(ofClick: id))
-            {
-                let explanation = ClickExplanation(click, in: exchange.directory, at: exchange.now)
-                return Response(.ok, json: explanation.json())
-            }
-            throw .notFound(
-                "No check is recorded under this id. Records are deleted after the retention time;"
-                    + " GET /admin/api/checks lists the stored ones",
-                field: "id"
-            )
-        }
-        return Response(.ok, json: explanation.json())
+        if let explanation { return .check(explanation) }
+        guard case .click(let id) = reference,
+            let click = try await exchange.store(await checks.material(ofClick: id))
+        else { return nil }
+        return .click(ClickExplanation(click, in: exchange.directory, at: exchange.now))
     }
 }
 

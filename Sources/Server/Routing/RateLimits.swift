@@ -23,7 +23,7 @@ extension Exchange {
             message: "Too many requests from this address; try again in \(refusal.retryAfter) s",
             retryAfter: refusal.retryAfter,
             fieldLines: [
-                FieldLine(name: "X-RateLimit-Limit", value: String(limiter.limit.burst)),
+                FieldLine(name: "X-RateLimit-Limit", value: String(limiter.burst)),
                 FieldLine(name: "X-RateLimit-Remaining", value: "0"),
                 FieldLine(name: "X-RateLimit-Reset", value: String(refusal.reset)),
             ]
@@ -154,17 +154,28 @@ package final class RateLimiter: Sendable {
         var nextSweep: UInt64 = 0
     }
 
-    package let limit: RateLimit
+    /// The number of requests that may come at once.
+    let burst: Int64
     private let countsLoopback: Bool
     private let interval: UInt64
     private let shards: [Lock]
 
     private final class Lock: Sendable { let shard = Mutex(Shard()) }
 
-    package init(_ rule: RateLimits.Rule) {
-        limit = rule.limit
-        countsLoopback = rule.countsLoopback
-        interval = 1_000_000_000 / UInt64(limit.perSecond)
+    package convenience init(_ rule: RateLimits.Rule) {
+        self.init(
+            every: 1_000_000_000 / UInt64(rule.limit.perSecond),
+            burst: rule.limit.burst,
+            countsLoopback: rule.countsLoopback
+        )
+    }
+
+    /// - Parameters:
+    ///   - interval: nanoseconds between requests in the long run.
+    ///   - burst: the number of requests that may come at once.
+    ///   - countsLoopback: whether requests from this machine are limited too.
+    init(every interval: UInt64, burst: Int64, countsLoopback: Bool) {
+        (self.interval, self.burst, self.countsLoopback) = (interval, burst, countsLoopback)
         shards = (0..<Self.shardCount).map { _ in Lock() }
     }
 
@@ -173,10 +184,25 @@ package final class RateLimiter: Sendable {
     /// - Returns: nil if the request is allowed.
     package func take(for address: NetworkAddress, at now: MonotonicTime) -> Refusal? {
         guard countsLoopback || !address.isLoopback else { return nil }
+        let (bucket, shard) = place(of: address)
+        return shard.shard.withLock { take(bucket, now.nanoseconds, &$0) }
+    }
+
+    /// Returns what ``take(for:at:)`` would return, and takes nothing.
+    func refusal(for address: NetworkAddress, at now: MonotonicTime) -> Refusal? {
+        guard countsLoopback || !address.isLoopback else { return nil }
+        let (bucket, shard) = place(of: address)
+        // The copy is dropped, and with it what was taken.
+        var copy = shard.shard.withLock { $0 }
+        return take(bucket, now.nanoseconds, &copy)
+    }
+
+    /// The bucket of an address, and the shard that contains it.
+    private func place(of address: NetworkAddress) -> (bucket: NetworkAddress, shard: Lock) {
         let bucket = address.prefix(ipv4Bits: 32, ipv6Bits: 64)
         // Each process seeds its hashes at random, so that clients cannot choose addresses that share a shard.
         let index = Int(truncatingIfNeeded: UInt(bitPattern: bucket.hashValue) % UInt(Self.shardCount))
-        return shards[index].shard.withLock { take(bucket, now.nanoseconds, &$0) }
+        return (bucket, shards[index])
     }
 
     /// The number of stored addresses.
@@ -192,7 +218,7 @@ package final class RateLimiter: Sendable {
         }
         let isKept = shard.fullAt[address] != nil || shard.fullAt.count < Self.entriesPerShard
         let fullAt = max(isKept ? shard.fullAt[address] ?? 0 : shard.sharedFullAt, now)
-        let room = interval * UInt64(limit.burst)
+        let room = interval * UInt64(burst)
         guard fullAt + interval <= now + room else {
             let (wait, reset) = (fullAt + interval - now - room, fullAt - now)
             return Refusal(retryAfter: Self.wholeSeconds(wait), reset: Self.wholeSeconds(reset))

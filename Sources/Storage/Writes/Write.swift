@@ -11,6 +11,7 @@ public enum Write: Sendable {
     case links(LinkChange)
     case learning(LearningChange)
     case keys(KeyChange)
+    case sessions(SessionChange)
     case job(JobStep)
     /// Changes nothing; when it is answered, everything queued before it is on disk.
     case barrier

@@ -107,6 +107,17 @@ public protocol StoreWriter: ClickWriter {
     func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(Failure) -> LinkStoreError?
     func delete(_ link: LinkID) throws(Failure) -> LinkStoreError?
 
+    // Sessions of the dashboard
+    func insert(_ session: SessionRecord) throws(Failure)
+    /// Deletes a link that expires after a time; returns whether there was one.
+    func takeSignInLink(_ digest: KeyDigest, expiringAfter now: Timestamp) throws(Failure) -> Bool
+    func insert(_ link: SignInLink) throws(Failure)
+    /// Stores when a session was used, unless a later use is stored.
+    func setUse(ofSession digest: KeyDigest, at now: Timestamp) throws(Failure)
+    func removeSession(_ digest: KeyDigest) throws(Failure)
+    /// Deletes the sessions and links whose end has come.
+    func removeEnded(at now: Timestamp) throws(Failure)
+
     // Learning
     func beginLearning(of scope: Scope, _ epoch: LearningEpoch) throws(Failure)
     /// Moves the start of learning back to a time, if it is later.
@@ -298,6 +309,7 @@ extension WriteTransaction {
         case .links(let change): return try perform(change)
         case .learning(let change): return try perform(change)
         case .keys(let change): return try perform(change)
+        case .sessions(let change): return try perform(change)
         case .job(let step): return try perform(step)
         case .barrier: break
         case .hold(let body): body()

@@ -83,6 +83,7 @@ extension Program {
         DemoCommand.description,
         SimulateCommand.description,
         ServeCommand.description,
+        DashboardCommand.description,
         InitializeCommand.description,
         CreateAppCommand.description,
         ListAppsCommand.description,

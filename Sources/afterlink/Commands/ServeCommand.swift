@@ -83,6 +83,7 @@ enum ServeCommand {
                 service.log.event(.error, "\(failure.explanation) \(failure.advice)")
             }
         }
+        if let dashboardURL = service.dashboardURL { Console.printNotice("dashboard at \(dashboardURL)") }
         // Scripts wait for this line; the log has it, too.
         Console.printNotice("listening on \(service.baseURL)")
     }

@@ -10,6 +10,7 @@ package import Storage
 package struct Configuration: Sendable {
     package var listen = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 8080))
     package var metricsListen: ListenAddress?
+    package var dashboardListen = DashboardListen.standard
     /// Nil for plain HTTP; set together with ``tlsKey``.
     package var tlsCertificate: String?
     package var tlsKey: String?
@@ -116,6 +117,23 @@ package struct Configuration: Sendable {
     }
 }
 
+/// Where the dashboard is served.
+package enum DashboardListen: Equatable, Sendable {
+    case off
+    /// On 127.0.0.1:8081, unless another program has this address.
+    case standard
+    case named(ListenAddress)
+
+    /// The address; nil if the dashboard is off.
+    package var address: ListenAddress? {
+        switch self {
+        case .off: nil
+        case .standard: ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 8081))
+        case .named(let address): address
+        }
+    }
+}
+
 /// An operator's choice of a rate limit.
 package enum RateLimitChoice: Equatable, Sendable {
     case off
@@ -156,6 +174,12 @@ extension Configuration {
             let sentence = "must be another address or port than --listen"
             conflicts.append(("metrics-listen", "\(metricsListen)", sentence))
         }
+        if case .named(let address) = dashboardListen, address.address.port != 0,
+            address == listen || address == metricsListen
+        {
+            let sentence = "must be another address or port than --listen and --metrics-listen"
+            conflicts.append(("dashboard-listen", "\(address)", sentence))
+        }
         // An operator who gives one of the two files expects HTTPS, so plain HTTP must not be served.
         if let tlsCertificate, tlsKey == nil {
             conflicts.append(("tls-certificate", tlsCertificate, "needs --tls-key with it"))
@@ -178,7 +202,9 @@ extension Configuration {
     /// The conflicts of the test clock, which any client can set: with addresses beyond loopback, and with TLS.
     private var testClockConflicts: [SettingConflict] {
         guard usesTestClock else { return [] }
-        var sentences = [listen, metricsListen].compactMap(\.self).filter { !$0.isLoopback }.map { address in
+        var sentences = [listen, metricsListen, dashboardListen.address].compactMap(\.self).filter {
+            !$0.isLoopback
+        }.map { address in
             "lets every client of \(address) set the time; it works on 127.0.0.1 and ::1 only"
         }
         if tlsCertificate != nil || tlsKey != nil {

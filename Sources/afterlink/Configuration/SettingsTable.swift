@@ -21,6 +21,11 @@ extension Setting {
             .saying(
                 "Serve /metrics, /healthz and /readyz without a key. Keep this address off the internet."
             ),
+        value("dashboard-listen", .dashboardListen, into: \.dashboardListen)
+            .saying(
+                "Serve the dashboard on this address, or `off`. Beyond loopback it needs --tls-certificate. If the default"
+                    + " address is taken, the service runs without a dashboard."
+            ),
         repeated("trusted-proxy", .addressRange, default: "none", into: \.trustedProxies)
             .saying("Trust the X-Forwarded-For and Forwarded headers of these proxies."),
         value("threads", .number(1...256), default: "one per core", into: \.threads)

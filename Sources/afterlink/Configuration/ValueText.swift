@@ -105,6 +105,15 @@ extension ValueKind {
         return .init("ADDRESS:PORT", "an IP address and a port, as in \(examples)") { ListenAddress($0) }
     }
 
+    static var dashboardListen: ValueKind<DashboardListen> {
+        .init(
+            "ADDRESS:PORT",
+            "an IP address and a port, as in 127.0.0.1:8081, or off",
+            format: { $0.address.map { "\($0)" } ?? "off" },
+            { text in text == "off" ? .off : ListenAddress(text).map { .named($0) } }
+        )
+    }
+
     static var addressRange: ValueKind<AddressRange> {
         .init("CIDR", "an address range, as in 10.0.0.0/8 or fd00::/8") { AddressRange($0) }
     }

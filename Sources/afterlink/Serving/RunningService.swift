@@ -98,7 +98,8 @@ final class RunningService: Sendable {
                 )
             )
             let warnings =
-                modes + others + keys.warnings + connectionWarnings(chosen, descriptors: descriptors)
+                modes + others + keys.warnings + servers.warnings
+                + connectionWarnings(chosen, descriptors: descriptors)
             let isNew = firstApp != nil
             // Without an app, another server has just created it, and this one has not read it yet.
             let known = (try? apps.directory()).flatMap { directory in
@@ -184,6 +185,10 @@ final class RunningService: Sendable {
     private init(_ parts: Parts) { self.parts = parts }
 
     var listenAddress: ListenAddress { parts.servers.main.listenAddress }
+    /// The start of the dashboard's URLs; nil without a dashboard.
+    var dashboardURL: String? {
+        parts.servers.dashboard.map { "\($0.isSecure ? "https" : "http")://\($0.addressText)" }
+    }
     /// The start of the service's URLs, as in `https://127.0.0.1:8443`.
     var baseURL: String { "\(parts.tls == nil ? "http" : "https")://\(parts.servers.main.addressText)" }
 
@@ -217,6 +222,7 @@ final class RunningService: Sendable {
     private func announce(_ configuration: Configuration, warnings: [String]) {
         log.event(.info, "afterlink \(ProgramVersion.text) listens on \(baseURL)")
         parts.tls?.warn(log)
+        if let dashboardURL { log.event(.info, "dashboard at \(dashboardURL)") }
         if let metrics = parts.servers.metrics { log.event(.info, "metrics on \(metrics.addressText)") }
         if configuration.usesTestClock {
             log.event(.warning, "UNSAFE: the test clock is on, and any request can set the time")
@@ -251,10 +257,13 @@ final class RunningService: Sendable {
     }
 }
 
-/// The main server, and a server for metrics if `--metrics-listen` is set.
+/// The main server, the server of the dashboard, and a server for metrics if `--metrics-listen` is set.
 struct Servers: Sendable {
     let main: WebServer
     let metrics: WebServer?
+    /// Nil if the dashboard is off, or if another program has its default address.
+    let dashboard: WebServer?
+    private(set) var warnings: [String] = []
 
     /// Binds the addresses; ``start()``, which needs the store and the service, begins to accept.
     init(
@@ -266,6 +275,23 @@ struct Servers: Sendable {
         main = try WebServer(configuration.serverConfiguration(tls)) { _, port in
             try lateService.get().makeHandler(lateStore.get().makeStores(port))
         }
+        do throws(StartError) {
+            dashboard = try configuration.dashboardListen.address.map { address throws(StartError) in
+                // Beyond this machine, the session's cookie needs HTTPS.
+                var settings = HTTPServerConfiguration(listenAddress: address, loopCount: 1)
+                settings.tls = address.isLoopback ? nil : tls
+                return try WebServer(settings) { _, port in
+                    try lateService.get().makeDashboardHandler(lateStore.get().makeStores(port))
+                }
+            }
+        } catch {
+            guard configuration.dashboardListen == .standard, error.cause == .listening else { throw error }
+            dashboard = nil
+            warnings = [
+                "the service runs without a dashboard: \(error.message) Name a free address with --dashboard-listen, or"
+                    + " give --dashboard-listen off"
+            ]
+        }
         // The address of the metrics is internal and serves plain HTTP.
         metrics = try configuration.metricsListen.map { address throws(StartError) in
             try WebServer(HTTPServerConfiguration(listenAddress: address, loopCount: 1)) { _, port in
@@ -276,11 +302,13 @@ struct Servers: Sendable {
 
     func start() throws {
         try metrics?.start()
+        try dashboard?.start()
         try main.start()
     }
 
-    /// Stops both servers, and blocks until they have ended; metrics last, because they show the progress of the stop.
+    /// Stops the servers, and blocks until they have ended; metrics last, because they show the progress of the stop.
     func stop(within grace: Duration) {
+        dashboard?.stop(within: .zero)
         main.stop(within: grace)
         metrics?.stop(within: .zero)
     }

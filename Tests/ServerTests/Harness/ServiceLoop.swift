@@ -15,9 +15,13 @@ actor ServiceLoop {
     private let watch: ClickWatch
     // Both are created on the loop's thread, when a request needs them.
     private lazy var session = database.openSession(on: executor)
-    private lazy var handler = service.makeHandler(
-        Stores(session, clicks: WatchedClicks(session, watch), endTurn: { [session] in session.endTurn() })
+    private lazy var stores = Stores(
+        session,
+        clicks: WatchedClicks(session, watch),
+        endTurn: { [session] in session.endTurn() }
     )
+    private lazy var handler = service.makeHandler(stores)
+    private lazy var dashboard = service.makeDashboardHandler(stores)
     private var last: Response?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -36,6 +40,13 @@ actor ServiceLoop {
         return Self.answer(response)
     }
 
+    func sendToDashboard(_ request: Request) async -> Answer {
+        let response = await dashboard.respond(to: request)
+        dashboard.loopTurnDidEnd()
+        return Self.answer(response)
+    }
+
+    func create(_ link: SignInLink) async throws { try await session.create(link) }
     func reject(_ rejection: Rejection) -> Answer { Self.answer(handler.respond(to: rejection)) }
     func deliverLast(_ delivery: Delivery) { last?.onDelivery?(delivery) }
     func create(_ app: App, with keys: [APIKey]) async throws { try await session.create(app, with: keys) }

@@ -179,6 +179,29 @@ extension TestService {
         return answer
     }
 
+    /// Sends a request to the dashboard's address.
+    func sendToDashboard(
+        _ method: HTTPServer.Method,
+        _ path: String,
+        query: String? = nil,
+        fields: [String: String] = [:],
+        body: String = ""
+    ) async -> Answer {
+        await loop.sendToDashboard(
+            Request(
+                method,
+                path: path,
+                query: query,
+                fields: fields.sorted { $0.key < $1.key }.map { FieldLine(name: $0.key, value: $0.value) },
+                body: Array(body.utf8),
+                peer: Self.peer,
+                firstByteAt: .now()
+            )
+        )
+    }
+
+    func create(_ link: SignInLink) async throws { try await loop.create(link) }
+
     @discardableResult
     func click(
         _ body: String = anyClick,

@@ -250,6 +250,12 @@ struct MemoryWriter<Rules: StoreRules>: StoreWriter {
     func take(_ lease: JobLease) -> Bool { true }
     func finish(_ job: JobName, for holder: Int64, progress: Timestamp) {}
     func noteSettled(at now: Timestamp) {}
+    func insert(_ session: SessionRecord) {}
+    func takeSignInLink(_ digest: KeyDigest, expiringAfter now: Timestamp) -> Bool { false }
+    func insert(_ link: SignInLink) {}
+    func setUse(ofSession digest: KeyDigest, at now: Timestamp) {}
+    func removeSession(_ digest: KeyDigest) {}
+    func removeEnded(at now: Timestamp) {}
     func keep(_ findings: DriftDetector.Findings, of scope: Scope, end: Timestamp) {}
     func keep(_ report: CollisionReport, of scope: Scope) {}
 }

@@ -1,0 +1,74 @@
+/// A browser's session in the dashboard.
+public struct DashboardSession: Equatable, Sendable {
+    /// The digest of the cookie's text, which is not stored.
+    public let digest: KeyDigest
+    /// The key that signed in; nil for a session that a one-time link started.
+    public let key: KeyID?
+    public let createdAt: Timestamp
+    /// When the session was last used, at most a minute too early.
+    public var usedAt: Timestamp
+    /// The end of the session, however much it is used.
+    public let expiresAt: Timestamp
+
+    /// The time without use after which a session ends: 12 hours in milliseconds.
+    public static let idleMilliseconds: Int64 = 43_200_000
+    /// The longest time that a session lasts: 7 days in milliseconds.
+    public static let maximumMilliseconds: Int64 = 604_800_000
+
+    public init(
+        digest: KeyDigest,
+        key: KeyID?,
+        createdAt: Timestamp,
+        usedAt: Timestamp,
+        expiresAt: Timestamp
+    ) {
+        self.digest = digest
+        self.key = key
+        self.createdAt = createdAt
+        self.usedAt = usedAt
+        self.expiresAt = expiresAt
+    }
+
+    /// Returns whether the session has neither reached its end nor been idle for too long.
+    public func isValid(at now: Timestamp) -> Bool {
+        now < expiresAt && now < usedAt.advanced(byMilliseconds: Self.idleMilliseconds)
+    }
+}
+
+/// A link that starts one session, as it is stored.
+public struct SignInLink: Equatable, Sendable {
+    /// The digest of the link's secret text, which is not stored.
+    public let digest: KeyDigest
+    public let expiresAt: Timestamp
+
+    /// How long a new link is valid: a minute in milliseconds.
+    public static let milliseconds: Int64 = 60_000
+
+    public init(digest: KeyDigest, expiresAt: Timestamp) {
+        self.digest = digest
+        self.expiresAt = expiresAt
+    }
+}
+
+/// The store of the dashboard's sessions, and of the links that start them.
+public protocol SessionStore {
+    /// Stores a session, and deletes the sessions and links that have ended when it starts.
+    func start(_ session: DashboardSession) async throws(StoreError)
+
+    /// Stores a session in place of the link that starts it.
+    ///
+    /// - Returns: false if the link is unknown, was used, or has expired when the session starts; nothing is stored then.
+    func start(_ session: DashboardSession, by link: KeyDigest) async throws(StoreError) -> Bool
+
+    func create(_ link: SignInLink) async throws(StoreError)
+
+    func noteUse(of session: KeyDigest, at now: Timestamp) async throws(StoreError)
+
+    /// Deletes a session; does nothing if it has ended.
+    func end(_ session: KeyDigest) async throws(StoreError)
+
+    /// Returns a session, which may have ended; nil for an unknown one.
+    ///
+    /// The call reads the database, so that a session that was started or ended at one server is so at all of them.
+    func session(_ digest: KeyDigest) async throws(StoreError) -> DashboardSession?
+}

@@ -1,0 +1,53 @@
+internal import Attribution
+internal import SQLite
+internal import Storage
+
+/// Changes the dashboard's sessions and the links that start them.
+extension SQLiteWriter {
+    func insert(_ session: SessionRecord) throws(SQLiteError) {
+        try connection.statement(Self.insertSession).run(session)
+    }
+
+    func takeSignInLink(_ digest: KeyDigest, expiringAfter now: Timestamp) throws(SQLiteError) -> Bool {
+        try connection.statement(Self.takeLink).run(digest.bytes, now.milliseconds)
+        return connection.changeCount > 0
+    }
+
+    func insert(_ link: SignInLink) throws(SQLiteError) {
+        try connection.statement(Self.insertLink).run(link.digest.bytes, link.expiresAt.milliseconds)
+    }
+
+    func setUse(ofSession digest: KeyDigest, at now: Timestamp) throws(SQLiteError) {
+        try connection.statement(Self.setUse).run(digest.bytes, now.milliseconds)
+    }
+
+    func removeSession(_ digest: KeyDigest) throws(SQLiteError) {
+        try connection.statement(Self.removeSession).run(digest.bytes)
+    }
+
+    func removeEnded(at now: Timestamp) throws(SQLiteError) {
+        try connection.statement(Self.removeSessions).run(now.milliseconds)
+        try connection.statement(Self.removeLinks).run(now.milliseconds)
+    }
+
+    private static let insertSession = SQL.insert("dashboard_sessions", SessionRecord.columns)
+    private static let takeLink: SQL = "DELETE FROM sign_in_links WHERE digest = ?1 AND expires_at > ?2"
+    private static let insertLink: SQL = "INSERT INTO sign_in_links (digest, expires_at) VALUES (?1, ?2)"
+    private static let setUse: SQL = """
+        UPDATE dashboard_sessions SET used_at = max(used_at, ?2) WHERE digest = ?1
+        """
+    private static let removeSession: SQL = "DELETE FROM dashboard_sessions WHERE digest = ?1"
+    private static let removeSessions: SQL = "DELETE FROM dashboard_sessions WHERE expires_at <= ?1"
+    private static let removeLinks: SQL = "DELETE FROM sign_in_links WHERE expires_at <= ?1"
+}
+
+/// Reads the dashboard's sessions.
+extension SQLiteReader: SessionRows {
+    func session(_ digest: KeyDigest) throws(SQLiteError) -> SessionRecord? {
+        try connection.statement(Self.selectSession).first(SessionRecord.self, digest.bytes)
+    }
+
+    private static let selectSession: SQL = """
+        SELECT \(SessionRecord.columns) FROM dashboard_sessions WHERE digest = ?1
+        """
+}

@@ -1,0 +1,162 @@
+internal import Attribution
+internal import HTTPServer
+
+/// A page of the dashboard: its title and its content, without the frame.
+struct DashboardPage {
+    let title: String
+    var status = Status.ok
+    /// Whether everybody may see the page, so that it has no navigation.
+    var isOpen = false
+    let content: (inout HTML) -> Void
+
+    init(
+        title: String,
+        status: Status = .ok,
+        isOpen: Bool = false,
+        _ content: @escaping (inout HTML) -> Void
+    ) {
+        (self.title, self.status, self.isOpen, self.content) = (title, status, isOpen, content)
+    }
+
+    /// Makes the response, with the navigation for a visit.
+    func response(visit: DashboardVisit?) -> Response {
+        var html = HTML()
+        html.element("html", ["lang": "en"]) { html in
+            html.element("head") { html in
+                html.open("meta", ["charset": "utf-8"])
+                html.open("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
+                html.open("meta", ["name": "color-scheme", "content": "light dark"])
+                html.element("title", "\(title) – Afterlink")
+                html.open("link", ["rel": "icon", "href": "data:,"])
+                html.open("link", ["rel": "stylesheet", "href": DashboardFile.style.path])
+                html.element("script", ["src": DashboardFile.script.path, "defer": ""], "")
+            }
+            html.element("body") { html in
+                html.element("a", ["class": "skip", "href": "#main"], DashboardText.skip)
+                if let visit { Self.header(visit, &html) }
+                html.element("main", ["id": "main", "tabindex": "-1"]) { html in
+                    html.element("h1", title)
+                    content(&html)
+                }
+                if visit != nil { Self.help(&html) }
+            }
+        }
+        return Response(
+            status,
+            fields: Self.fields,
+            contentType: .html,
+            body: Array("<!doctype html>".utf8) + html.bytes
+        )
+    }
+
+    /// Makes a 303, after which the browser loads a page by GET, and reloads it without sending the form again.
+    static func redirect(to path: String, _ further: [FieldLine] = []) -> Response {
+        Response(Status(303), fields: fields + [FieldLine(name: "Location", value: path)] + further)
+    }
+
+    /// The fields of every response of the dashboard: no script or style but its own, no frame, no cache.
+    static let fields = [
+        FieldLine(
+            name: "Content-Security-Policy",
+            value: "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+                + " connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none';"
+                + " require-trusted-types-for 'script'"
+        ),
+        .noStore,
+        FieldLine(name: "Referrer-Policy", value: "no-referrer"),
+        FieldLine(name: "Cross-Origin-Opener-Policy", value: "same-origin"),
+        FieldLine(name: "Cross-Origin-Resource-Policy", value: "same-origin"),
+    ]
+
+    private static func header(_ visit: DashboardVisit, _ html: inout HTML) {
+        html.element("header") { html in
+            html.element("nav", ["aria-label": DashboardText.pages]) { html in
+                html.element("strong", "Afterlink")
+                for page in DashboardSection.allCases {
+                    let isHere =
+                        visit.address.path == page.path
+                        || (page.path != "/" && visit.address.path.hasPrefix(page.path + "/"))
+                    html.element(
+                        "a",
+                        [
+                            "href": visit.address.page(page.path).text, "data-key": page.key,
+                            "aria-current": isHere ? "page" : nil,
+                        ],
+                        page.title
+                    )
+                }
+            }
+            html.element("form", ["action": "/launches", "class": "find", "role": "search"]) { html in
+                html.open(
+                    "input",
+                    [
+                        "type": "search", "name": "find", "aria-label": DashboardText.find,
+                        "placeholder": DashboardText.find, "id": "find",
+                    ]
+                )
+            }
+            html.element("form", ["method": "post", "action": "/sign-out"]) { html in
+                html.formToken(of: visit)
+                html.element("button", ["class": "quiet"], DashboardText.signOut)
+            }
+        }
+    }
+
+    /// The list of keys, which the script opens.
+    private static func help(_ html: inout HTML) {
+        html.element("dialog", ["id": "keys", "aria-label": DashboardText.keys]) { html in
+            html.element("h2", DashboardText.keys)
+            html.element("dl") { html in
+                for page in DashboardSection.allCases {
+                    html.key("G \(page.key.uppercased())", page.title)
+                }
+                for period in DashboardPeriod.allCases where period != .custom {
+                    html.key(period.key, DashboardText.name(of: period))
+                }
+                for (key, meaning) in DashboardText.furtherKeys { html.key(key, meaning) }
+            }
+            html.element("form", ["method": "dialog"]) { html in
+                html.element("button", DashboardText.close)
+            }
+        }
+    }
+}
+
+/// The pages in the navigation.
+enum DashboardSection: CaseIterable {
+    case overview, launches
+
+    var path: String {
+        switch self {
+        case .overview: "/"
+        case .launches: "/launches"
+        }
+    }
+
+    /// The letter that, after G, opens the page.
+    var key: String {
+        switch self {
+        case .overview: "o"
+        case .launches: "l"
+        }
+    }
+
+    var title: String {
+        switch self {
+        case .overview: DashboardText.overview
+        case .launches: DashboardText.launches
+        }
+    }
+}
+
+extension HTML {
+    /// Writes the hidden field that proves that a form comes from a page of this session.
+    mutating func formToken(of visit: DashboardVisit) {
+        open("input", ["type": "hidden", "name": "token", "value": visit.formToken])
+    }
+
+    fileprivate mutating func key(_ key: String, _ meaning: String) {
+        element("dt") { $0.element("kbd", key) }
+        element("dd", meaning)
+    }
+}

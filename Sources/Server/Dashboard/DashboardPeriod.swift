@@ -1,0 +1,109 @@
+internal import Attribution
+
+/// A span of days that a page shows, in UTC.
+enum DashboardPeriod: String, CaseIterable, Sendable {
+    case today = "day"
+    case yesterday
+    case week = "7d"
+    case fourWeeks = "28d"
+    case quarter = "91d"
+    case monthToDate = "month"
+    case lastMonth
+    case yearToDate = "year"
+    case twelveMonths = "12mo"
+    case all
+    /// The days of the items `from` and `to`.
+    case custom
+
+    static let standard = week
+
+    /// The key that chooses the period.
+    var key: String {
+        switch self {
+        case .today: "D"
+        case .yesterday: "E"
+        case .week: "W"
+        case .fourWeeks: "F"
+        case .quarter: "N"
+        case .monthToDate: "M"
+        case .lastMonth: "P"
+        case .yearToDate: "Y"
+        case .twelveMonths: "L"
+        case .all: "A"
+        case .custom: "C"
+        }
+    }
+
+    /// Returns the period's days.
+    ///
+    /// - Parameters:
+    ///   - today: the day of the request.
+    ///   - first: the first day on which there can be data.
+    ///   - chosen: the days of a custom period.
+    /// - Returns: the first and the last day, in days since 1970-01-01.
+    func days(today: Int64, first: Int64, chosen: ClosedRange<Int64>?) -> ClosedRange<Int64> {
+        let date = CivilDate(daysSinceEpoch: today)
+        func start(year: Int64, month: Int64) -> Int64 {
+            CivilDate(year: year, month: month, day: 1)?.daysSinceEpoch ?? today
+        }
+        let month = start(year: date.year, month: date.month)
+        switch self {
+        case .today: return today...today
+        case .yesterday: return today - 1...today - 1
+        case .week: return today - 6...today
+        case .fourWeeks: return today - 27...today
+        case .quarter: return today - 90...today
+        case .monthToDate: return month...today
+        case .lastMonth:
+            let last = CivilDate(daysSinceEpoch: month - 1)
+            return start(year: last.year, month: last.month)...month - 1
+        case .yearToDate: return start(year: date.year, month: 1)...today
+        case .twelveMonths: return start(year: date.year - 1, month: date.month)...today
+        case .all: return min(first, today)...today
+        case .custom: return chosen ?? today - 6...today
+        }
+    }
+}
+
+/// The span that a page shows, and the earlier span with which it compares it.
+struct DashboardSpan: Sendable {
+    static let dayMilliseconds: Int64 = 86_400_000
+
+    let period: DashboardPeriod
+    /// The days since 1970-01-01.
+    let days: ClosedRange<Int64>
+    let interval: StatisticsQuery.Interval
+
+    init(_ period: DashboardPeriod, _ days: ClosedRange<Int64>) {
+        (self.period, self.days) = (period, days)
+        interval = days.count <= 2 ? .hour : .day
+    }
+
+    var from: Timestamp { Timestamp(milliseconds: days.lowerBound * Self.dayMilliseconds) }
+    /// The end, exclusive.
+    var to: Timestamp { Timestamp(milliseconds: (days.upperBound + 1) * Self.dayMilliseconds) }
+
+    /// The span before, moved by whole weeks, so that the same days of the week are compared.
+    var earlier: DashboardSpan {
+        let weeks = (Int64(days.count) + 6) / 7
+        return DashboardSpan(period, days.lowerBound - weeks * 7...days.upperBound - weeks * 7)
+    }
+
+    /// The starts of the intervals.
+    var starts: [Timestamp] {
+        let step = interval == .hour ? Self.dayMilliseconds / 24 : Self.dayMilliseconds
+        return stride(from: from.milliseconds, to: to.milliseconds, by: Int64.Stride(step)).map {
+            Timestamp(milliseconds: $0)
+        }
+    }
+
+    /// The first and last day, as `2026-11-01 – 2026-11-07`.
+    var text: String {
+        let (first, last) = (Self.text(ofDay: days.lowerBound), Self.text(ofDay: days.upperBound))
+        return first == last ? first : "\(first) – \(last)"
+    }
+
+    static func text(ofDay day: Int64) -> String {
+        String(Timestamp(milliseconds: day * dayMilliseconds).iso8601.prefix(10))
+    }
+}

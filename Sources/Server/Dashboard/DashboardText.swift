@@ -1,0 +1,231 @@
+internal import Attribution
+
+/// Every sentence of the dashboard.
+enum DashboardText {
+    // Frame
+    static let skip = "Skip to content"
+    static let pages = "Pages"
+    static let find = "Find a check, click, request or fingerprint"
+    static let keys = "Keys"
+    static let close = "Close"
+    static let overview = "Overview"
+    static let launches = "Launches"
+    static let furtherKeys = [
+        ("X", "Compare with the span before, or stop comparing"), ("/", "Search"),
+        ("J K", "Next and previous row"), ("Esc", "Leave a field"), ("?", "Show these keys"),
+    ]
+
+    // Access
+    static let signIn = "Sign in"
+    static let signOut = "Sign out"
+    static let adminKey = "Admin key"
+    static let otherSignIn =
+        "Without a key at hand, run `afterlink dashboard` on the server: it prints a link that signs in once."
+    static let linkExplained =
+        "This link signs in once, within a minute after it was made. The session lasts 7 days, or 12 hours without use."
+    static let wrongKey =
+        "This is not a valid admin key. `afterlink keys list` shows the keys, and `afterlink keys create --kind admin`"
+        + " creates one."
+    static let tooManyFailures = "Five sign-ins failed from this address. Wait a minute, and try again."
+    static let spentLink =
+        "This link was used before, or it is older than a minute. Run `afterlink dashboard` again."
+    static let needsTLS =
+        "Sign in over https, or on the server itself over a loopback address: over plain HTTP, everybody on the way could"
+        + " read the session's cookie."
+    static let otherSite =
+        "Another site sent this form, so it was refused. Open the page here, and send it again."
+    static let staleForm = "This form belongs to another session. Reload the page, and send it again."
+    static let notAForm = "Send the fields as application/x-www-form-urlencoded, as the page's own form does."
+    static let noPage = "There is no such page. The navigation above leads to all pages."
+    static let problem = "This did not work"
+
+    // Filters
+    static let filters = "Filters"
+    static let app = "App"
+    static let allApps = "All apps"
+    static let traffic = "Traffic"
+    static let live = "Live"
+    static let test = "Test"
+    static let period = "Period (UTC)"
+    static let from = "From"
+    static let to = "To"
+    static let show = "Show"
+    static let any = "Any"
+
+    static func name(of period: DashboardPeriod) -> String {
+        switch period {
+        case .today: "Today"
+        case .yesterday: "Yesterday"
+        case .week: "7 days"
+        case .fourWeeks: "28 days"
+        case .quarter: "91 days"
+        case .monthToDate: "This month"
+        case .lastMonth: "Last month"
+        case .yearToDate: "This year"
+        case .twelveMonths: "12 months"
+        case .all: "All time"
+        case .custom: "From … to …"
+        }
+    }
+
+    // Overview
+    static let clicks = "Clicks"
+    static let matches = "Matches"
+    static let matchRate = "Match rate"
+    static let medianTime = "Median time to install"
+    static let expected = "Expected conversions"
+    static let warnings = "Warnings"
+    static let campaigns = "Campaigns"
+    static let sources = "Sources"
+    static let platforms = "Platforms"
+    static let osVersions = "OS versions"
+    static let panelHeadings = ["Clicks", "Matches", "Match rate"]
+    static let reasons = "Launches without a match"
+    static let asTable = "As table"
+    static let time = "Time"
+    static let running = "not ended yet"
+    static let noApp = "There is no app yet. Create one with `afterlink apps create`."
+    static let firstSteps = [
+        "Let a page or a link send a click: open a link of your app, or run `afterlink simulate`.",
+        "Start the app for the first time on the same device, so that its SDK asks for the click.",
+        "Reload this page: both are counted here within a second.",
+    ]
+
+    static func noTraffic(_ span: String, isTest: Bool) -> String {
+        "There was no \(isTest ? "test" : "live") traffic in this span (\(span))."
+    }
+
+    static func beforeFirstData(_ first: Timestamp) -> String {
+        "The first app was created at \(time(first)), after this span."
+    }
+
+    static func compared(with span: String) -> String { "Compared with the same days of the week, \(span)." }
+
+    static func chartTitle(_ span: String) -> String { "Clicks, launches and matches, \(span)" }
+
+    static func fallen(_ group: String, from usual: Double?, to rate: Double, since: Timestamp) -> String {
+        "The match rate of \(group) has fallen from \(percent(usual)) to \(percent(rate)) since \(time(since))."
+    }
+
+    // Launches
+    static let outcome = "Outcome"
+    static let reason = "Reason"
+    static let campaign = "Campaign"
+    static let method = "Method"
+    static let confidence = "Confidence"
+    static let demanded = "Confidence that the app demands"
+    static let organic = "Probability of no click"
+    static let candidates = "Live clicks with its fingerprint"
+    static let device = "Device"
+    static let checkID = "Check"
+    static let requestID = "Request"
+    static let older = "Older launches"
+    static let launchHeadings = [
+        "Time", "Answer", "Method", "Confidence", "Campaign", "Device", "SDK", "App",
+    ]
+    static let noneYet =
+        "None of the launches that were searched so far has these properties. Search further back."
+    static let notAnID =
+        "must be the id of a check (chk_…), a click (clk_…) or a request, or a fingerprint's 64 digits"
+    static let noLaunch =
+        "No check, click or request is stored under this id. Records are deleted after the retention time."
+    static let advice = "What to do"
+    static let components = "Values of the fingerprint"
+    static let componentHeadings = ["Value", "Nearest click", "Launch", "Verdict"]
+    static let concerned = "Clicks that concern this launch"
+    static let clickHeadings = [
+        "Click", "Time", "State", "Campaign", "Fingerprint", "Address", "Probability",
+    ]
+    static let nearLaunches = "Launches near this click"
+    static let nearHeadings = ["Time", "In common", "Answer"]
+
+    static func noLaunches(_ span: String) -> String { "No recorded launch has these properties (\(span))." }
+
+    static func launchTitle(_ record: RecordedCheck) -> String {
+        "\(answer(record.facts)), \(time(record.facts.at))"
+    }
+
+    static func clickTitle(_ click: KnownClick) -> String { "Click of \(time(click.clickedAt))" }
+
+    static func name(of outcome: CheckOutcome) -> String {
+        switch outcome {
+        case .match: "Match"
+        case .replay: "Repeated answer"
+        case .noMatch: "No match"
+        }
+    }
+
+    static func name(of method: AttributionMethod?) -> String { method.map { words($0.rawValue) } ?? "–" }
+
+    static func answer(_ facts: CheckFacts) -> String {
+        guard facts.outcome == .noMatch, let reason = facts.reason else { return name(of: facts.outcome) }
+        return "No match: \(reason.name)"
+    }
+
+    static func device(_ facts: CheckFacts) -> String {
+        let name =
+            switch facts.platform {
+            case .ios: "iOS"
+            case .android: "Android"
+            default: words(facts.platform.rawValue)
+            }
+        return facts.release.map { "\(name) \($0.text)" } ?? name
+    }
+
+    static func sameOrOther(_ isSame: Bool) -> String { isSame ? "same" : "other" }
+
+    static func verdict(_ kind: String?) -> String {
+        switch kind {
+        case "good": "same"
+        case "bad": "differs"
+        default: "–"
+        }
+    }
+}
+
+/// Numbers and times as text; an unknown one is a dash.
+extension DashboardText {
+    /// Returns a word of the wire, such as `same_address`, as words for people.
+    static func words(_ raw: String) -> String { String(raw.map { $0 == "_" ? " " : $0 }) }
+
+    /// Returns a time to the second, as `2026-11-24 10:30:00`, in UTC.
+    static func time(_ time: Timestamp) -> String {
+        let text = time.iso8601
+        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8))"
+    }
+
+    /// Returns a number with its digits in groups of three.
+    static func count(_ number: Int64?) -> String {
+        guard let number else { return "–" }
+        var groups: [String] = []
+        var left = number.magnitude
+        repeat {
+            let (rest, group) = left.quotientAndRemainder(dividingBy: 1000)
+            let digits = String(group)
+            groups.append(rest > 0 ? String(repeating: "0", count: 3 - digits.utf8.count) + digits : digits)
+            left = rest
+        } while left > 0
+        return (number < 0 ? "−" : "") + groups.reversed().joined(separator: "\u{202f}")
+    }
+
+    static func percent(_ share: Double?) -> String { share.map(Explanation.percent) ?? "–" }
+
+    static func duration(_ milliseconds: Double?) -> String {
+        milliseconds.map { ElapsedTime.text(milliseconds: Int64($0)) } ?? "–"
+    }
+
+    /// Returns a number with one digit after the point.
+    static func decimal(_ number: Double?) -> String {
+        guard let number, number.isFinite, abs(number) < 1e15 else { return "–" }
+        let tenths = Int64((number * 10).rounded())
+        return "\(count(tenths / 10)).\(abs(tenths % 10))"
+    }
+
+    /// Returns how a figure has changed, as `+12 %`, or a dash without an earlier figure.
+    static func change(from earlier: Double?, to present: Double?) -> String {
+        guard let earlier, let present, earlier > 0 else { return "–" }
+        let change = ((present / earlier - 1) * 100).rounded()
+        guard abs(change) < 1e6 else { return "–" }
+        return change == 0 ? "±0 %" : change > 0 ? "+\(Int(change)) %" : "−\(Int(-change)) %"
+    }
+}

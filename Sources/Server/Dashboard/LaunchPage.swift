@@ -1,0 +1,113 @@
+internal import Attribution
+internal import HTTPServer
+
+/// Why one launch got its answer, or what happened to a click that no launch got.
+enum LaunchPage {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> DashboardResult
+    {
+        guard let found = try await ExplainCheck.find(exchange) else {
+            throw .notFound(DashboardText.noLaunch)
+        }
+        let directory = exchange.directory
+        switch found {
+        case .check(let explanation): return .page(page(explanation, directory))
+        case .click(let explanation): return .page(page(explanation))
+        }
+    }
+
+    private static func page(_ explanation: Explanation, _ directory: Directory) -> DashboardPage {
+        let record = explanation.record
+        return DashboardPage(title: DashboardText.launchTitle(record)) { html in
+            html.element("p", ["class": "answer"], explanation.summary)
+            write(explanation.advice, to: &html)
+            let app = directory.app(record.app)?.settings.name ?? record.app.text
+            html.facts([(DashboardText.app, app)] + facts(of: record))
+            writeComponents(explanation, to: &html)
+            writeClicks(explanation, to: &html)
+        }
+    }
+
+    private static func page(_ explanation: ClickExplanation) -> DashboardPage {
+        DashboardPage(title: DashboardText.clickTitle(explanation.click)) { html in
+            html.element("p", ["class": "answer"], explanation.summary)
+            write(explanation.advice, to: &html)
+            let near = explanation.material.near
+            guard !near.isEmpty else { return }
+            html.table(DashboardText.nearLaunches, DashboardText.nearHeadings, near) { html, near in
+                html.element("th", ["scope": "row"]) { html in
+                    let address = DashboardAddress("/launches/\(near.record.id.text)")
+                    html.link(address, DashboardText.time(near.record.facts.at))
+                }
+                html.element("td", DashboardText.words(near.relation.rawValue))
+                html.element("td", DashboardText.answer(near.record.facts))
+            }
+        }
+    }
+
+    private static func write(_ advice: [String], to html: inout HTML) {
+        guard !advice.isEmpty else { return }
+        html.element("h2", DashboardText.advice)
+        html.element("ul") { html in for sentence in advice { html.element("li", sentence) } }
+    }
+
+    private static func facts(of record: RecordedCheck) -> [(String, String)] {
+        let facts = record.facts
+        return [
+            (DashboardText.time, DashboardText.time(facts.at)),
+            (DashboardText.outcome, DashboardText.answer(facts)),
+            (DashboardText.method, DashboardText.name(of: facts.method)),
+            (DashboardText.confidence, DashboardText.percent(facts.confidence)),
+            (DashboardText.demanded, DashboardText.percent(facts.minimumConfidence)),
+            (DashboardText.organic, DashboardText.percent(facts.organicShare)),
+            (DashboardText.candidates, DashboardText.count(Int64(facts.candidates))),
+            (DashboardText.device, DashboardText.device(facts)), ("SDK", facts.sdkVersion ?? "–"),
+            (DashboardText.checkID, record.id.text), (DashboardText.requestID, facts.requestID ?? "–"),
+        ]
+    }
+
+    /// Writes the components of the launch's fingerprint beside those of the nearest click.
+    private static func writeComponents(_ explanation: Explanation, to html: inout HTML) {
+        guard let launch = explanation.launch else { return }
+        let near = explanation.clicks.first { !$0.differences.isEmpty }
+        let isSame = explanation.clicks.first?.hasSameFingerprint == true
+        let rows = Array(zip(launch.form.components, launch.values))
+        html.table(DashboardText.components, DashboardText.componentHeadings, rows) { html, row in
+            let difference = near?.differences.first { $0.component == row.0 }
+            html.element("th", ["scope": "row"], row.0.rawValue)
+            html.element("td", difference?.click ?? (near != nil || isSame ? row.1 : "–"))
+            html.element("td", difference?.launch ?? row.1)
+            let verdict = difference != nil ? "bad" : near != nil || isSame ? "good" : nil
+            html.element("td", ["class": verdict], DashboardText.verdict(verdict))
+        }
+    }
+
+    /// Writes the clicks that concern the launch, with the probability of each.
+    private static func writeClicks(_ explanation: Explanation, to html: inout HTML) {
+        guard !explanation.clicks.isEmpty else { return }
+        html.table(DashboardText.concerned, DashboardText.clickHeadings, explanation.clicks) { html, click in
+            html.element("th", ["scope": "row"], click.click.id.text)
+            html.element("td", DashboardText.time(click.click.clickedAt))
+            html.element("td", DashboardText.words(click.state.rawValue))
+            html.element("td", click.click.campaign?.text ?? "–")
+            html.element("td", DashboardText.sameOrOther(click.hasSameFingerprint))
+            html.element("td", DashboardText.words(click.click.agreement.word))
+            html.element("td", ["class": "n"]) { html in
+                if let share = click.share { html.bar(Int64(share * 1000), of: 1000) }
+                html.text(DashboardText.percent(click.share))
+            }
+        }
+    }
+}
+
+extension HTML {
+    /// Writes a list of names and values.
+    mutating func facts(_ facts: [(String, String)]) {
+        element("dl", ["class": "facts"]) { html in
+            for (name, value) in facts {
+                html.element("dt", name)
+                html.element("dd", value)
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+internal import Attribution
+internal import HTTPServer
+
+/// The list of recorded launches, newest first; each row leads to the reasons of its answer.
+enum LaunchesPage {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> DashboardResult
+    {
+        if let found = exchange.sentQueryItem("find") { return .redirect(try address(of: found)) }
+        let filter = try DashboardFilter(exchange)
+        let (query, period) = try query(exchange, filter)
+        let page = try await exchange.store(await exchange.stores.checks.checks(query))
+        let directory = exchange.directory
+        return .page(
+            DashboardPage(title: DashboardText.launches) { html in
+                filter.writeForm(visit, to: &html) { writeChoices(query, to: &$0) }
+                if page.records.isEmpty {
+                    let text = page.next == nil ? DashboardText.noLaunches(period) : DashboardText.noneYet
+                    html.element("p", ["class": "empty"], text)
+                } else {
+                    write(page.records, directory, to: &html)
+                }
+                if let next = page.next {
+                    html.element("p") { html in
+                        html.link(visit.address.with("before", next.text), class: "next", DashboardText.older)
+                    }
+                }
+            }
+        )
+    }
+
+    /// Returns the address of what a person has typed: an id of any kind leads to its explanation, and a fingerprint to
+    /// its launches.
+    private static func address(of text: String) throws(APIError) -> DashboardAddress {
+        let text = text.filter { !$0.isWhitespace }
+        if Fingerprint(hex: text) != nil {
+            return DashboardAddress("/launches").with("fingerprint", text).with("period", "all")
+        }
+        guard CheckReference(text, keys: []) != nil, !text.contains("/"), text.utf8.allSatisfy(isPlain) else {
+            throw .invalidField("find", DashboardText.notAnID)
+        }
+        return DashboardAddress("/launches/\(text)")
+    }
+
+    /// Whether a byte may stand in a path without an encoding (RFC 3986 §2.3).
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte.isASCIIWordByte || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "~")
+    }
+
+    private static func query(_ exchange: Exchange, _ filter: DashboardFilter) throws(APIError)
+        -> (CheckQuery, period: String)
+    {
+        var query = CheckQuery(app: filter.app?.id, isTest: filter.isTest)
+        query.campaign = try exchange.campaignItem()
+        query.outcome = try exchange.word("outcome")
+        query.reason = try exchange.word("reason")
+        (query.from, query.to) = (filter.span.from, filter.span.to)
+        query.before = try exchange.pageItem("chk_…") { CheckID($0) }
+        if let text = exchange.sentQueryItem("fingerprint") {
+            guard let fingerprint = Fingerprint(hex: text) else { throw .invalidFingerprint }
+            query.fingerprints = exchange.keys.keyed(fingerprint)
+        }
+        return (query, filter.span.text)
+    }
+
+    private static func writeChoices(_ query: CheckQuery, to html: inout HTML) {
+        let outcomes =
+            [("", DashboardText.any)]
+            + CheckOutcome.allCases.map { ($0.rawValue, DashboardText.name(of: $0)) }
+        html.select("outcome", DashboardText.outcome, outcomes, chosen: query.outcome?.rawValue ?? "")
+        let reasons = [("", DashboardText.any)] + NoMatchReason.allCases.map { ($0.rawValue, $0.name) }
+        html.select("reason", DashboardText.reason, reasons, chosen: query.reason?.rawValue ?? "")
+        html.element("label") { html in
+            html.element("span", DashboardText.campaign)
+            html.open("input", ["name": "campaign", "value": query.campaign?.text])
+        }
+    }
+
+    private static func write(_ records: [RecordedCheck], _ directory: Directory, to html: inout HTML) {
+        html.table(DashboardText.launches, DashboardText.launchHeadings, records) { html, record in
+            let facts = record.facts
+            html.element("th", ["scope": "row"]) { html in
+                html.link(DashboardAddress("/launches/\(record.id.text)"), DashboardText.time(facts.at))
+            }
+            html.element(
+                "td",
+                ["class": facts.outcome == .noMatch ? "bad" : "good"],
+                DashboardText.answer(facts)
+            )
+            html.element("td", DashboardText.name(of: facts.method))
+            html.number(DashboardText.percent(facts.confidence))
+            html.element("td", record.campaign?.text ?? "–")
+            html.element("td", DashboardText.device(facts))
+            html.element("td", facts.sdkVersion ?? "–")
+            html.element("td", directory.app(record.app)?.settings.name ?? record.app.text)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+internal import Attribution
+internal import HTTPServer
+
+/// The pages before a session: the form for a key, the page of a one-time link, and the end of a session.
+enum SignIn {
+    /// `GET /sign-in`: the form for a key.
+    static func show(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        page(next: exchange.queryItem("next"), problem: nil).response(visit: nil)
+    }
+
+    /// `POST /sign-in`: starts a session for a key, and counts a failure against the address.
+    static func signIn(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let form = try DashboardForm(exchange)
+        let name = try cookieName(exchange)
+        let (limiter, address) = (exchange.service.signInLimiter, exchange.address)
+        let next = form["next"]
+        if let refusal = limiter.refusal(for: address, at: exchange.request.firstByteAt) {
+            var response = page(next: next, problem: DashboardText.tooManyFailures, .tooManyRequests)
+                .response(visit: nil)
+            response.fields.append(FieldLine(name: "Retry-After", value: String(refusal.retryAfter)))
+            return response
+        }
+        let digest = KeyDigest(of: (form["key"] ?? "").filter { !$0.isWhitespace })
+        guard let key = exchange.directory.key(digest), key.isValid(at: exchange.now), key.kind == .admin
+        else {
+            _ = limiter.take(for: address, at: exchange.request.firstByteAt)
+            return page(next: next, problem: DashboardText.wrongKey, .forbidden).response(visit: nil)
+        }
+        exchange.stores.apps.noteUse(of: key.id, at: exchange.now)
+        let (session, text) = newSession(of: key.id, exchange)
+        try await exchange.store(await exchange.stores.sessions.start(session))
+        return DashboardPage.redirect(to: safe(next), [DashboardCookie.field(name, text)])
+    }
+
+    /// `GET /enter/{link}`: a button, because programs that preview links must not spend this one.
+    static func showLink(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let link = exchange.parameter ?? ""
+        return DashboardPage(title: DashboardText.signIn, isOpen: true) { html in
+            html.element("form", ["method": "post", "action": "/enter", "class": "card"]) { html in
+                html.open("input", ["type": "hidden", "name": "link", "value": link])
+                html.paragraph(DashboardText.linkExplained)
+                html.element("button", ["type": "submit"], DashboardText.signIn)
+            }
+        }
+        .response(visit: nil)
+    }
+
+    /// `POST /enter`: spends a one-time link, and starts a session.
+    static func spendLink(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let form = try DashboardForm(exchange)
+        let name = try cookieName(exchange)
+        let (session, text) = newSession(of: nil, exchange)
+        let link = KeyDigest(of: form["link"] ?? "")
+        let isStarted = try await exchange.store(
+            await exchange.stores.sessions.start(session, by: link)
+        )
+        guard isStarted else {
+            return page(next: nil, problem: DashboardText.spentLink, .forbidden).response(visit: nil)
+        }
+        return DashboardPage.redirect(to: "/", [DashboardCookie.field(name, text)])
+    }
+
+    /// `POST /sign-out`: ends the session.
+    static func signOut(
+        _ exchange: inout Exchange,
+        _ visit: DashboardVisit,
+        _ form: DashboardForm
+    ) async throws(APIError) -> Response {
+        try await exchange.store(await exchange.stores.sessions.end(visit.session.digest))
+        return DashboardPage.redirect(to: "/sign-in", [DashboardCookie.field(try cookieName(exchange), "")])
+    }
+
+    private static func newSession(of key: KeyID?, _ exchange: Exchange) -> (DashboardSession, String) {
+        let text = DashboardCookie.makeText(exchange.service.random)
+        let now = exchange.now
+        let session = DashboardSession(
+            digest: KeyDigest(of: text),
+            key: key,
+            createdAt: now,
+            usedAt: now,
+            expiresAt: now.advanced(byMilliseconds: DashboardSession.maximumMilliseconds)
+        )
+        return (session, text)
+    }
+
+    /// - Throws: 403 if the request came over HTTP from another machine: everybody on the way could read the cookie.
+    private static func cookieName(_ exchange: Exchange) throws(APIError) -> String {
+        guard let name = DashboardCookie.name(in: exchange) else {
+            throw .forbidden(DashboardText.needsTLS)
+        }
+        return name
+    }
+
+    /// Returns a path of this dashboard, and never an address of another site.
+    private static func safe(_ next: String?) -> String {
+        guard let next, next.utf8.first == UInt8(ascii: "/"), !next.hasPrefix("//"),
+            next.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") })
+        else { return "/" }
+        return next
+    }
+
+    private static func page(next: String?, problem: String?, _ status: Status = .ok) -> DashboardPage {
+        DashboardPage(title: DashboardText.signIn, status: status, isOpen: true) { html in
+            html.element("form", ["method": "post", "action": "/sign-in", "class": "card"]) { html in
+                if let problem { html.element("p", ["class": "bad", "role": "alert"], problem) }
+                html.open("input", ["type": "hidden", "name": "next", "value": next])
+                html.element("label") { html in
+                    html.element("span", DashboardText.adminKey)
+                    html.open(
+                        "input",
+                        [
+                            "type": "password", "name": "key", "required": "", "autocomplete": "off",
+                            "autofocus": "",
+                        ]
+                    )
+                }
+                html.element("button", ["type": "submit"], DashboardText.signIn)
+                html.paragraph(DashboardText.otherSignIn)
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import Support
+import Testing
+
+/// A server with its dashboard, and a browser that reaches the dashboard as `http://localhost`.
+private final class DashboardStage: Sendable {
+    let installation: Installation
+    let server: AfterlinkProcess
+    let browser: Chromium
+    /// Address and port of the dashboard, as its start has printed them.
+    let address: String
+
+    init() throws {
+        installation = try Installation()
+        server = try AfterlinkProcess(
+            installation,
+            environment: ["AFTERLINK_DASHBOARD_LISTEN": "127.0.0.1:0"]
+        )
+        let start = "dashboard at http://"
+        let line = installation.log.split(separator: "\n").first { $0.contains(start) } ?? ""
+        let named = line.firstRange(of: start).map { line[$0.upperBound...].prefix { $0 != "\"" } } ?? ""
+        address = String(named)
+        guard let port = named.split(separator: ":").last.flatMap({ UInt16($0) }) else {
+            throw ChildProcess.Failure(description: "the start names no dashboard: \(installation.log)")
+        }
+        browser = try Chromium(hosts: ["localhost"], port: port)
+    }
+
+    deinit {
+        browser.close()
+        server.kill()
+    }
+
+    /// Sends a click and two first launches, of which the second one finds no click.
+    func makeTraffic() throws {
+        let connection = try server.connect()
+        let hex = String(repeating: "ab", count: 32)
+        let body = #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item","campaign_key":"SUMMER25"}"#
+        let json = ["Content-Type": "application/json"]
+        let click = try connection.call("POST", "/v1/deferred-deeplink/click", fields: json, body: body)
+        #expect(click.status == 201)
+        for fingerprint in [hex, String(repeating: "cd", count: 32)] {
+            let fields = ["Authorization": "Bearer \(installation.keys.app)"]
+            let path = "/v1/deferred-deeplink?fingerprint=\(fingerprint)"
+            #expect(try connection.call("GET", path, fields: fields).status == 200)
+        }
+    }
+
+    /// Makes a one-time link, as the operator does; returns its path.
+    func signInPath() throws -> String {
+        let output = try installation.run(["dashboard", "--dashboard-listen", address])
+        let url = output.text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let start = "http://\(address)"
+        guard output.status == 0, url.hasPrefix(start + "/enter/") else {
+            throw ChildProcess.Failure(description: "\(url) \(output.errors)")
+        }
+        return String(url.dropFirst(start.count))
+    }
+
+    func tab(_ width: Int = 1440, isDark: Bool = false, runsScript: Bool = true) throws -> BrowserTab {
+        var visitor = BrowserVisitor(
+            agent:
+                "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Safari/537.36",
+            screen: (width, 900),
+            pixelRatio: 1,
+            touchPoints: 0,
+            isMobile: false,
+            languages: ["en-GB"],
+            timezone: "Europe/Istanbul"
+        )
+        (visitor.isDark, visitor.runsScript) = (isDark, runsScript)
+        return try BrowserTab(in: browser, as: visitor)
+    }
+}
+
+extension BrowserTab {
+    /// Presses a key, and waits until the page that it opens is loaded.
+    fileprivate func press(_ key: String, opens: Bool = false) throws {
+        let former = events().last?.number ?? 0
+        let codes = ["Enter": 13, "Tab": 9]
+        var stroke: [String: Any] = ["key": key, "code": key]
+        if let code = codes[key] {
+            stroke["windowsVirtualKeyCode"] = code
+            if key == "Enter" { stroke["text"] = "\r" }
+        } else {
+            stroke["text"] = key
+        }
+        try call("Input.dispatchKeyEvent", stroke.merging(["type": "keyDown"]) { $1 })
+        stroke["text"] = nil
+        try call("Input.dispatchKeyEvent", stroke.merging(["type": "keyUp"]) { $1 })
+        if opens { _ = try event("Page.domContentEventFired") { $0.number > former } }
+    }
+
+    /// Presses Tab until the focused element has this text, as a person without a mouse does.
+    fileprivate func focus(_ text: String) throws {
+        for _ in 0..<60 {
+            try press("Tab")
+            let focused = "(document.activeElement.textContent || '').trim()"
+            if try value(of: focused) == text { return }
+        }
+        throw Chromium.Failure(description: "Tab does not reach \(text)")
+    }
+
+    fileprivate var heading: String {
+        get throws { try value(of: "document.querySelector('h1').textContent") }
+    }
+}
+
+@Suite(
+    "The dashboard in a browser",
+    .blocking,
+    .enabled(if: Chromium.isThere, "no Chromium is here; AFTERLINK_TEST_BROWSER names one")
+)
+struct DashboardJourneys {
+    @Test(
+        "by keyboard alone, from a one-time link to the reason of a launch without a match, with script and without",
+        arguments: [true, false]
+    )
+    func reason(runsScript: Bool) throws {
+        let stage = try DashboardStage()
+        try stage.makeTraffic()
+        let tab = try stage.tab(runsScript: runsScript)
+        try tab.open("http://localhost" + stage.signInPath())
+        try tab.focus("Sign in")
+        try tab.press("Enter", opens: true)
+        #expect(try tab.heading == "Overview")
+        let figures = "[...document.querySelectorAll('.figure')].slice(0, 4).map(e => e.textContent).join()"
+        #expect(try tab.value(of: figures) == "1,2,1,50 %")
+        if runsScript {
+            try tab.press("g")
+            try tab.press("l", opens: true)
+        } else {
+            try tab.focus("Launches")
+            try tab.press("Enter", opens: true)
+        }
+        #expect(try tab.heading == "Launches")
+        let first = "document.querySelector('tbody a').textContent"
+        if runsScript { try tab.press("j") } else { try tab.focus(try tab.value(of: first)) }
+        try tab.press("Enter", opens: true)
+        #expect(try tab.heading.hasPrefix("No match: no click"))
+        #expect(try tab.value(of: "document.querySelector('.answer').textContent").contains("No click has"))
+        #expect(tab.complaints.isEmpty, "\(tab.complaints)")
+    }
+
+    @Test("the keys change the period, the comparison and the help, and the address has all of it")
+    func keys() throws {
+        let stage = try DashboardStage()
+        try stage.makeTraffic()
+        let tab = try stage.tab()
+        try tab.open("http://localhost" + stage.signInPath())
+        try tab.focus("Sign in")
+        try tab.press("Enter", opens: true)
+        try tab.press("d", opens: true)
+        #expect(try tab.value(of: "location.search") == "?period=day")
+        try tab.press("x", opens: true)
+        #expect(try tab.value(of: "location.search") == "?period=day&compare=off")
+        #expect(try tab.value(of: "document.querySelectorAll('.change').length") == "0")
+        try tab.press("?")
+        #expect(try tab.value(of: "document.getElementById('keys').open") == "1")
+        #expect(tab.complaints.isEmpty, "\(tab.complaints)")
+    }
+
+    @Test(
+        "pages fit every width in light and dark, and no part of them needs another site",
+        arguments: [320, 390, 1440, 2560]
+    )
+    func widths(width: Int) throws {
+        let stage = try DashboardStage()
+        try stage.makeTraffic()
+        for isDark in [false, true] {
+            let tab = try stage.tab(width, isDark: isDark)
+            try tab.open("http://localhost" + stage.signInPath())
+            try tab.focus("Sign in")
+            try tab.press("Enter", opens: true)
+            for page in ["/", "/launches", "/sign-in"] {
+                try tab.open("http://localhost\(page)")
+                let surplus = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+                let wide = """
+                    [...document.querySelectorAll('main *, header *')].filter(e => !e.closest('.scroll')
+                    && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80)).join()
+                    """
+                let widest = try tab.value(of: wide)
+                #expect(try tab.value(of: surplus) == "0", "\(page) at \(width): \(widest)")
+                if let folder = ProcessInfo.processInfo.environment["AFTERLINK_SCREENSHOTS"] {
+                    let name = "\(page.dropFirst().isEmpty ? "overview" : String(page.dropFirst()))-\(width)"
+                    let file = URL(filePath: folder).appending(path: "\(name)\(isDark ? "-dark" : "").png")
+                    try Data(tab.screenshot()).write(to: file)
+                }
+            }
+            let foreign = tab.events("Network.requestWillBeSent").compactMap { $0.string("request", "url") }
+                .filter { !$0.hasPrefix("http://localhost/") && !$0.hasPrefix("data:") }
+            #expect(foreign.isEmpty && tab.complaints.isEmpty, "\(foreign) \(tab.complaints)")
+        }
+    }
+}

@@ -1,0 +1,228 @@
+import Attribution
+import HTTPServer
+import Testing
+
+/// Who may see the dashboard, and which requests it refuses.
+@Suite("Access to the dashboard")
+struct DashboardAccessTests {
+    private let service: TestService
+    private let stranger: DashboardBrowser
+
+    init() async throws {
+        service = try await TestService()
+        stranger = DashboardBrowser(service)
+    }
+
+    @Test(
+        "without a session, every page leads to the form for a key, and then back",
+        arguments: ["/", "/launches?outcome=match", "/launches/chk_x", "/nowhere"]
+    )
+    func noSession(address: String) async {
+        let answer = await stranger.get(address)
+        #expect(answer.status == 303)
+        let next =
+            address == "/"
+            ? ""
+            : "?next="
+                + address.replacing("/", with: "%2F")
+                .replacing("?", with: "%3F").replacing("=", with: "%3D")
+        #expect(answer.fieldLines.contains("Location: /sign-in\(next)\n"), "\(answer.fieldLines)")
+    }
+
+    @Test("an admin key starts a session, whose cookie is in no table")
+    func adminKey() async throws {
+        let answer = await stranger.post(
+            "/sign-in",
+            "key=+\(service.keyText(.admin))%0A&next=%2Flaunches%3Ftest%3Dtrue"
+        )
+        #expect(answer.status == 303 && answer.fieldLines.contains("Location: /launches?test=true"))
+        let cookie = answer.fieldLines.split(separator: "\n").first { $0.hasPrefix("Set-Cookie") } ?? ""
+        #expect(cookie.hasPrefix("Set-Cookie: afterlink="))
+        #expect(cookie.hasSuffix("; Path=/; Max-Age=604800; HttpOnly; SameSite=Strict"))
+        var browser = stranger
+        browser.keepCookie(of: answer)
+        let page = await browser.get("/launches")
+        #expect(page.status == 200 && page.text.contains("<h1>Launches</h1>"))
+        #expect(!service.logLines().joined().contains(service.keyText(.admin)))
+    }
+
+    @Test(
+        "other keys start no session, and neither does a wrong one",
+        arguments: KeyKind.allCases.filter { $0 != .admin } + [nil]
+    )
+    func otherKeys(kind: KeyKind?) async {
+        let key = kind.map(service.keyText) ?? "admin_wrong"
+        let answer = await stranger.post("/sign-in", "key=\(key)")
+        #expect(answer.status == 403 && !answer.fieldLines.contains("Set-Cookie"))
+        #expect(answer.text.contains("not a valid admin key") && !answer.text.contains(key))
+    }
+
+    @Test("after five failures, an address waits, whatever it sends")
+    func failures() async {
+        for _ in 1...5 { #expect(await stranger.post("/sign-in", "key=x").status == 403) }
+        let answer = await stranger.post("/sign-in", "key=\(service.keyText(.admin))")
+        #expect(answer.status == 429 && answer.fieldLines.contains("Retry-After: "))
+        #expect(!answer.fieldLines.contains("Set-Cookie"))
+    }
+
+    @Test("over plain HTTP from another machine, nobody signs in, and https binds the cookie to the host")
+    func transport() async throws {
+        let key = "key=\(service.keyText(.admin))"
+        let same = ["Sec-Fetch-Site": "same-origin"]
+        for host in [
+            "stats.example:8081", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.1:8081",
+        ] {
+            let answer = await stranger.post("/sign-in", key, fields: same.merging(["Host": host]) { $1 })
+            #expect(answer.status == 403 && answer.text.contains("https"), "\(host): \(answer.text)")
+        }
+        for host in ["localhost:8081", "[::1]:8081", "127.0.0.2"] {
+            let answer = await stranger.post("/sign-in", key, fields: same.merging(["Host": host]) { $1 })
+            #expect(answer.status == 303, "\(host): \(answer.text)")
+        }
+        let proxied = DashboardBrowser(try await TestService(trustedProxies: ["127.0.0.0/8"]))
+        let answer = await proxied.post(
+            "/sign-in",
+            "key=\(proxied.service.keyText(.admin))",
+            fields: same.merging(["Host": "stats.example", "X-Forwarded-Proto": "https"]) { $1 }
+        )
+        #expect(answer.fieldLines.contains("Set-Cookie: __Host-afterlink="))
+        #expect(answer.fieldLines.contains("; Secure\n"))
+    }
+
+    @Test(
+        "a form that another site sends is refused",
+        arguments: [
+            ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"], ["Sec-Fetch-Site": "none"],
+            ["Origin": "https://evil.example"], ["Origin": "null"], [:],
+            ["Sec-Fetch-Site": "cross-site", "Origin": "http://127.0.0.1:8081"],
+        ]
+    )
+    func otherSites(fields: [String: String]) async {
+        let browser = await DashboardBrowser.signedIn(to: service)
+        let token = await browser.formToken()
+        for (path, body) in [
+            ("/sign-in", "key=\(service.keyText(.admin))"), ("/enter", "link=x"),
+            ("/sign-out", "token=\(token)"),
+        ] {
+            let answer = await browser.post(path, body, fields: fields)
+            #expect(answer.status == 403 && answer.text.contains("Another site"), "\(path)")
+        }
+        #expect(await browser.get("/").status == 200)
+    }
+
+    @Test("a browser without Sec-Fetch-Site proves its page by Origin")
+    func origin() async {
+        let fields = ["Origin": "http://\(DashboardBrowser.host)"]
+        let answer = await stranger.post("/sign-in", "key=\(service.keyText(.admin))", fields: fields)
+        #expect(answer.status == 303)
+    }
+
+    @Test("a form needs its session's token, and the end of the session ends every page")
+    func signOut() async {
+        let (browser, other) = (
+            await DashboardBrowser.signedIn(to: service), await DashboardBrowser.signedIn(to: service)
+        )
+        let foreign = await other.formToken()
+        for body in ["", "token=", "token=\(foreign)"] {
+            let answer = await browser.post("/sign-out", body)
+            #expect(answer.status == 403 && answer.text.contains("another session"))
+        }
+        let answer = await browser.post("/sign-out", "token=\(await browser.formToken())")
+        #expect(answer.status == 303 && answer.fieldLines.contains("Max-Age=0"))
+        #expect(await browser.get("/").status == 303)
+        #expect(await other.get("/").status == 200)
+    }
+
+    @Test("a session ends with its key, after twelve hours without use, and after seven days")
+    func ends() async throws {
+        let browser = await DashboardBrowser.signedIn(to: service)
+        for _ in 0..<13 {
+            service.clock.advance(seconds: 43_199)
+            #expect(await browser.get("/").status == 200)
+        }
+        service.clock.advance(seconds: 604_800 - 13 * 43_199)
+        #expect(await browser.get("/").status == 303)
+        let idle = await DashboardBrowser.signedIn(to: service)
+        service.clock.advance(seconds: 43_200)
+        #expect(await idle.get("/").status == 303)
+        let made = TestKey(.admin, of: nil, at: service.clock.now)
+        try await service.add(made.key)
+        var revoked = stranger
+        revoked.keepCookie(of: await stranger.post("/sign-in", "key=\(made.text)"))
+        #expect(await revoked.get("/").status == 200)
+        try await service.revoke(made.key.id)
+        #expect(await revoked.get("/").status == 303)
+    }
+
+    @Test("a one-time link shows a button, which starts one session")
+    func oneTimeLink() async throws {
+        let end = service.clock.now.advanced(byMilliseconds: SignInLink.milliseconds)
+        try await service.create(SignInLink(digest: KeyDigest(of: "secret"), expiresAt: end))
+        // Programs that preview a link read it, and must not spend it.
+        for _ in 1...2 {
+            let page = await stranger.get("/enter/secret")
+            #expect(page.status == 200 && page.text.contains(#"name="link" value="secret""#))
+        }
+        var browser = stranger
+        browser.keepCookie(of: await browser.post("/enter", "link=secret"))
+        #expect(await browser.get("/").status == 200)
+        let again = await stranger.post("/enter", "link=secret")
+        #expect(again.status == 403 && again.text.contains("used before"))
+        #expect(!service.logLines().joined().contains("/enter/secret"))
+    }
+
+    @Test("a cookie opens no key API, and a key opens no page")
+    func apart() async {
+        let browser = await DashboardBrowser.signedIn(to: service)
+        let fields = ["Cookie": browser.cookie, "Host": DashboardBrowser.host]
+        #expect(await service.send(.get, "/admin/stats", fields: fields).status == 401)
+        #expect(await stranger.get("/", fields: service.bearer(.admin)).status == 303)
+    }
+
+    @Test("no page of the dashboard answers on the main address, and no other path on the dashboard's")
+    func addresses() async {
+        let browser = await DashboardBrowser.signedIn(to: service)
+        for path in ["/sign-in", "/launches", "/enter/x"] {
+            let answer = await service.send(.get, path, fields: ["Cookie": browser.cookie])
+            #expect(answer.status == 404, "\(path)")
+        }
+        for path in ["/admin/stats", "/metrics", "/v1/deferred-deeplink", "/openapi.json"] {
+            #expect(await browser.get(path, fields: service.bearer(.admin)).status == 404, "\(path)")
+        }
+        #expect(await stranger.get("/healthz").status == 200)
+    }
+
+    @Test(
+        "after a sign-in, the browser stays on this site",
+        arguments: [
+            "//evil.example", "https://evil.example/", "/\\evil.example", "javascript:alert(1)",
+            "/%0d%0aX: y",
+        ]
+    )
+    func openRedirect(next: String) async {
+        let encoded = next.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let answer = await stranger.post("/sign-in", "key=\(service.keyText(.admin))&next=\(encoded)")
+        let isSafe =
+            answer.fieldLines.contains("Location: /\n") || answer.fieldLines.contains("Location: /%0d%0aX:")
+        #expect(answer.status == 303 && isSafe, "\(answer.fieldLines)")
+    }
+
+    @Test(
+        "every answer forbids frames, caches, and what is not its own",
+        arguments: ["/", "/sign-in", "/nowhere"]
+    )
+    func fields(path: String) async {
+        let browser = await DashboardBrowser.signedIn(to: service)
+        let answer = await browser.get(path)
+        for line in [
+            "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self';"
+                + " img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none';"
+                + " base-uri 'none'; require-trusted-types-for 'script'",
+            "Cache-Control: no-store", "Referrer-Policy: no-referrer",
+            "Cross-Origin-Opener-Policy: same-origin",
+            "Cross-Origin-Resource-Policy: same-origin",
+        ] {
+            #expect(answer.fieldLines.contains(line), "\(path) lacks \(line)")
+        }
+    }
+}

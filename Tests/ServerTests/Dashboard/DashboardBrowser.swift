@@ -1,0 +1,71 @@
+import Attribution
+import HTTPServer
+
+/// A browser on this machine that uses the dashboard of a service.
+struct DashboardBrowser {
+    static let host = "127.0.0.1:8081"
+
+    let service: TestService
+    /// The pair that the browser sends in `Cookie`; empty before it is signed in.
+    var cookie = ""
+
+    init(_ service: TestService) { self.service = service }
+
+    /// A browser that has signed in with an admin key.
+    static func signedIn(to service: TestService) async -> DashboardBrowser {
+        var browser = DashboardBrowser(service)
+        let answer = await browser.post("/sign-in", "key=\(service.keyText(.admin))")
+        browser.keepCookie(of: answer)
+        return browser
+    }
+
+    mutating func keepCookie(of answer: Answer) {
+        let start = "Set-Cookie: "
+        let line = answer.fieldLines.split(separator: "\n").first { $0.hasPrefix(start) }
+        cookie = line.map { String($0.dropFirst(start.count).prefix { $0 != ";" }) } ?? ""
+    }
+
+    func get(_ address: String, fields: [String: String] = [:]) async -> Answer {
+        let parts = address.split(separator: "?", maxSplits: 1).map(String.init)
+        let all = ["Host": Self.host, "Cookie": cookie].merging(fields) { $1 }
+        return await service.sendToDashboard(
+            .get,
+            parts[0],
+            query: parts.count > 1 ? parts[1] : nil,
+            fields: all
+        )
+    }
+
+    func post(
+        _ path: String,
+        _ body: String,
+        fields: [String: String] = ["Sec-Fetch-Site": "same-origin"]
+    ) async -> Answer {
+        let own = [
+            "Host": Self.host, "Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded",
+        ]
+        return await service.sendToDashboard(.post, path, fields: own.merging(fields) { $1 }, body: body)
+    }
+
+    /// The token of the forms on a page.
+    func formToken() async -> String {
+        let tags = PageMarkup(await get("/").text).tags
+        return tags.first { $0.attributes["name"] == "token" }?.attributes["value"] ?? ""
+    }
+}
+
+extension PageMarkup {
+    /// The texts of the cells of a table, by rows; the table is the one with this caption.
+    static func table(_ caption: String, in page: String) -> [[String]] {
+        guard let start = page.firstRange(of: "<caption>\(caption)</caption>") else { return [] }
+        let rest = page[start.upperBound...]
+        let table = rest[..<(rest.firstRange(of: "</table>")?.lowerBound ?? rest.endIndex)]
+        return table.split(separator: "<tr>").dropFirst().map { row in
+            row.split(separator: "</t").compactMap { cell in
+                // What is before the cell's tag is the end of the one before.
+                guard let start = cell.firstRange(of: "<th") ?? cell.firstRange(of: "<td") else { return nil }
+                return PageMarkup(String(cell[start.lowerBound...])).text
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import Attribution
+import Foundation
+import HTTPServer
+import Testing
+
+/// What the pages of the dashboard show.
+@Suite("Pages of the dashboard")
+struct DashboardPageTests {
+    private let service: TestService
+    private let browser: DashboardBrowser
+
+    init() async throws {
+        service = try await TestService(App.Settings(name: "Shop <b>"))
+        browser = await DashboardBrowser.signedIn(to: service)
+    }
+
+    private func click(_ campaign: String, _ fingerprint: String = hex) async {
+        let answer = await service.click(
+            #"{"fingerprint":"\#(fingerprint)","deeplink_url":"myapp://promo","campaign_key":"\#(campaign)"}"#
+        )
+        #expect(answer.status == 201)
+    }
+
+    private func number(_ figure: String, in page: String) -> String? {
+        guard let start = page.firstRange(of: "<dt>\(figure)</dt><dd class=\"figure\">") else { return nil }
+        return String(page[start.upperBound...].prefix { $0 != "<" })
+    }
+
+    @Test("an empty service says why there are no figures, and what to do")
+    func empty() async {
+        let page = await browser.get("/")
+        #expect(page.text.contains("There was no live traffic in this span"))
+        #expect(page.text.contains("afterlink simulate") && !page.text.contains("class=\"figure\""))
+        let before = await browser.get("/?from=2020-01-01&to=2020-01-07")
+        #expect(before.text.contains("The first app was created at"))
+        #expect(await browser.get("/launches").text.contains("No recorded launch has these properties"))
+    }
+
+    @Test("the figures, the chart's table and the panels are those of the statistics")
+    func figures() async throws {
+        for number in 1...3 { await click("Spring", String(repeating: "\(number)", count: 64)) }
+        await click("Summer", String(repeating: "4", count: 64))
+        for number in 1...6 { await service.check(String(repeating: "\(number)", count: 64)) }
+        let page = await browser.get("/?period=day").text
+        let day = String(service.clock.now.iso8601.prefix(10))
+        let next = String(service.clock.now.advanced(byMilliseconds: 86_400_000).iso8601.prefix(10))
+        let statistics = await service.statistics("from=\(day)&to=\(next)&interval=hour")
+        #expect(
+            number("Clicks", in: page) == statistics.number("totals", "clicks")
+                && number("Clicks", in: page) == "4"
+        )
+        #expect(number("Matches", in: page) == "4" && number("Launches", in: page) == "6")
+        #expect(number("Match rate", in: page) == "67 %")
+        let chart = PageMarkup.table("Clicks, launches and matches, \(day)", in: page).dropFirst()
+        let sums = (1...3).map { column in chart.compactMap { Int($0[column]) }.reduce(0, +) }
+        #expect(sums == [4, 6, 4])
+        let campaigns = PageMarkup.table("Campaigns", in: page).dropFirst().map {
+            $0.prefix(3).joined(separator: "|")
+        }
+        #expect(campaigns == ["Spring|3|3", "Summer|1|1"])
+        let reasons = PageMarkup.table("Launches without a match", in: page).dropFirst()
+        #expect(reasons.map { $0.joined(separator: "|") } == ["no click|2"])
+    }
+
+    @Test("the interval that runs is dashed, and there is no line before the first app")
+    func runningAndGaps() async {
+        await click("Spring")
+        let page = await browser.get("/?period=7d").text
+        #expect(
+            page.contains(#"class="l l0 running""#) || PageMarkup(page).tags.count { $0.name == "path" } == 3
+        )
+        let rows = PageMarkup.table("Clicks, launches and matches", in: page)
+        #expect(rows.isEmpty)
+        let title = page.firstRange(of: "<caption>Clicks, launches and matches")
+        #expect(title != nil)
+        // The app was created today, so the six days before it have no figures.
+        #expect(page.components(separatedBy: "<td class=\"n\">–</td><td class=\"n\">–</td>").count == 7)
+    }
+
+    @Test("a comparison takes the same days of the week, and can be left out")
+    func comparison() async {
+        await click("Spring")
+        service.clock.advance(seconds: 7 * 86_400)
+        await click("Spring", String(repeating: "1", count: 64))
+        await click("Spring", String(repeating: "2", count: 64))
+        // The first session has ended after seven days.
+        let browser = await DashboardBrowser.signedIn(to: service)
+        let page = await browser.get("/?period=7d").text
+        #expect(page.contains("<dd class=\"change\">+100 %</dd>") && page.contains("same days of the week"))
+        #expect(!(await browser.get("/?period=7d&compare=off").text).contains("class=\"change\""))
+    }
+
+    @Test("the list of launches follows its filters, and each launch leads to its reasons")
+    func launches() async throws {
+        await click("Spring", String(repeating: "1", count: 64))
+        await service.check(String(repeating: "1", count: 64))
+        await service.check(String(repeating: "2", count: 64), fields: ["X-Request-ID": "phone-7"])
+        let all = PageMarkup.table("Launches", in: await browser.get("/launches").text).dropFirst()
+        #expect(all.map { $0[1] } == ["No match: no click", "Match"])
+        #expect(all.map { $0[4] } == ["–", "Spring"])
+        let filtered = await browser.get("/launches?outcome=no_match&reason=no_click").text
+        #expect(PageMarkup.table("Launches", in: filtered).count == 2)
+        #expect(await browser.get("/launches?reason=nonsense").status == 400)
+        let found = await browser.get("/launches?find=+phone-7+")
+        #expect(found.status == 303 && found.fieldLines.contains("Location: /launches/phone-7\n"))
+        let why = await browser.get("/launches/phone-7").text
+        #expect(
+            why.contains("No match: no click") && why.contains("No click has the launch&#39;s fingerprint")
+        )
+        #expect(why.contains("Shop &lt;b&gt;") && why.contains("phone-7"))
+        #expect(await browser.get("/launches/chk_01m879b64k000723s12pjw96b9").status == 404)
+        #expect(await browser.get("/launches?find=%3Cscript%3E").status == 400)
+    }
+
+    @Test("a click that no launch got is explained too")
+    func lostClick() async throws {
+        let answer = await service.click()
+        let id = try #require(answer.member("click_id"))
+        let page = await browser.get("/launches/\(id)")
+        #expect(page.status == 200 && page.text.contains("No check is known that got the click \(id)"))
+    }
+
+    @Test("texts of strangers and operators are texts, on every page")
+    func hostileTexts() async {
+        for text in [
+            "<script>alert(1)</script>", "\\\"><img src=x onerror=alert(1)>", "javascript:alert(1)", "{{x}}'",
+        ] {
+            await click(text)
+        }
+        await service.check(hex, fields: ["X-Client-Version": "<svg/onload=alert(1)>"])
+        for path in ["/", "/launches", "/launches?campaign=%3Cscript%3E%22"] {
+            let page = PageMarkup(await browser.get(path).text)
+            #expect(page.tags.count { $0.name == "script" } == 1 && page.rawTexts == [""])
+            #expect(
+                !page.tags.contains { $0.name == "img" || $0.attributes.keys.contains { $0.hasPrefix("on") } }
+            )
+            let links = page.tags.compactMap { $0.attributes["href"] }
+            #expect(links.allSatisfy { $0.hasPrefix("/") || $0 == "#main" || $0 == "data:," })
+        }
+    }
+
+    @Test("the first page, its style and its script stay within their sizes")
+    func sizes() async throws {
+        for number in 10..<60 {
+            await click("Campaign \(number)", String(repeating: "\(number)", count: 32))
+            await service.check(String(repeating: "\(number)", count: 32))
+        }
+        let page = await browser.get("/?period=91d")
+        let files = PageMarkup(page.text).tags.flatMap { tag in
+            [tag.attributes["href"], tag.attributes["src"]].compactMap(\.self)
+        }
+        .filter { $0.hasPrefix("/files/") }
+        #expect(files.count == 2)
+        var sizes: [String: Int] = [:]
+        for file in files {
+            let answer = await browser.get(file)
+            #expect(answer.status == 200 && answer.fieldLines.contains("immutable"))
+            sizes[String(file.suffix(3))] = answer.body.count
+        }
+        let (style, script) = (sizes["css"] ?? .max, sizes[".js"] ?? .max)
+        #expect(style <= 12_000 && script <= 20_000)
+        let first = page.body.count + style + script
+        #expect(first <= 60_000, "\(first)")
+    }
+}
+
+extension Answer {
+    /// Returns a number in an object of the body, as text.
+    fileprivate func number(_ object: String, _ member: String) -> String? {
+        guard let start = text.firstRange(of: "\"\(object)\":{"),
+            let found = text[start.upperBound...].firstRange(of: "\"\(member)\":")
+        else { return nil }
+        return String(text[found.upperBound...].prefix { $0.isNumber })
+    }
+}
