@@ -83,8 +83,8 @@ enum ServeCommand {
                 service.log.event(.error, "\(failure.explanation) \(failure.advice)")
             }
         }
-        if let dashboardURL = service.dashboardURL { Console.printNotice("dashboard at \(dashboardURL)") }
         // Scripts wait for this line; the log has it, too.
         Console.printNotice("listening on \(service.baseURL)")
+        if let dashboardURL = service.dashboardURL { Console.printNotice("dashboard at \(dashboardURL)") }
     }
 }
