@@ -37,7 +37,7 @@ struct ComposeTests {
     @Test("the servers' variables are a valid configuration, and the secrets are files that the servers get")
     func configuration() throws {
         let variables = try entries("  environment:", indentation: 4).mapValues { value in
-            // Without variables of its own, Compose puts in the default of each.
+            // Without variables in its environment, Compose uses each variable's default.
             value.hasPrefix("${") && value.hasSuffix(":-}") ? "" : value
         }
         for name in variables.keys {
@@ -116,7 +116,7 @@ struct ComposeTests {
         for name in names { #expect(Setting.all.contains { $0.environmentVariable == name }, "\(name)") }
     }
 
-    @Test("the image has the package trait, and its containers may do as little as the one on SQLite")
+    @Test("the image has the package trait, and its containers have no more rights than the one on SQLite")
     func hardening() throws {
         let server = try section("x-server: &server")
         #expect(

@@ -32,7 +32,7 @@ struct RefusedThreadTests {
     }
 
     @Test(
-        "a refused thread refuses the start and names the limit; a stop needs no further thread",
+        "if the system refuses a thread, the start fails and names the limit; a stop needs no further thread",
         .enabled(if: UnprivilegedUser.isPossible, "only root can switch to a user whose threads are limited")
     )
     func everyNumberOfThreads() throws {

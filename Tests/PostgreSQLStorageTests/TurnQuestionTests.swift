@@ -134,7 +134,7 @@ struct TurnQuestionTests {
     }
 
     @Test(
-        "about installations are answered last, so that a click that a check sees claimed has its installation",
+        "about installations are answered last, so that a check that sees a claim sees its installation too",
         arguments: 0..<6
     )
     func installationsLast(others: Int) throws {
@@ -169,7 +169,7 @@ struct TurnQuestionTests {
         guard case .click(7) = answer else { Issue.record("\(String(describing: answer))"); return }
     }
 
-    @Test("of one statement fail alone if it fails")
+    @Test("fail if their statement fails, without those of other statements")
     func failingStatement() throws {
         try harness.database.execute("DROP TABLE learnt_counters")
         let learnt = RowQuestion.learnt(.organic, 1, scope)
@@ -232,7 +232,7 @@ struct TurnQuestionTests {
     }
 
     @Test(
-        "are not sent while four turns, or after pauses sixteen, have no answer, and never if their checks have given up",
+        "are not sent while four turns (sixteen after pauses) have no answer, and never if their checks have given up",
         arguments: [4, 16]
     )
     func slowServer(turns: Int) throws {

@@ -210,7 +210,7 @@ struct MoveTests {
         }
     }
 
-    /// What operators read.
+    /// The reports that operators read.
     private struct Reports: Equatable, Sendable {
         let statistics: StatisticsReport
         let checks: CheckPage
@@ -310,7 +310,7 @@ struct MoveTests {
     func tables() async throws {
         let test = try await TestStore(.sqlite)
         let place = try await PostgreSQLPlace.make(at: TestStore.noon)
-        // From here on, nothing changes the thread, to which the connection belongs.
+        // From here on, the test stays on one thread, to which the connection belongs.
         let connection = try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 1000)
         func texts(_ sql: String) throws -> [String] {
             var texts: [String] = []

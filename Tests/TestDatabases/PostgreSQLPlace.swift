@@ -23,7 +23,7 @@ package final class PostgreSQLPlace: TestPlace {
     /// Creates a database for a test whose clock starts at a time, as soon as few enough other tests have one.
     package static func make(at start: Timestamp) async throws -> PostgreSQLPlace {
         let permit = await PlacePermit.take()
-        // The call waits for the server, and so must leave the threads that run all tests.
+        // The call waits for the server, so it must not block the threads that run all tests.
         return try await onLoop { try PostgreSQLPlace(permit, at: start) }
     }
 

@@ -14,7 +14,7 @@ extension QuestionKind {
             return try elements.first { row throws(PostgreSQLError) in .home(try Self.home(&row)) }
         case .key:
             return try elements.all(Self.keyRow).map { found in
-                // An answer with fewer rows than one slot may have is complete in each slot.
+                // An answer with fewer rows than the limit of one slot has all rows of each slot.
                 .key(
                     KeyRows(
                         closed: found.compactMap(\.closed),

@@ -25,7 +25,8 @@ struct DirectoryJob: Job {
     /// The time after which a server that wrote nothing does an empty transaction, in nanoseconds: other servers forget
     /// a server after 30 seconds.
     private static let lifeInterval: UInt64 = 10_000_000_000
-    /// The server asks the file system for the size of each of its files.
+    /// Reading the size is slow, because the database server asks the file system for the size of each of its
+    /// files.
     private static let sizeInterval: UInt64 = 60_000_000_000
 
     init(_ context: JobContext<PostgreSQLReader>, _ directory: DirectoryCache, _ slots: SlotTable) {

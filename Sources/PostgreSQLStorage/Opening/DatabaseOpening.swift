@@ -174,7 +174,7 @@ struct DatabaseOpening: Sendable {
         return parts.filter { part in part.contains { !$0.isWhitespace } }.map { String($0) }
     }
 
-    /// The numbers that the database's identifiers and partitions were made with.
+    /// Returns the parameters with which the identifiers and the partitions of the database are made.
     func form(_ connection: BlockingConnection) throws(StoreError) -> DatabaseForm {
         try StoreError.translating { () throws(PostgreSQLError) -> DatabaseForm in
             let shortDays: Int64 = try connection.execute(Self.readForm).value(0, 0)
@@ -208,7 +208,7 @@ struct DatabaseOpening: Sendable {
     private static let readForm = PreparedStatement("SELECT short_days::int8 FROM form")
 }
 
-/// The numbers that identifiers and partitions of a database are made with, which never change.
+/// The parameters with which the identifiers and the partitions of a database are made; they never change.
 struct DatabaseForm: Equatable, Sendable {
     /// The longest window, in days, of clicks that are stored with their day.
     let shortDays: Int64

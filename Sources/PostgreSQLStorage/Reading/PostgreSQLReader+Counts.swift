@@ -193,7 +193,7 @@ extension PostgreSQLReader {
         "SELECT name, value FROM figures WHERE scope = $1 AND report = 'collisions'"
     )
 
-    /// Reads the buckets one after the other: the first position of all is that of the first bucket.
+    /// Reads the buckets one after the other; the position before all rows is in the first bucket.
     func indexedClicks(
         of scope: Scope,
         after position: IndexedClick.Position,

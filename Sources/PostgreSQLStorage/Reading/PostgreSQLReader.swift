@@ -86,7 +86,7 @@ extension PostgreSQLReader {
         "SELECT number FROM apps WHERE id_high = $1 AND id_low = $2"
     )
 
-    /// Returns the number of the newest click with the day's partition, or in slot -1.
+    /// Returns the largest number of a click; 0 without clicks.
     func newestClick() throws(PostgreSQLError) -> Int64 {
         try first(Self.newestClick) { $0.get("number") } ?? 0
     }

@@ -26,7 +26,8 @@ final class WriteBatch {
     /// The rows that the transaction has read and changed.
     var rows = TransactionRows()
     private var changes = Changes()
-    /// The counts of links and the named values that the transaction adds to; its other counts come last.
+    /// The counts of links and the named values that the transaction adds to; its other counts are added at
+    /// its end.
     var payload = CountPayload() { didSet { changeCount += 1 } }
     private var saved: (rows: TransactionRows, changes: Changes, payload: CountPayload)?
     private var statements: [SlotStatement: PreparedStatement] = [:]
@@ -46,7 +47,8 @@ final class WriteBatch {
     /// The identifiers of links, which never change.
     private var linkIDs: [Int64: LinkID] = [:]
 
-    /// After so many, the connection is renewed: the server keeps all that it has prepared, and days pass.
+    /// The number of statements after which the connection is renewed: the server keeps all of them, and each
+    /// day needs others.
     private static let maximumStatements = 64
     private static let maximumLinkIDs = 20_000
 

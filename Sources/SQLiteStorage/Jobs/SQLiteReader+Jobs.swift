@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Reads the table of jobs; the other reads of jobs are in the folders of their subjects.
+/// Reads the table of jobs; a job's other reads are in the folder of its subject, such as `Drift`.
 extension SQLiteReader: ClockReader {
     func numberedApps() throws(SQLiteError) -> [NumberedApp] {
         try connection.statement("SELECT number, name, window_seconds FROM apps").all { row in

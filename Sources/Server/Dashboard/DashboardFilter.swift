@@ -24,7 +24,7 @@ struct DashboardFilter {
         let first = apps.map { Self.day(of: $0.createdAt) }.min() ?? today
         var days: ClosedRange<Int64>?
         if let from = chosen.from {
-            // A page of more days than the calendar of one life has no reader.
+            // Bound the number of days, because a page with more of them would be useless.
             let start = max(Self.day(of: from), today - Self.maximumDays)
             days = start...min(max(chosen.to.map(Self.day) ?? today, start), start + Self.maximumDays)
         }

@@ -13,11 +13,12 @@ public enum RowCacheFailure: Error {
 /// from it is dropped, all noted questions are fetched together, and the read runs again from its start. So a read takes
 /// as many trips as its rows depend on each other, and no code but the read itself knows which rows it needs.
 ///
-/// **Storage remembers nothing from a void run.** "Nothing" may be wrong there, so it must not reach any memory that
-/// outlives the run, and no answer may leave. A read whose result is kept therefore throws ``RowCacheFailure/missing``
-/// and does not return: the learning epoch, the sums of a model, the count around an address, and the clicks of a
-/// summary. ``liveClickCount(of:at:)`` returns 0, because only large counts are kept, and one that was dropped is read again. What a void run may do is ask for
-/// more than is needed, in this cache or for a summary.
+/// **Storage remembers nothing from a void run.** The results of a void run may be wrong, so they must not
+/// reach memory that outlives the run, and no answer may be sent. A read whose result is kept therefore
+/// throws ``RowCacheFailure/missing`` and does not return: the learning epoch, the sums of a model, the count
+/// around an address, and the clicks of a summary. ``liveClickCount(of:at:)`` may return 0, because only
+/// large counts are kept, and a count that was dropped is read again. A void run may ask for more than is
+/// needed: for rows in this cache, or for a summary.
 ///
 /// Only the loop's thread uses it.
 public final class RowCache: LoopRows, LinkRows {

@@ -41,7 +41,7 @@ public final class DirectoryCache: Sendable {
 
     /// Makes a snapshot the current one, unless a later one is.
     ///
-    /// Loops look at it within 200 ms, and at once after ``StoreState/noteDirectoryChange()``.
+    /// Loops use it within 200 ms, and at once after ``StoreState/noteDirectoryChange()``.
     public func publish(_ fresh: Snapshot) {
         latest.withLock { if $0.version < fresh.version { $0 = fresh } }
     }

@@ -41,7 +41,8 @@ public protocol LoopReader: DatabaseReader, DirectoryReader, NumberReader {
     func fetch(for rows: Rows, until deadline: UInt64) async throws(Failure)
 }
 
-/// A connection whose reads are answered at once: constants, so that a check neither suspends nor reads twice.
+/// Constants for a connection whose reads are answered at once, so that a check neither suspends nor reads
+/// twice.
 extension LoopReader where Rows == Self {
     public var rows: Self { self }
     public var isVoid: Bool { false }

@@ -104,7 +104,8 @@ struct LearningTests {
         }
         #expect(increments.sums[CounterKey(.delays, UInt64(DelayBins.bin(forSeconds: 60)))] == 600)
         let model = MatchingModel(sums: increments.sums, epoch: epoch, at: noon)
-        // 150 of 600 added to 56 of 80 is 0.303 instead of 0.70, so that a click from elsewhere counts more.
+        // The prior is an agreement in 56 of 80 pairs (0.70). With 150 of 600 pairs more, it is 0.303, so a
+        // click from elsewhere counts more.
         let click = [Scenario.candidate(1, secondsAgo: 300)]
         let before = Scenario.posterior(click, organic: 9, model: Scenario.model)
         let after = Scenario.posterior(click, organic: 9, model: model)

@@ -37,7 +37,7 @@ final class PostgreSQLBench {
         )
     }
 
-    /// The first word of `pgbench --version` and its number.
+    /// The output of `pgbench --version`: the program's name and version.
     static func version() throws -> String {
         let output = try ExternalProgram.run(try pgbench.path, ["--version"])
         return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
@@ -135,7 +135,7 @@ extension PostgreSQLBench {
         let seeder = Seeder(plan: plan, installation: server.installation, bench: bench)
         try seeder.record(plan.stored, on: server)
         server.stop()
-        // A number has 5 bits for the server that gave it, and this one's are 0.
+        // A click's number has 5 bits for the server that assigned it. This server's number is 0.
         guard copies <= 32 else { throw BenchmarkError("A database has at most 32 copies of a click.") }
         for table in ["clicks", "click_index", "click_addresses"] where copies > 1 {
             let columns = try database.database.execute(

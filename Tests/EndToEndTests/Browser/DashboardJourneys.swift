@@ -7,7 +7,7 @@ private final class DashboardStage: Sendable {
     let installation: Installation
     let server: AfterlinkProcess
     let browser: Chromium
-    /// Address and port of the dashboard, as its start has printed them.
+    /// The address and port of the dashboard, as the server printed them at its start.
     let address: String
 
     init() throws {

@@ -89,7 +89,7 @@ final class SharedDatabase: Sendable {
         do {
             return try LoadedKeys(configuration, store, databaseIsNew: databaseIsNew)
         } catch {
-            // A process that ends soon disappears from the list of running servers.
+            // A process that ends disappears from the list of running servers soon.
             try tables.stop(server)
             throw error
         }

@@ -65,7 +65,7 @@ final class KeyringTables: Sendable {
     }
 }
 
-/// The keyring as one process uses it; any thread may.
+/// The keyring as one process uses it, from any thread.
 struct TableKeyring: KeyringRows {
     let tables: KeyringTables
     /// Nil for a command.

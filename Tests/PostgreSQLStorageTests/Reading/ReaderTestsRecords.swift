@@ -61,7 +61,7 @@ struct ReaderTestsRecords {
         #expect(none.span == nil)
     }
 
-    @Test("a click in slot -1 whose day has no partition is read too, and one of a leapt clock")
+    @Test("a click in slot -1 whose day has no partition is read too, and so is one from a clock that leapt")
     func daysWithoutPartition() throws {
         let old = try harness.add(.sample(at: ReaderHarness.time(-10 * 86_400)), isLong: true)
         let new = try harness.add(.sample(at: noon, visit: 3))

@@ -80,7 +80,7 @@ struct ClaimingTests {
         }
     }
 
-    @Test("a click stays open if the claim that waited first is rolled back")
+    @Test("a waiting claim gets the click if the claim before it is rolled back")
     func rollback() throws {
         defer { end() }
         let click = try record(try .sample(1))
@@ -134,7 +134,7 @@ struct ClaimingTests {
         #expect(try database.number("SELECT count(*) FROM click_index WHERE is_undelivered = 1") == 0)
     }
 
-    @Test("an answer that another caller has got is no longer its first caller's")
+    @Test("an answer that went to another caller is no longer repeated for the first caller")
     func undeliveredToAnother() throws {
         defer { end() }
         let click = try record(try .sample(1))
@@ -148,7 +148,7 @@ struct ClaimingTests {
         #expect(try database.number(callers) == 1)
     }
 
-    @Test("an answer that was not delivered stays its installation's, which other servers may have answered")
+    @Test("an undelivered answer still belongs to its installation, to which other servers may have sent it")
     func undeliveredToInstallation() throws {
         defer { end() }
         let click = try record(try .sample(1))
@@ -159,7 +159,7 @@ struct ClaimingTests {
         #expect(try servers[0].claim(click, install: 7)?.replayed == click)
     }
 
-    @Test("an answer that other servers may have repeated stays its caller's")
+    @Test("an undelivered answer that other servers may have repeated goes to no other caller")
     func undeliveredTooLate() throws {
         defer { end() }
         let click = try record(try .sample(1))
@@ -204,7 +204,7 @@ struct ClaimingTests {
         #expect(try database.number(deadlocks) == 0)
     }
 
-    @Test("a click that was consumed behind the back of the locks is not claimed again")
+    @Test("a click that was consumed in spite of the locks is not claimed again")
     func guardedClaim() throws {
         defer { end() }
         let click = try record(try .sample(1))

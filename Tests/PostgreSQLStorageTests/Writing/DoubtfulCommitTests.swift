@@ -110,7 +110,7 @@ struct DoubtfulCommitTests {
     @Test("an idle server shows that it runs")
     func heartbeat() throws {
         defer { server.stop() }
-        // A batch without changes does no transaction soon after another one.
+        // A batch without changes begins no transaction if the last one was shortly before.
         let batch = "SELECT batch FROM servers"
         let before = try database.number(batch)
         #expect(try server.write(.barrier).isDone)

@@ -9,7 +9,7 @@ private final class FlakyCourse: Sendable {
     enum Failure {
         /// The connection is lost after the commit, and before its result.
         case lostAnswer
-        /// The connection is lost before the commit; nobody knows which of the two it was.
+        /// The connection is lost before the commit, so the process cannot know whether the commit was done.
         case lostRequest
         /// As `lostRequest`, and the batch may be done again.
         case lostRepeatable

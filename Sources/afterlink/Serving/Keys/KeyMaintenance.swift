@@ -7,7 +7,7 @@ internal import Threads
 /// Reloads server keys and address keys when they change, reports them to other servers, and destroys keys that are no
 /// longer needed.
 ///
-/// Used only on the thread of ``KeyMaintenanceThread``.
+/// It is used only on the thread of ``KeyMaintenanceThread``.
 struct KeyMaintenance {
     private var keys: LoadedKeys
     private var keyring: Keyring
@@ -76,7 +76,7 @@ struct KeyMaintenance {
                 ).advising("Put the key back, as a further line below a new key.")
             }
             if let refusal = source.refusal(of: list, after: keys.list) {
-                // Logged once; the rest of the work goes on with the keys of the start.
+                // This is logged once, and the service continues with the keys of its start.
                 stamp = observed.stamp
                 throw refusal
             }
@@ -88,7 +88,7 @@ struct KeyMaintenance {
             stamp = observed.stamp
         }
         try publishChangedKeys(at: now)
-        // What is reported must be published before, because other servers then store clicks under it.
+        // Keys are published before they are reported, because other servers then store clicks under them.
         let held = HeldKeys(keyring.server, keyring.addresses, at: now)
         if source.isShared, held != observed.reported { try source.report(held) }
     }
