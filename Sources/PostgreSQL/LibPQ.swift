@@ -87,8 +87,10 @@ internal import CLibPQ
         unsafe PQstatus(pointer) == CONNECTION_BAD
     }
 
-    /// Continues to connect; called when the socket is ready for what the last call returned, and first when
-    /// it is ready for writing.
+    /// Continues to connect.
+    ///
+    /// The first call comes when the socket is ready for writing, and each further call when it is ready for
+    /// what the last call returned.
     func poll() -> Poll {
         // The connection is valid.
         switch unsafe PQconnectPoll(pointer) {

@@ -176,7 +176,7 @@ struct MoveTests {
         #expect(mixed.status == 1 && mixed.errors.contains("data of its own"), "\(mixed.errors)")
     }
 
-    @Test("a wrong call names the option, and never the password")
+    @Test("the error of a wrong call names the wrong option, and never the password")
     func wrongCalls() throws {
         for words in [
             ["--from", "afterlink.db", "--to", "postgres://u@h/d"], ["--from", "sqlite:x.db"],

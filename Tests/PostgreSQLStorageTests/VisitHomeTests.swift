@@ -5,7 +5,7 @@ import Testing
 @testable import PostgreSQLStorage
 @testable import Storage
 
-@Suite("The homes of a visit's clicks")
+@Suite("The home of a click: the bucket and slot of its row")
 struct VisitHomeTests {
     private static let day: Int64 = 86_400_000
 
@@ -26,7 +26,7 @@ struct VisitHomeTests {
         #expect(RowHome.day(of: number) == 100, "the record of a check is stored with its day")
     }
 
-    @Test("a visit is searched in all buckets and in slot -1 only if one of its clicks may have been moved")
+    @Test("a visit's clicks are searched in all buckets, and in slot -1, only if one may have been moved")
     func moved() {
         let moved = number(day: 100, milliseconds: 500_000, count: 3)
         let (before, after) = (

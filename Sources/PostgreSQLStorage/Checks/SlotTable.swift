@@ -11,7 +11,7 @@ final class SlotTable: Sendable {
     private struct State: Sendable {
         /// The last expiry of each slot's clicks; nil while more clicks may come.
         var neededUntil: [Int64: Timestamp?]
-        /// The slots that this process has created and the last read of the table may not contain.
+        /// The slots that this process has created, which the last read of the table may lack.
         var added: Set<Int64> = []
         /// The latest day that this process has seen or written to.
         var latest = RowHome.longSlot
@@ -50,9 +50,10 @@ final class SlotTable: Sendable {
 
     /// Returns the slots that checks read, in descending order.
     ///
-    /// These are the slots with clicks that can be matched, and the newest slot without, whose clicks explain
-    /// why a launch has no match. A day with partitions costs each check two microseconds. So a future day is
-    /// left out until the day before it, unless this process has written to it because its clock was ahead.
+    /// These are the slots with clicks that can be matched, and the newest slot without such clicks, whose
+    /// clicks explain why a launch has no match. A day with partitions costs each check two microseconds. So
+    /// a future day is left out until the day before it, unless this process has written to it because its
+    /// clock was ahead.
     func hot(at now: Timestamp) -> [Int64] {
         let today = now.milliseconds / 86_400_000
         return state.withLock { state in

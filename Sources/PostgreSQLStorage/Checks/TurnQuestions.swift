@@ -64,9 +64,10 @@ final class TurnQuestions {
     private var askers: [Asker] = []
     private var nextWake: MonotonicTime?
 
-    /// The number of turns whose statements the server may have at once without a pause between them.
+    /// The number of turns without an answer from which on further turns wait for ``pause``.
     static let usualUnderWay = 4
-    /// The number that it may have at most, while it is silent or far away.
+    /// The maximum number of turns without an answer, which is reached while the server is silent or far
+    /// away.
     static let maximumUnderWay = 16
 
     /// - Parameters:
@@ -160,8 +161,8 @@ final class TurnQuestions {
         }
     }
 
-    /// Makes new statements if the hot slots have changed, and drops the former ones: a server keeps all that a connection
-    /// has prepared.
+    /// Makes new statements if the hot slots have changed, and drops the former ones, because a server keeps
+    /// every statement that a connection has prepared.
     private func renewStatements() {
         let slots = hotSlots()
         guard slots != statements.slots else { return }
@@ -197,7 +198,7 @@ extension TurnQuestions {
     }
 
     private func connectionDidChange(_ state: PostgreSQLConnection.State) {
-        // The connection itself fails what was sent.
+        // The connection itself fails the calls whose statements were sent.
         guard let refusal else { return }
         let unsent = gathered.values.flatMap(\.askers)
         gathered = [:]

@@ -91,7 +91,8 @@ extension BlockingConnection {
 
     /// Locks the row of the job until the end of the transaction.
     ///
-    /// - Returns: the number of folds so far, from ``JobLease/noProgress`` on; nil if another server has the lease.
+    /// - Returns: the number of folds so far, which starts at ``JobLease/noProgress``; nil if another server
+    ///   has the lease.
     private func lockFold(_ lease: JobLease?) throws(PostgreSQLError) -> Int64? {
         guard let lease else { return try execute(Self.lockFold, JobLease.noProgress).value(0, 0) }
         let (now, length) = (lease.now.milliseconds, lease.milliseconds)

@@ -141,9 +141,9 @@ struct DatabaseOpening: Sendable {
     private func applyAlone(_ migration: Migration, on connection: BlockingConnection) throws(PostgreSQLError)
         -> Bool
     {
-        // A migration that waits for a lock stops everybody who comes after it.
+        // A migration that waits for a lock blocks every transaction that comes after it.
         try connection.execute("SET LOCAL lock_timeout = '2s'")
-        // Released with the transaction, also by a pooler.
+        // The lock ends with the transaction, also behind a pooler.
         try connection.execute(Self.lock)
         try connection.execute(Self.migrationTable)
         let applied = try AppliedMigrations(recordedIn: connection.execute(Self.appliedMigrations))

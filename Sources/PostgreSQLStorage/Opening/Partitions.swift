@@ -99,10 +99,12 @@ struct Partitions {
             }
         }
 
-        /// The columns of the unique indexes: the last two of `clicks` decide between servers that record one post.
+        /// The columns of the unique indexes: the last two of `clicks` decide between servers that record one
+        /// post.
         ///
-        /// Each divides the time into turns of twenty seconds, and the turns of the one begin in the middle of the
-        /// other's. So two times within ten seconds share a turn of at least one of them.
+        /// Each of these two divides time into turns of twenty seconds, and the turns of one start in the
+        /// middle of the other's. So two times less than ten seconds apart share a turn in at least one of
+        /// the two indexes.
         private var keys: [(suffix: StaticString, columns: StaticString)] {
             switch self {
             case .clicks:

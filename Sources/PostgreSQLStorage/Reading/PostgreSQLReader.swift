@@ -95,7 +95,7 @@ extension PostgreSQLReader {
         try first(Self.newestCheck) { $0.get("number") } ?? 0
     }
 
-    /// The last number of each bucket: an index starts with the bucket.
+    /// Selects the last number of each bucket separately, because the index starts with the bucket.
     private static func newest(_ table: StaticString) -> PreparedStatement {
         PreparedStatement(
             """
@@ -179,7 +179,7 @@ extension PostgreSQLReader {
     )
 }
 
-/// The filter of fingerprints is for databases that one process writes: there are no rows for it.
+/// There are no rows for the filter of fingerprints, which only databases with a single writing process have.
 extension PostgreSQLReader {
     func indexPosition(after position: Int64?, count: Int) -> Int64? { nil }
 

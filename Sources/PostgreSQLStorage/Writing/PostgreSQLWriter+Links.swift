@@ -116,8 +116,8 @@ extension PostgreSQLWriter {
     private static let insertFields = PreparedStatement(
         "INSERT INTO link_fields (link, field, position, value) SELECT * FROM unnest($1, $2, $3, $4)"
     )
-    /// Starts the exact counts of links with a limit, which each click raises in its transaction, from the
-    /// counts so far.
+    /// Starts the exact counts of links with a limit at the counts so far; each click then raises its link's
+    /// count in its own transaction.
     private static let insertLimits = PreparedStatement(
         """
         INSERT INTO link_limits (link, clicks) SELECT number, coalesce(c.clicks, 0)

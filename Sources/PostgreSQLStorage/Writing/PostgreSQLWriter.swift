@@ -200,7 +200,7 @@ extension PostgreSQLWriter {
         return true
     }
 
-    /// Marks an answer; returns false if it has the mark.
+    /// Marks an answer; returns false if it has the mark already.
     private func mark(_ number: Int64, isUndelivered: Bool) throws(PostgreSQLError) -> Bool {
         guard let claim = try batch.click(number)?.claim, claim.isUndelivered != isUndelivered else {
             return false

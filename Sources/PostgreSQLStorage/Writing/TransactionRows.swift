@@ -23,8 +23,8 @@ struct ClickRow {
 
 /// What the open transaction has read and locked, and has changed since.
 ///
-/// A value that is nil was looked for, and does not exist. All rows that a transaction changes are locked; posts and
-/// idempotency keys are not, because a unique index decides about them.
+/// A nil value means that the row was looked for and does not exist. All rows that a transaction changes are
+/// locked; posts and idempotency keys are not, because a unique index decides about them.
 struct TransactionRows {
     struct Pointer {
         let click: Int64
@@ -153,7 +153,7 @@ struct RowNeeds {
         }
     }
 
-    /// Adds what a click needs; `number` is one that it may get.
+    /// Adds what a click needs; `number` is a number that the click may get.
     private mutating func add(_ click: NewClick, _ scope: Scope, _ number: Int64) {
         let facts = click.facts
         let isLong = RowHome(of: number).slot == RowHome.longSlot
@@ -201,7 +201,7 @@ extension RowNeeds.Post {
 
     /// The turn of a click.
     ///
-    /// If another click has the same post and turn, the click gets its negative number instead.
+    /// If another click has the same post and turn, the click's negative number becomes its turn.
     static func turn(at time: Timestamp) -> Int64 { time.milliseconds / (2 * span) }
 
     /// Whether clicks of one post at these times have a turn in common; see the unique indexes of ``Partitions``.

@@ -14,7 +14,7 @@ final class WriteBatch {
         /// The clicks whose answers were marked as delivered or undelivered.
         var marked: Set<Int64> = []
     }
-    /// A learnt counter, which its addition creates if there is room.
+    /// A learnt counter; a write that adds to it also creates it if there is room.
     struct LearntKey: Hashable {
         let scope: Scope
         let key: CounterKey
@@ -26,8 +26,8 @@ final class WriteBatch {
     /// The rows that the transaction has read and changed.
     var rows = TransactionRows()
     private var changes = Changes()
-    /// The counts of links and the named values that the transaction adds to; its other counts are added at
-    /// its end.
+    /// The transaction's additions to counts of links and to named values; additions to other counts join
+    /// them at its end.
     var payload = CountPayload() { didSet { changeCount += 1 } }
     private var saved: (rows: TransactionRows, changes: Changes, payload: CountPayload)?
     private var statements: [SlotStatement: PreparedStatement] = [:]
@@ -38,7 +38,7 @@ final class WriteBatch {
     private var clearedCount: Int64 = 0
     /// Whether a refusal showed that another server has changed apps or keys.
     var mustReadDirectory = false
-    /// When the last claim was made that the transaction has inserted.
+    /// The time of the last claim that the transaction has inserted.
     var lastClaim: Timestamp?
     /// The newest click that was inserted.
     private var newest: Int64 = 0
@@ -266,7 +266,7 @@ extension WriteBatch {
         for number in needs.clicks { rows.addMissing(number) }
     }
 
-    /// Notes what was looked for, before what was found is added.
+    /// Notes that the rows do not exist; rows that were found then replace these notes.
     private func addAbsence(_ needs: RowNeeds) {
         for key in needs.installs where rows.installs[key] == nil {
             rows.installs.updateValue(nil, forKey: key)

@@ -142,7 +142,7 @@ struct DashboardJourneys {
         #expect(tab.complaints.isEmpty, "\(tab.complaints)")
     }
 
-    @Test("the keys change the period, the comparison and the help, and the address has all of it")
+    @Test("keys change the period and the comparison, both of which are in the address, and open the help")
     func keys() throws {
         let stage = try DashboardStage()
         try stage.makeTraffic()
