@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Descriptors", .blocking)
 struct DescriptorTests {
-    @Test("the server's descriptors are closed for started programs: after a click, TLS, and a rotated log")
+    @Test("programs that the server starts get none of its descriptors, even after TLS and a rotated log")
     func closeOnExecution() throws {
         let installation = try Installation()
         let log = installation.folder.appending(path: "requests.log")

@@ -32,7 +32,7 @@ struct KeyFileTests {
 
     private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-    /// Writes a text to a file, and keeps its mode.
+    /// Writes a text to a file, and keeps the file's mode.
     private func put(_ text: String, _ path: String) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     }

@@ -43,7 +43,8 @@ struct RefusedThreadTests {
             logs.append(try String(contentsOf: account.errorLog, encoding: .utf8))
         }
         #expect(outcomes.prefix(7).allSatisfy { $0 == .refused }, "\(outcomes)")
-        // With eight to eleven, the result depends on whether the temporary threads of the start have ended.
+        // With a limit of eight to eleven threads, the result depends on whether the temporary threads of the
+        // start have ended.
         #expect(outcomes.suffix(2).allSatisfy { $0 == .served }, "\(outcomes)")
         #expect(!outcomes.contains(.stuck) && !outcomes.contains(.ended), "\(outcomes)")
         #expect(logs.count { $0.contains("were not shown") } == 1, "keys are created once")

@@ -52,7 +52,7 @@ struct OpeningTests {
         #expect(try results.all.map { try $0.get() }.count { $0 } == 1)
     }
 
-    @Test("makes no connection to a former primary after one of them has seen its successor", .blocking)
+    @Test("makes no connection to a former primary once a connection has seen the new primary", .blocking)
     func formerPrimary() throws {
         var configuration = try opening().configuration
         configuration.longTimeLimit = .seconds(2)

@@ -21,7 +21,7 @@ struct TurnQuestionTests {
 
     init() throws { harness = try QuestionHarness() }
 
-    /// The part of a statement after its columns that finds the connections of a database that wait for a lock.
+    /// The FROM and WHERE clauses of a query for the connections of a database that wait for a lock.
     private static func waiting(in database: PostgreSQLTestDatabase) -> String {
         "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '\(database.name)'"
     }
@@ -322,7 +322,7 @@ private final class TableLock: @unchecked Sendable {
         connection = PostgreSQLConnection(harness.connection.settings, port: harness.loop.port)
         harness.others.append(connection)
         connection.start()
-        // The text of a lock is no literal, so its name is part of the statement's text.
+        // LOCK TABLE takes no parameters, so the name is part of the statement's text.
         let lock = PreparedStatement("LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE")
         try harness.run { [connection] _ in
             try await connection.waitUntilReady(by: QuestionHarness.end)

@@ -78,7 +78,7 @@ struct CountPayloadTests {
         for bytes in hostile { #expect(CountPayload(bytes) == nil) }
     }
 
-    @Test("a batch of clicks stays below the size that would be stored elsewhere")
+    @Test("the counts of a batch of clicks are small enough to be stored in their row")
     func isSmall() throws {
         var payload = CountPayload()
         for index in 0..<64 as Range<Int64> {

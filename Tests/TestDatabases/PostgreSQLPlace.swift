@@ -48,7 +48,7 @@ package final class PostgreSQLPlace: TestPlace {
             )
             let store = try PostgreSQLStore.open(configuration)
             store.stop(within: 60_000)
-            // Each test sees its own store as the first one.
+            // Each test opens the first store of its own database.
             try template.execute("DELETE FROM jobs")
         }
     }
@@ -173,7 +173,7 @@ package final class PostgreSQLPlace: TestPlace {
 
 /// Lets few tests have databases at a time, because the stores of each have threads and connections.
 ///
-/// A test that has one never waits for another one, so that tests do not wait for each other.
+/// A test that has a database gets another one at once, so two tests never wait for each other.
 private final class PlacePermit: Sendable {
     private static let permits = Permits(count: 8)
     /// The permits of the tests that have one.

@@ -52,7 +52,7 @@ final class PostgreSQLBench {
         }
     }
 
-    /// Returns a copy of a database with clicks that are all live, which is deleted with the returned value.
+    /// Returns a copy of a database whose clicks are all live; the copy is deleted with the returned value.
     func database(_ clicks: Int) throws -> ServedDatabase {
         let seed = try seeds[clicks] ?? store(clicks)
         seeds[clicks] = seed
@@ -96,7 +96,7 @@ final class PostgreSQLBench {
         return try Server(installation, bench, isDurable: isDurable, extra: extra, on: database.database)
     }
 
-    /// How many statements the database has executed whose text a pattern of LIKE describes.
+    /// Returns how many statements that match a pattern of LIKE the database has executed.
     func statements(_ database: ServedDatabase, like pattern: String) throws -> Double {
         let count = try cluster.execute(
             """

@@ -38,8 +38,8 @@ struct Row: Sendable {
     /// - Returns: a share for each figure; nil if the row cannot compare binaries.
     func compare(_ bench: Workbench, with rival: Workbench) throws -> [Figure]? {
         guard let contests else { return nil }
-        // The rival's contests come first, because they set the rates of the loads that do not wait for
-        // responses.
+        // The rival's contests are created first: they set the rates of the loads that send without waiting
+        // for responses.
         let (old, new) = (try contests(rival), try contests(bench))
         return try zip(old, new).flatMap { old, new in
             let rounds = try bench.interleaved([old.turn, new.turn])

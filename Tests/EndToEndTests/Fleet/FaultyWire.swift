@@ -148,8 +148,7 @@ private final class WirePair {
     let toDatabase: WireDirection
     let toServer: WireDirection
     private var commits = CommitFinder()
-    /// The reply to a COMMIT that must not be passed, as far as it was received; nil if there is no such
-    /// COMMIT.
+    /// The received part of a reply to COMMIT that must not be passed on; nil if there is no such reply.
     private var withheld: [UInt8]?
     private(set) var isReset = false
 

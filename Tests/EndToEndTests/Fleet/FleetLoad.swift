@@ -55,7 +55,7 @@ final class FleetLoad {
         case steady
         /// Every connection sends at once.
         case burst
-        /// Only the other callers' checks of clicks that some server was already asked about.
+        /// No new clicks; only checks for clicks that another caller has already asked some server about.
         case holding
         /// No new clicks.
         case draining

@@ -129,7 +129,7 @@ struct KeyringTests {
         // An old row cannot come back as a newer one, nor as one of the other kind.
         #expect(try refusal([addresses, row(own.number + 1, .server, own.wrapped)]).contains("exchanged"))
         #expect(try refusal([row(own.number, .addresses, own.wrapped), addresses]).contains("lacks keys"))
-        // The maintenance of a running server logs it once, and keeps the keys.
+        // The maintenance of a running server logs the refusal once, and keeps the keys.
         let found = server.found
         _ = try refusal([addresses, row(own.number + 1, .server, own.wrapped)])
         for _ in 0..<3 { server.turn() }

@@ -185,7 +185,7 @@ struct DoubtfulCommitTests {
         #expect(try await store.match(caller: 2).isMatch(of: click, at: TestStore.noon))
     }
 
-    @Test("a claim that was not stored is not taken for one under way, because another server may make it")
+    @Test("a claim that was not stored does not block its click, which another server may claim")
     func forgetsUndone() async throws {
         let database = MemoryDatabase(nil)
         let store = try FlakyStore(FlakyCourse([.lostRequest]), database, foreignAnswerMilliseconds: 2000)
@@ -233,7 +233,7 @@ struct DoubtfulCommitTests {
         store.state.expireWaiting()
         #expect(await late == .timedOut)
         gate.open()
-        // The claim consumed nothing, so this is no answer of it.
+        // The first claim consumed nothing, so this is a match and not a repeated answer.
         #expect(try await store.match(caller: 2).isMatch(of: click, at: TestStore.noon))
     }
 

@@ -125,7 +125,7 @@ struct RowNumberTests {
         }
     }
 
-    @Test("a database in a file counts in all bits")
+    @Test("in a database in a file, each number is the one before plus one")
     func countsPlainly() {
         let (layout, visit) = (NumberLayout.plain, hash(5))
         let first = layout.click(after: 0, at: TestStore.noon, visit: visit, window: .standard)
