@@ -412,7 +412,7 @@ struct RecordClickTests {
         #expect(await service.check(hex).member("status") == "match")
     }
 
-    @Test("a HEAD request announces that no person waits for a page")
+    @Test("a HEAD request, like a prefetch, shows that no person waits for the page")
     func heads() {
         #expect(AutomaticVisit.isAnnounced(by: Request(.head, path: "/summer25")))
         #expect(!AutomaticVisit.isAnnounced(by: Request(.get, path: "/summer25")))

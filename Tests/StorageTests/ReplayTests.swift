@@ -192,7 +192,7 @@ struct ReplayTests {
         #expect(try test.verify().problems == [])
     }
 
-    @Test("an undelivered answer goes to no other fingerprint, and to none after the window", arguments: backends)
+    @Test("an undelivered answer goes to its fingerprint only, and within its window", arguments: backends)
     func refusesLateRedelivery(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, grace: 0)
         let after = TestStore.noon.advanced(byMilliseconds: 86_400_001)
