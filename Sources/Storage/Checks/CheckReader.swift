@@ -111,7 +111,8 @@ struct CheckSnapshot<Rows: CheckRowReader>: EvidenceSource {
 struct CheckReader<Rows: CheckRowReader> {
     private var snapshot: CheckSnapshot<Rows>
     private let check: Check
-    /// Whether an answer that the check may get is perhaps under way at another server, so that the view is wrong.
+    /// Whether another server may be sending an answer that the check may get; the view is wrong in this
+    /// case.
     private(set) var isUnderWayElsewhere = false
 
     init(_ snapshot: CheckSnapshot<Rows>, _ check: Check) {

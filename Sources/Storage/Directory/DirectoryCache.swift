@@ -39,7 +39,7 @@ public final class DirectoryCache: Sendable {
 
     public var snapshot: Snapshot { latest.withLock { $0 } }
 
-    /// Makes a snapshot the current one, unless a later one is.
+    /// Makes a snapshot the current one, unless the current one is later.
     ///
     /// Loops use it within 200 ms, and at once after ``StoreState/noteDirectoryChange()``.
     public func publish(_ fresh: Snapshot) {

@@ -35,14 +35,13 @@ public struct StoreConfiguration: Sendable {
     public var isReadOnly = false
     /// How numbers of clicks and checks are made.
     public var numbers = NumberLayout.plain
-    /// The age, in milliseconds, up to which an unknown claim may be another server's whose response is not
-    /// written yet.
+    /// The age, in milliseconds, up to which another server may have made an unknown claim without having
+    /// written its response yet.
     ///
-    /// 0 if no other server writes to the database.
-    ///
-    /// Nil for the value of the kind of database.
+    /// 0 means that no other server writes to the database; nil means the default of the kind of database.
     public var foreignAnswerMilliseconds: Int64?
-    /// The number of records of checks at which a loop has them written without waiting, so that no write takes long.
+    /// The number of pending records of checks at which a loop requests that they are written, so that no
+    /// write takes long.
     public var recordsAtOnce = 512
     /// The maximum number of learnt sums that the job stores in one write.
     public var learntSumsAtOnce = LearntSlice.maximumLength
