@@ -5,7 +5,7 @@ struct DashboardFilter {
     let app: App?
     let isTest: Bool
     let span: DashboardSpan
-    /// Whether figures are shown with those of the span before.
+    /// Whether figures are compared with those of the earlier span.
     let compares: Bool
     let now: Timestamp
     private let apps: [App]

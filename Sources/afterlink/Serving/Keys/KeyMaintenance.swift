@@ -160,7 +160,8 @@ struct KeyMaintenance {
         let today = AddressKeys.day(of: now)
         let wasAhead = keys.addresses.firstDay > today + 1 && !settings.usesTestClock
         if wasAhead, let seed = AddressKeyFile.newSeed(from: today) {
-            // The clock was set forward and back: keys that start in the future would not change until then.
+            // The clock was set forward and back, so these keys start in the future and would not change
+            // until then.
             keys.addresses = try changeAddressKeys(at: now) { current in
                 current.firstDay > today + 1 ? AddressKeys([seed], readyUntil: now) ?? current : current
             }
@@ -225,8 +226,8 @@ struct KeyMaintenance {
 
 /// Runs ``KeyMaintenance`` twice a second on a thread of its own.
 ///
-/// Several processes of a database may do so at once. Stored keys change in one step, each address key is derived from the
-/// previous one, and the database records which keys are needed.
+/// Several processes with the same database may do this at once. Stored keys change in one step, each address
+/// key is derived from the previous one, and the database records which keys are needed.
 final class KeyMaintenanceThread: Sendable {
     private let stopping = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)

@@ -30,7 +30,8 @@ protocol KeySource: Sendable {
     func serverKeys() throws -> ServerKeyList
     func addressKeys(at now: Timestamp) throws -> AddressKeys
 
-    /// Returns a value that changes with the stored keys and with what other servers hold; and what this server reported.
+    /// Returns a stamp that changes with the stored keys and with the keys that other servers hold, and the
+    /// keys that this server reported.
     func observe() throws -> (stamp: [[Int]], reported: HeldKeys?)
 
     /// Reports to other servers the keys that this process finds clicks under.
@@ -75,7 +76,7 @@ struct StartKeys {
     var addresses: AddressKeys
     /// The number of previous server keys that the database knows and the source lacks.
     let missing: Int
-    /// What the log tells at the start, as a clause.
+    /// Remarks for the log at the start, each a clause.
     var remarks: [String] = []
 }
 
@@ -163,8 +164,8 @@ struct KeyFiles: KeySource {
 extension HeldKeys {
     /// Describes the keys of a process.
     init(_ server: ServerKeys, _ addresses: AddressKeys, at now: Timestamp) {
-        // Servers destroy old days, and begin new seeds, at slightly different times. They agree on a day after all of
-        // these.
+        // Servers destroy old days, and begin new seeds, at slightly different times. On a day after all of
+        // these, they have the same key.
         let last = max(addresses.seeds.last?.day ?? 0, AddressKeys.day(of: now))
         let day = (last / Self.days + 1) * Self.days
         self.init(

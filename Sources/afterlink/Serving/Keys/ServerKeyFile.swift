@@ -156,7 +156,7 @@ struct ServerKeyList: Equatable {
     private func has(_ key: Entry) -> Bool { entries.contains { $0.bytes == key.bytes } }
 }
 
-/// What decides which key of a shared keyring is stored under: the newest one that all running servers hold.
+/// The keys that running servers hold: the newest one that all of them hold hashes new clicks.
 struct KeyHolders: Equatable {
     /// The first words of the check values of the server keys that each other server holds.
     let others: [[UInt64]]

@@ -4,8 +4,8 @@ internal import Storage
 
 /// Key files for a database that several machines share: every server has the same two files.
 ///
-/// The first start creates them. Server keys cannot change while servers run, because nothing would tell when all of
-/// them have the new file.
+/// The first start creates them. Server keys cannot change while servers run, because no server could know
+/// when all of them have the new file.
 struct SharedKeyFiles: KeySource {
     private let files: KeyFiles
     private let keyring: any KeyringRows
