@@ -48,7 +48,8 @@ package final class PostgreSQLPlace: TestPlace {
             )
             let store = try PostgreSQLStore.open(configuration)
             store.stop(within: 60_000)
-            // Each test opens the first store of its own database.
+            // A test's store must be the first store of its database, so what the template's jobs noted is
+            // deleted.
             try template.execute("DELETE FROM jobs")
         }
     }

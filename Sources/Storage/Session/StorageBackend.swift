@@ -36,7 +36,7 @@ public protocol LoopReader: DatabaseReader, DirectoryReader, NumberReader {
     ///
     /// - Parameters:
     ///   - rows: the rows of one check.
-    ///   - deadline: when its caller stops waiting, in nanoseconds of the monotonic clock.
+    ///   - deadline: when the caller of the read stops waiting, in nanoseconds of the monotonic clock.
     /// - Throws: if not all of these rows could be read.
     func fetch(for rows: Rows, until deadline: UInt64) async throws(Failure)
 }
