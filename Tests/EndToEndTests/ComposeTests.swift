@@ -99,7 +99,7 @@ struct ComposeTests {
         #expect(proxy.contains("\n    keepalive_requests \(requests);\n"))
         #expect(proxy.contains("X-Forwarded-For $proxy_add_x_forwarded_for;"))
         #expect(try section("  proxy:").contains("      - ./nginx.conf:/etc/nginx/conf.d/default.conf:ro"))
-        // The article has the same location.
+        // The article has the same `location` block as the proxy's configuration.
         let article = try Repository.text("Sources/afterlink/Afterlink.docc/ManyServers.md")
         let location = proxy.components(separatedBy: "\n").drop { !$0.contains("location /") }
         #expect(location.count > 5)
@@ -116,7 +116,7 @@ struct ComposeTests {
         for name in names { #expect(Setting.all.contains { $0.environmentVariable == name }, "\(name)") }
     }
 
-    @Test("the image has the package trait, and its containers have no more rights than the one on SQLite")
+    @Test("the image has the package trait, and its containers are restricted like the one on SQLite")
     func hardening() throws {
         let server = try section("x-server: &server")
         #expect(

@@ -55,7 +55,7 @@ struct DatabaseServerStartTests {
         return (lines, try HTTPTestClient(port: port))
     }
 
-    @Test("a server that the database refuses for good reports it at once")
+    @Test("a server that the database refuses for good reports the refusal at once")
     func refused() throws {
         try write("wrong", to: "password")
         let missing = folder.file("missing")

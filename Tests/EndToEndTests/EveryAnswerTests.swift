@@ -153,7 +153,7 @@ struct EveryAnswerTests {
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n": 505,
     ]
 
-    @Test("a malformed, too large or too slow request gets a response of the same form, which closes")
+    @Test("a malformed, too large or too slow request gets the same form, and its connection closes")
     func refusals() throws {
         let server = try AfterlinkProcess(Installation(), ["--timeout-header", "1", "--timeout-body", "1"])
         for (bytes, status) in Self.malformed {

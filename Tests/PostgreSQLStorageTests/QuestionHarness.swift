@@ -22,7 +22,7 @@ final class QuestionHarness: @unchecked Sendable {
     let questions: TurnQuestions
     /// Further connections of the loop.
     var others: [PostgreSQLConnection] = []
-    /// The time at which slots count as hot (read by each question) or not.
+    /// The time by which each question decides which slots are hot, that is, which slots it reads.
     var now = QuestionHarness.noon
 
     /// Connects to the test's database, or to another server; `pause` is that of ``TurnQuestions``.

@@ -111,7 +111,7 @@ struct TurnQuestionTests {
         #expect(statements == [QuestionStatements.text(.key, harness.slots.hot(at: harness.now)).text])
     }
 
-    @Test("read the slots with live clicks, the newest one without, and no days ahead")
+    @Test("read the slots with live clicks and the newest slot without any, but no days ahead")
     func hotSlots() {
         let moments: [Int64: Timestamp?] = [
             -1: nil, 1: Timestamp(milliseconds: 10), 2: Timestamp(milliseconds: 20),
@@ -232,7 +232,7 @@ struct TurnQuestionTests {
     }
 
     @Test(
-        "are not sent while four turns (sixteen after pauses) have no answer, and never if their checks have given up",
+        "wait while four turns (sixteen after pauses) have no answer, and are dropped if their checks give up",
         arguments: [4, 16]
     )
     func slowServer(turns: Int) throws {

@@ -209,7 +209,7 @@ extension PostgreSQLStore: TestDatabase {
 
     private func run(_ jobs: [any Job]) throws(StoreError) { for var job in jobs { try job.runToEnd() } }
 
-    /// Makes and drops partitions, sweeps, and compacts counts.
+    /// Runs the jobs of PostgreSQL, which make and drop partitions and delete old rows, and compacts counts.
     @discardableResult
     package func runRetention() throws(StoreError) -> RetentionProgress {
         try run(makeOwnJobs())

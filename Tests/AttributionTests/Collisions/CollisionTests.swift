@@ -193,7 +193,7 @@ struct FalseMatchEstimateTests {
         return facts
     }
 
-    @Test("are computed from recorded checks by fingerprint, with probabilities above the stated maximum")
+    @Test("are computed from records of checks by fingerprint; a probability may exceed the stated maximum")
     func records() {
         var estimate = FalseMatchEstimate()
         var sure = facts(.match, confidence: 0.99, method: .probabilistic)

@@ -113,7 +113,7 @@ extension BrowserTab {
 )
 struct DashboardJourneys {
     @Test(
-        "by keyboard alone, from a one-time link to the reason of a launch without a match, with script and without",
+        "keys alone lead from a one-time link to the reason of a launch without a match",
         arguments: [true, false]
     )
     func reason(runsScript: Bool) throws {

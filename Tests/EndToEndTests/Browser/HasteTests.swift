@@ -57,7 +57,7 @@ extension BrowserJourneys {
         func leaves() throws {
             let link = try LinkStage.current.link("leaves")
             var visitor = try visitor("chrome")
-            // Neither the model nor a timer arrives.
+            // The page never gets the model, and its timers never end.
             visitor.script = """
                 NavigatorUAData.prototype.getHighEntropyValues = () => new Promise(() => {});
                 window.setTimeout = () => 0;

@@ -36,7 +36,7 @@ struct FleetLedger {
         var isOver: Bool { callerCount > 0 && decided.count == callerCount }
     }
 
-    /// Added to the clicks' numbers in requests, so that several loads can use one database.
+    /// The requests contain a click's number plus this number, so that several loads can use one database.
     private let first: Int
     private let network: Int
     private(set) var entries: [Entry] = []

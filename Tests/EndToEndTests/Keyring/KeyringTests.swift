@@ -333,7 +333,7 @@ struct SharedKeyFileTests {
         #expect(second.found == first.found && second.addresses.seeds == first.addresses.seeds)
     }
 
-    @Test("a server with other keys is refused, and `doctor` names one that runs")
+    @Test("a server with other keys is refused; `doctor` names it if it runs already")
     func others() throws {
         let first = try database.start(1, secret: nil, databaseIsNew: true)
         try copy(to: 2)
@@ -395,7 +395,7 @@ struct SharedKeyFileTests {
         let unknown = try failure { _ = try database.load(2, secret: nil) }
         #expect(unknown.explanation.contains("Server 1 of the database lacks the first key of"))
         #expect(unknown.advice.contains("Append the new key below the current one"))
-        // If the new key is below the current one, the server only finds clicks under it.
+        // Below the current key, the new key does not store clicks: the server only finds clicks under it.
         try database.write(former + new, to: path(2, "afterlink.key"))
         let second = try database.start(2, secret: nil)
         #expect(second.current == own && second.found.count == 2)

@@ -120,7 +120,8 @@ struct ClaimingTests {
         #expect(try servers[0].claim(click)?.isClaimed == true)
         try failToDeliver(click)
         #expect(try database.number("SELECT count(*) FROM click_index WHERE is_undelivered = 1") == 1)
-        // From now on another server may give the answer, so this one does not know whether it was sent.
+        // From now on, another server may give the answer, so this server does not know whether the answer
+        // was sent.
         let check = Check.sample(caller: 1)
         #expect(servers[0].state.ledger.wasAnswered(click, claimedAt: check.at, before: check) == nil)
         let outcomes = ConditionLock<[ClaimOutcome?]>([])

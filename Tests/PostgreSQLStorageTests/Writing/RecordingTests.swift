@@ -88,8 +88,7 @@ struct RecordingTests {
     @Test("of equal posts with two times on two servers at once, one is recorded", arguments: [1, 9999])
     func concurrentDuplicates(apart milliseconds: Int64) throws {
         defer { end() }
-        // A new turn of a unique index begins between the two times of some pairs, and of other pairs none
-        // does.
+        // Between the two times of some pairs, a turn of a unique index (20 seconds) begins; of others, none does.
         let times = (0..<40).map { Int64($0) * 1000 }
         let clicks = try times.enumerated().map { number, time in
             try [0, milliseconds].map { try NewClick.sample(UInt64(number) + 1, after: time + $0) }

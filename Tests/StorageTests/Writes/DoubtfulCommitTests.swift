@@ -11,7 +11,7 @@ private final class FlakyCourse: Sendable {
         case lostAnswer
         /// The connection is lost before the commit, so the process cannot know whether the commit was done.
         case lostRequest
-        /// As `lostRequest`, and the batch may be done again.
+        /// Like `lostRequest`, but the batch may be done again.
         case lostRepeatable
         /// Another server has changed the same rows.
         case conflict
