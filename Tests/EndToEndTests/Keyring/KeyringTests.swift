@@ -137,7 +137,7 @@ struct KeyringTests {
         #expect(database.logged.components(separatedBy: "damaged or exchanged").count == 2)
     }
 
-    @Test("a new key is stored under when every running server finds clicks under it")
+    @Test("servers store under a new key when every running server finds clicks under it")
     func rotation() throws {
         let (first, second) = (try database.start(1, databaseIsNew: true), try database.start(2))
         let former = first.current

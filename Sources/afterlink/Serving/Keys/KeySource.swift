@@ -30,14 +30,16 @@ protocol KeySource: Sendable {
     func serverKeys() throws -> ServerKeyList
     func addressKeys(at now: Timestamp) throws -> AddressKeys
 
-    /// Returns a stamp that changes with the stored keys and with the keys that other servers hold, and the
-    /// keys that this server reported.
+    /// Returns the keys that this server reported, and a stamp.
+    ///
+    /// The stamp changes when the stored keys change, and when the keys that other servers hold change.
     func observe() throws -> (stamp: [[Int]], reported: HeldKeys?)
 
     /// Reports to other servers the keys that this process finds clicks under.
     func report(_ keys: HeldKeys) throws
 
-    /// Returns why a running service may not replace the server keys that it read before by these; nil if it may.
+    /// Returns why a running service may not use this list instead of the server keys that it has read; nil
+    /// if it may.
     func refusal(of list: ServerKeyList, after former: ServerKeyList) -> CommandFailure?
 
     /// Changes the server keys in one step for all processes.
