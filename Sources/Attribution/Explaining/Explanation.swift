@@ -56,7 +56,7 @@ extension Explanation {
         return installed.map { "\(text) \($0)" } ?? text
     }
 
-    /// A sentence about a device that had the app already a day before the credited click; nil for any other
+    /// A sentence about a device that already had the app a day before the credited click; nil for any other
     /// device.
     ///
     /// If no credited click is known, the launch takes its place.

@@ -10,8 +10,8 @@ final class BlockingConnection {
     private let connection: PostgreSQLConnection
     /// The time after which a statement fails.
     private let timeLimit: Duration
-    /// The statements that answer questions: these name slots in their texts, and those of `fixedQuestions`
-    /// do not.
+    /// The statements for questions that read several slots, which their texts name; `fixedQuestions` needs
+    /// none.
     var slotQuestions = QuestionStatements([])
     var fixedQuestions = QuestionStatements([])
 

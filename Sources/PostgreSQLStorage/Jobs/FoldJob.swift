@@ -34,7 +34,7 @@ struct FoldJob: Job {
 /// The names that one server has admitted, as long as no other server has folded since.
 struct FoldMemory {
     fileprivate var names = AdmittedNames()
-    /// The number of folds up to the one that the names are from; nil before the first.
+    /// The number of folds when this server added these names; nil before its first fold.
     fileprivate var foldCount: Int64?
 }
 

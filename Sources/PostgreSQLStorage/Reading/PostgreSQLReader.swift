@@ -14,7 +14,7 @@ struct PostgreSQLReader: ReportReader, DirectoryReader, ClockReader, KeyNeedsRea
 
     static func translated(_ error: PostgreSQLError) -> EngineFailure { EngineFailure(error) }
 
-    /// Begins a snapshot with all counts that are committed: they are added first.
+    /// Adds the committed deltas to the tables of counts, and then begins a snapshot.
     func beginSnapshot() throws(PostgreSQLError) {
         try connection.foldAll()
         try connection.execute(BlockingConnection.beginSnapshot)

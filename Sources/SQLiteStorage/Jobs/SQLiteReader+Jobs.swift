@@ -36,7 +36,8 @@ extension SQLiteWriter {
         try connection.statement(Self.noteSettled).run(now.milliseconds)
     }
 
-    /// Takes a lease that is free, is already the holder's, or ends more than two lengths from now.
+    /// Takes a lease that is free, is already the holder's, or would still last for more than two usual
+    /// lengths.
     ///
     /// A clock that was ahead has set the end of such a lease.
     private static let takeLease: SQL = """
