@@ -62,7 +62,7 @@ struct ComposeTests {
             #expect(try section("  secrets:").contains("    - \(name)"))
         }
         #expect(ignored.contains("\ndocker/secrets/\n"))
-        // The password is in no variable, and only this file is given to the database.
+        // The URL contains no password; the database gets the password's file and no variable with it.
         #expect(configuration.database.wholeMatch(of: /postgres:\/\/\w+@\/\w+\?host=(\/[\/\w]+)/) != nil)
         let database = try entries("    environment:", indentation: 6)
         #expect(database["POSTGRES_PASSWORD_FILE"] == configuration.databasePasswordFile)
@@ -82,7 +82,7 @@ struct ComposeTests {
     }
 
     @Test(
-        "the proxy distributes requests to every server, keeps connections as long as they do, and is trusted"
+        "the servers trust the proxy, which uses all of them and keeps connections as long as they do"
     )
     func proxied() throws {
         let services = try entries("services:", indentation: 2).keys.filter { $0.hasPrefix("server-") }

@@ -6,7 +6,7 @@ import Testing
 extension BrowserJourneys {
     @Suite("The ways of a click's token to the first launch")
     struct Tokens {
-        /// Checks as an app does with a token.
+        /// Sends the check of a first launch with a token, as an app does.
         private func launch(_ evidence: [String: String], fields: [String: String] = [:]) throws
             -> HTTPTestClient.Reply
         {

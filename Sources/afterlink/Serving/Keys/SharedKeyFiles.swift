@@ -70,7 +70,7 @@ struct SharedKeyFiles: KeySource {
             + " start every server with --secret-file."
     }
 
-    /// Requires that neither server would store clicks that the other does not find.
+    /// Requires that this server and the other one find the clicks that either of them stores.
     private func requireSameServerKeys(_ list: ServerKeyList, as other: KeyHolder, at now: Timestamp) throws {
         guard let held = other.keys, let own = list.keys(at: now) else { return }
         if let current = held.server.first, !own.all.contains(where: { $0.checkValue.index == current }) {
