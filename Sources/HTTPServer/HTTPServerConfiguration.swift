@@ -100,7 +100,8 @@ public struct Timeouts: Sendable, Hashable {
 
     /// The maximum time in which the peer acknowledges no byte of a response.
     ///
-    /// The server drops the connection after this time, or up to a quarter of it and one interval later.
+    /// The server drops the connection after this time, at the latest a quarter of the time and one interval
+    /// later.
     public var write: Duration = .seconds(10)
 
     /// How long the server reads from a peer after the last response.

@@ -70,8 +70,8 @@ internal import CLibPQ
     }
 
     deinit {
-        // The connection belongs to this object, which does not use it again. This sends a message of five bytes if
-        // the socket takes it, and does not wait.
+        // The connection belongs to this object, which does not use it again. The call sends a message of
+        // five bytes if the socket takes it, and does not wait.
         unsafe PQfinish(pointer)
     }
 
@@ -87,7 +87,10 @@ internal import CLibPQ
         unsafe PQstatus(pointer) == CONNECTION_BAD
     }
 
-    /// Continues to connect, after the socket became ready for what the last call returned; at first for writing.
+    /// Continues to connect.
+    ///
+    /// The first call comes when the socket is ready for writing, and each further call when it is ready for
+    /// what the last call returned.
     func poll() -> Poll {
         // The connection is valid.
         switch unsafe PQconnectPoll(pointer) {

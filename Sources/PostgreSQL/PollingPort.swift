@@ -50,7 +50,7 @@ public final class PollingPort {
         init(_ handler: @escaping (LoopPort.Readiness) -> Void) { self.handler = handler }
     }
 
-    /// A value of the thread of ``PollingPort``.
+    /// A value that belongs to the thread of a ``PollingPort``.
     ///
     /// Sendable, because ``PollingPort/run(_:)`` runs all jobs of its task on the calling thread, before it returns.
     private final class Confined<Value>: @unchecked Sendable {

@@ -113,7 +113,7 @@ extension PostgreSQLConnection {
         wake(at: end)
     }
 
-    /// Called when the phase has lasted as long as it may.
+    /// Ends a phase whose time limit has passed.
     func endPhase() {
         phaseEnd = nil
         switch phase {

@@ -455,7 +455,7 @@ extension PostgreSQLConnection {
             if error.kind == .readOnly { leaves = error }
         }
         let uncertain = group.kind == .batch ? warning : nil
-        // What a former primary says is not what the other servers see, and what it commits is lost.
+        // The rows of a former primary differ from those that other servers see, and its commits are lost.
         if isSuperseded { return lose(Self.superseded, with: group) }
         for waiter in group.waiters {
             let outcomes = Array(group.outcomes[waiter.outcomes])

@@ -3,8 +3,9 @@ internal import Synchronization
 
 /// The highest timeline that connections to a database have seen; each promotion of a standby starts a higher one.
 ///
-/// All connections of a process share it. A former primary that comes back, or that never noticed the promotion, accepts
-/// writes as the new primary does. Without this memory one connection would use it while another uses the new one.
+/// All connections of a process share it. A former primary that comes back, or that never noticed the
+/// promotion, accepts writes as the new primary does. Without this memory, one connection could use the
+/// former primary while another uses the new one.
 public final class HighestTimeline: Sendable {
     private let number = Atomic<Int64>(0)
 

@@ -2,8 +2,9 @@
 
 /// A text of SQL, composed only of literals, integers and other texts of this type.
 ///
-/// Text from run time cannot be interpolated, so that a value can enter a statement only as a parameter. An integer
-/// can, because a partition must be named by a constant for the server to skip the others when it plans.
+/// Text from run time cannot be interpolated, so a value can enter a statement only as a parameter. Integers
+/// can be interpolated, because a statement must name a partition by a constant: only then does the server
+/// skip the other partitions when it plans.
 public struct SQLText: Hashable, Sendable, ExpressibleByStringInterpolation {
     public let text: String
 

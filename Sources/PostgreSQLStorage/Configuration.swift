@@ -6,7 +6,7 @@ public import Storage
 /// The settings of a PostgreSQL database and of its store; the store's settings are members too.
 @dynamicMemberLookup
 public struct PostgreSQLConfiguration: Sendable {
-    /// The database as messages name it: no user and no password.
+    /// The name of the database in messages, without user and password.
     public var name: String
     /// The version of this program, for other servers and `doctor`.
     public var programVersion = ""
@@ -43,7 +43,7 @@ public struct PostgreSQLConfiguration: Sendable {
             throw StoreError(.incompatible, error.message)
         }
         (self.name, self.password, self.store) = (name, password, store)
-        // Another server's mark of an answer that was lost comes within half a second.
+        // A lost answer that another server must mark as undelivered is marked within half a second.
         self.store.foreignAnswerMilliseconds = store.foreignAnswerMilliseconds ?? 2000
         // A row takes the database server several times as long as SQLite, and clicks and claims wait behind a long write.
         (self.store.recordsAtOnce, self.store.learntSumsAtOnce) = (128, 200)

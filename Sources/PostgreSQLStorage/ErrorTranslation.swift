@@ -79,7 +79,8 @@ extension EngineFailure {
 }
 
 extension PostgreSQLError {
-    /// Whether the connection is lost, or answers an earlier statement when it answers again.
+    /// Whether the connection can no longer be used: it is lost, or its next answer may be that of an earlier
+    /// statement.
     var endsConnection: Bool {
         switch kind {
         case .connectionLost, .notConnected, .shuttingDown, .deadline, .readOnly, .notReplicated: true

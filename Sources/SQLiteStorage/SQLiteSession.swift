@@ -29,7 +29,7 @@ struct SQLiteBackend: StorageBackend {
     var logByteCount: Int64 { DatabaseFile.byteCount(opening.file.logPath) }
 }
 
-/// A connection that reads; extensions in the folders of the subjects add its statements.
+/// A connection that reads; extensions in the folders `Checks`, `Clicks` and others add its statements.
 ///
 /// Only its connection's thread may use it. It reads the state that the connection's transaction sees.
 struct SQLiteReader: LoopReader, LoopRows, WriterReader, KeyNeedsReader {

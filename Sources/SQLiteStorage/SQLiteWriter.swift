@@ -2,7 +2,8 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// The writing thread's connection; extensions in the folders of the subjects add its statements.
+/// The writing thread's connection; extensions in the folders `Clicks`, `Links` and others add its
+/// statements.
 struct SQLiteWriter: StoreWriter {
     let connection: SQLiteConnection
 
@@ -10,7 +11,7 @@ struct SQLiteWriter: StoreWriter {
     var reader: SQLiteReader { SQLiteReader(connection: connection) }
 }
 
-/// Writes records of checks (first launches' requests), and named values.
+/// Writes the records of checks (first launches' requests), and numbers that are stored under a name.
 extension SQLiteWriter {
     func insert(_ check: CheckRecord) throws(SQLiteError) {
         try connection.statement(Self.insertCheck).run(check)

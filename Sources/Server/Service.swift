@@ -37,7 +37,7 @@ public struct ServiceSettings: Sendable {
 
 /// The stores through which one event loop reads and writes the database.
 ///
-/// Created on the loop's thread and touched only there. It is a class, so that a request carries one reference.
+/// It is created and used only on the loop's thread. It is a class, so that a request carries one reference.
 public final class Stores {
     public let clicks: any ClickStore
     public let apps: any AppStore

@@ -31,7 +31,8 @@ enum TestValues {
         languages: ["tr"]
     )
 
-    /// Returns the signals that a page on an iPhone with this screen reports, and that form D does not contain.
+    /// Returns signals that a page on an iPhone with this screen reports, and that are not in a fingerprint
+    /// of form D.
     static func screen(_ width: Double, _ height: Double, scale: Double? = 3) -> SignalHashes {
         let canonical = CanonicalSignals(platform: .ios, screen: ScreenSize(width, height), scale: scale)
         return SignalHashes(canonical.evidence())

@@ -92,7 +92,7 @@ struct PlayedScoreTests {
         #expect(try score([click(1, hour: 1)], answers).clicksUsedTwice == 1)
     }
 
-    @Test("allows a repeated match, to its visitor and within a minute to a caller that looks the same")
+    @Test("allows a repeated match for its visitor, and within a minute for a caller that looks the same")
     func allowsRepeatedAnswers() throws {
         let first = try (launch(1, hour: 30.1, .click(1)), match(1))
         let score = try score(

@@ -62,7 +62,7 @@ struct AES256GCMTests {
         #expect(cipher.open(sealed, authenticating: data) == message)
     }
 
-    @Test("opens nothing of which a byte, the data or the key differs, and no shorter text")
+    @Test("opens no message with a changed byte, other data or another key, nor a shortened one")
     func changes() throws {
         let cipher = try #require(AES256GCM(key: [UInt8](repeating: 1, count: 32)))
         let other = try #require(AES256GCM(key: [UInt8](repeating: 1, count: 31) + [2]))

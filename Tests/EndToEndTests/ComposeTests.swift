@@ -37,7 +37,7 @@ struct ComposeTests {
     @Test("the servers' variables are a valid configuration, and the secrets are files that the servers get")
     func configuration() throws {
         let variables = try entries("  environment:", indentation: 4).mapValues { value in
-            // Without variables of its own, Compose puts in the default of each.
+            // Without variables in its environment, Compose uses each variable's default.
             value.hasPrefix("${") && value.hasSuffix(":-}") ? "" : value
         }
         for name in variables.keys {
@@ -62,7 +62,7 @@ struct ComposeTests {
             #expect(try section("  secrets:").contains("    - \(name)"))
         }
         #expect(ignored.contains("\ndocker/secrets/\n"))
-        // The password is in no variable, and only this file is given to the database.
+        // The URL contains no password; the database gets the password's file and no variable with it.
         #expect(configuration.database.wholeMatch(of: /postgres:\/\/\w+@\/\w+\?host=(\/[\/\w]+)/) != nil)
         let database = try entries("    environment:", indentation: 6)
         #expect(database["POSTGRES_PASSWORD_FILE"] == configuration.databasePasswordFile)
@@ -82,7 +82,7 @@ struct ComposeTests {
     }
 
     @Test(
-        "the proxy distributes requests to every server, keeps connections as long as they do, and is trusted"
+        "the servers trust the proxy, which uses all of them and keeps connections as long as they do"
     )
     func proxied() throws {
         let services = try entries("services:", indentation: 2).keys.filter { $0.hasPrefix("server-") }
@@ -99,7 +99,7 @@ struct ComposeTests {
         #expect(proxy.contains("\n    keepalive_requests \(requests);\n"))
         #expect(proxy.contains("X-Forwarded-For $proxy_add_x_forwarded_for;"))
         #expect(try section("  proxy:").contains("      - ./nginx.conf:/etc/nginx/conf.d/default.conf:ro"))
-        // The article has the same location.
+        // The article has the same `location` block as the proxy's configuration.
         let article = try Repository.text("Sources/afterlink/Afterlink.docc/ManyServers.md")
         let location = proxy.components(separatedBy: "\n").drop { !$0.contains("location /") }
         #expect(location.count > 5)
@@ -116,7 +116,7 @@ struct ComposeTests {
         for name in names { #expect(Setting.all.contains { $0.environmentVariable == name }, "\(name)") }
     }
 
-    @Test("the image has the package trait, and its containers may do as little as the one on SQLite")
+    @Test("the image has the package trait, and its containers are restricted like the one on SQLite")
     func hardening() throws {
         let server = try section("x-server: &server")
         #expect(

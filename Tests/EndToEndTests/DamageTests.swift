@@ -113,7 +113,7 @@ struct DamageTests {
             }
         )
         let lines = installation.log.split(separator: "\n").filter { $0.contains("the database is damaged") }
-        // The writer logs one line, and the loop that reads logs another.
+        // The writer logs one line, and the event loop that reads the database logs another.
         #expect((1...4).contains(lines.count), "\(lines)")
         #expect(try Data(contentsOf: installation.database) == before)
     }

@@ -18,14 +18,14 @@ struct DatabaseServerDoctorTests {
         return DatabaseServerExamination(report, version: "1.0", at: Self.now).diagnoses()
     }
 
-    @Test("a sound server with one running server gets no warning")
+    @Test("a sound database server with one running Afterlink server gets no warning")
     func sound() {
         let found = findings { $0.runningVersions = ["1.0"] }
         #expect(found.allSatisfy { $0.status == .ok }, "\(found.map(\.line))")
         #expect(found.first?.text == "PostgreSQL 15.18, within this machine")
     }
 
-    /// A name, and a change that makes it a warning or a problem.
+    /// The name of a finding, its status, and a change of the facts that leads to this status.
     private static let faults: [(String, Diagnosis.Status, @Sendable (inout DatabaseServerReport) -> Void)] =
         [
             ("database_server", .problem, { $0.isStandby = true }),
@@ -96,7 +96,7 @@ struct DatabaseServerDoctorRunTests {
         ] { #expect(output.text.contains(line), "\(line): \(output.text)") }
         let maximum = try database.execute("SHOW max_connections")
         #expect(output.text.contains(" of \(maximum) in use"))
-        // The last partition is tomorrow's, by the database's own list.
+        // The last day with partitions comes from the database's own list.
         let day = try database.execute(
             "SELECT to_char(to_timestamp(max(slot) * 86400::int8), 'YYYY-MM-DD') FROM partitions"
         )

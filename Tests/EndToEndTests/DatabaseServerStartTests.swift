@@ -55,7 +55,7 @@ struct DatabaseServerStartTests {
         return (lines, try HTTPTestClient(port: port))
     }
 
-    @Test("a server that the database refuses for good says so at once")
+    @Test("a server that the database refuses for good reports the refusal at once")
     func refused() throws {
         try write("wrong", to: "password")
         let missing = folder.file("missing")
@@ -96,7 +96,7 @@ struct DatabaseServerStartTests {
         } else {
             try database.cluster.stop(.immediate)
         }
-        // The jobs of the server have noticed it then.
+        // After this, the server's jobs have noticed the loss.
         #expect(try Polling.until { try client.get("/readyz").status == 503 })
         let start = ContinuousClock.now
         server.send(SIGTERM)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Descriptors", .blocking)
 struct DescriptorTests {
-    @Test("the server's descriptors are closed for started programs: after a click, TLS, and a rotated log")
+    @Test("programs that the server starts get none of its descriptors, even after TLS and a rotated log")
     func closeOnExecution() throws {
         let installation = try Installation()
         let log = installation.folder.appending(path: "requests.log")
@@ -39,7 +39,7 @@ struct DescriptorTests {
         }
     }
 
-    /// Returns the sockets of a server without clients that do not listen.
+    /// Returns the sockets of a server without clients, except those that listen.
     ///
     /// The server has inherited these: Foundation learns by one of them that the process has ended, and another thread of
     /// the tests may open a socket just before the process starts.

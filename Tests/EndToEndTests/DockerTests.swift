@@ -80,7 +80,7 @@ struct DockerTests {
         #expect(compose.contains("stop_grace_period: 20s"))
     }
 
-    @Test("the article allows port 443, which the unit forbids, and the refusal names the same settings")
+    @Test("the article's settings allow the unit port 443; the failure on a forbidden port names them")
     func privilegedPort() throws {
         let unit = try Repository.text("docker/afterlink.service")
         let article = try Repository.text("Sources/afterlink/Afterlink.docc/InstallAndProxies.md")

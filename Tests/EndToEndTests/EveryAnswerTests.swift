@@ -153,7 +153,7 @@ struct EveryAnswerTests {
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n": 505,
     ]
 
-    @Test("the response to bytes that are not a request, too large or too slow has the same form, and closes")
+    @Test("a malformed, too large or too slow request gets the same form, and its connection closes")
     func refusals() throws {
         let server = try AfterlinkProcess(Installation(), ["--timeout-header", "1", "--timeout-body", "1"])
         for (bytes, status) in Self.malformed {
@@ -181,7 +181,7 @@ struct EveryAnswerTests {
         #expect(AnswerRules(answer: answer, request: "100", isToHead: false).violations.isEmpty)
     }
 
-    @Test("the response to one connection or request too many has the time of the next attempt")
+    @Test("one connection too many and one request too many get the time of the next attempt")
     func limits() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(

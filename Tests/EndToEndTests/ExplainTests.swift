@@ -7,7 +7,7 @@ struct ExplainTests {
     /// SHA-256 of `iPhone|Asia/Dubai|tr`, which SDKs of form D send.
     private static let launch = "a7347674ec38d6c2dbc28cd78b053ef48214ab0838385fe3ba39c39778dd6a4a"
 
-    @Test("HTTP and the command name the value in which a launch that sent only a hash differs from a click")
+    @Test("the endpoint and the command name the value that differs, although the launch sent only a hash")
     func difference() throws {
         let (installation, server, connection) = try Installation.serving()
         let body = """

@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-/// The names, header and key of a new database were never on the disk before.
+/// Tests power cuts before the names, header and keys of a new database are on disk.
 @Suite("A power cut in a new database's first seconds", .blocking(minutes: 60))
 struct FirstSecondsTests {
     private static let keys = Installation.Keys(
@@ -44,7 +44,7 @@ struct FirstSecondsTests {
         }
     }
 
-    /// Shows that names which were not synced are lost.
+    /// Shows that the simulated disk loses names that were not synced.
     @Test("a power cut would lose clicks and keys if folders were not synced")
     func withoutFolderSyncs() throws {
         var random = SeededGenerator(seed: 51)

@@ -7,7 +7,7 @@ import Testing
 @Suite("The modes of files that are mounted on several servers")
 struct SharedFileModeTests {
     @Test(
-        "a group may read a secret that another user owns, or that is this process's group's; nobody else may",
+        "a group may read a secret if another user owns it or the process is in the group; others may not",
         arguments: [
             (0o600, 0 as uid_t, 0 as gid_t, true), (0o400, 1, 1, true), (0o440, 1, 0, true),
             (0o640, 0, 0, true), (0o640, 0, 1, geteuid() == 0), (0o660, 0, 0, false), (0o444, 1, 1, false),
@@ -16,7 +16,7 @@ struct SharedFileModeTests {
     )
     func modes(mode: mode_t, user: uid_t, group: gid_t, isFit: Bool) {
         var status = stat()
-        // The numbers count from those of this process.
+        // The arguments are differences from this process's user and group.
         (status.st_mode, status.st_uid, status.st_gid) = (S_IFREG | mode, geteuid() + user, getegid() + group)
         #expect(FileModes.isFitForSecrets(status) == isFit)
     }
@@ -32,7 +32,7 @@ struct KeyFileTests {
 
     private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-    /// Writes a text to a file, and keeps its mode.
+    /// Writes a text to a file, and keeps the file's mode.
     private func put(_ text: String, _ path: String) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     }
@@ -85,7 +85,7 @@ struct KeyFileTests {
         #expect(try installation.run(["verify"]).text.contains("ok       server_key"))
     }
 
-    @Test("address keys that start in the future, after a wrong clock, are created again")
+    @Test("address keys that start in the future, because a clock was wrong, are created again")
     func future() throws {
         let installation = try Installation()
         let path = addressFile(installation)

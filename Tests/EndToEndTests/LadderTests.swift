@@ -16,7 +16,7 @@ struct LadderTests {
         return try connection.call("POST", path, fields: usual.merging(fields) { $1 }, body: body)
     }
 
-    @Test("a token matches once, in every place, and remains used after a kill")
+    @Test("a token matches once, in whichever field the launch sends it, and remains used after a kill")
     func tokens() throws {
         let installation = try Installation()
         let options = ["--unsafe-test-clock", "--replay-grace", "0"]

@@ -11,7 +11,7 @@ struct LostPagesTests {
         for number in numbers { #expect(try connection.click(fingerprint(number)).status == 201) }
     }
 
-    @Test("the next start writes lost writes again, so that a power cut loses no acknowledged click")
+    @Test("the next start repeats writes that a failed sync lost, so a power cut loses no acknowledged click")
     func foundByAStart() throws {
         var random = SeededGenerator(seed: 60)
         for round in 0..<Self.rounds {
@@ -20,7 +20,7 @@ struct LostPagesTests {
             let first = try cut.start()
             let connection = try first.connect()
             try click(1...3, connection)
-            // The log has a whole commit, and no start can see that it is not on the disk.
+            // The log contains a whole commit. No start can notice that the commit is not on disk.
             try cut.faults.set(Fault(.sync, of: .log, .fail(EIO)))
             #expect(try connection.click(fingerprint(4)).status == 503)
             first.kill()
@@ -36,13 +36,14 @@ struct LostPagesTests {
         }
     }
 
-    @Test("lost writes to the database are copied again before the log restarts")
+    @Test("writes to the database that a failed sync lost are copied again before the log restarts")
     func copiedBefore() throws {
         var random = SeededGenerator(seed: 61)
         for _ in 0..<Self.rounds {
             let installation = try Installation()
             let cut = try PowerCut(of: installation)
-            // The log grows while it is copied. Such a copy has no sync of its own.
+            // Slow writes let the log grow while it is copied. In this case, the copy does not end with a
+            // sync of its own.
             try cut.faults.set(
                 Fault(.sync, of: .database, .fail(EIO), times: 1),
                 Fault(.write, of: .database, .wait(milliseconds: 5))

@@ -63,7 +63,7 @@ struct MetricsTests {
             row.split(separator: "|").first?.split(separator: "`").map(String.init) ?? []
         }
         let named = Set(names.filter { $0.hasPrefix("afterlink_") || $0.hasPrefix("process_") })
-        // These exist only with TLS, and after a failure of the store.
+        // These metrics exist only with TLS, and after a failure of the store.
         let withTLS = ["handshakes_total", "resumed_handshakes_total", "failed_handshakes_total"]
         let rare = Set((withTLS + ["certificate_expiry_seconds"]).map { "afterlink_tls_\($0)" })
             .union(["afterlink_store_refusals_total"])

@@ -69,7 +69,8 @@ struct MoveTests {
         let moved = try target.serve(installation)
         let after = try moved.connect(installation)
         #expect(try Reports(after, installation.keys.admin) == before)
-        // The token under way matches, once, and so does the link's.
+        // Both tokens from before the move match once: that of a click without a link, and that of a tapped
+        // link.
         for token in [token, tapped] {
             let path = "\(HTTPTestClient.prefix)?token=\(token)"
             #expect(try after.get(path, key: key).isMatch)
@@ -99,7 +100,7 @@ struct MoveTests {
         #expect(try target.run(["verify"], installation).status == 0)
     }
 
-    /// What operators read.
+    /// The reports that operators read.
     private struct Reports: Equatable {
         let totals: [String: Int]
         let links: String
@@ -144,7 +145,7 @@ struct MoveTests {
         moved.process.kill()
     }
 
-    @Test("a file that a server has open does not move, nor one without its keys, nor into other data")
+    @Test("a file is not moved if a server has it open, its keys are missing, or the target has other data")
     func refused() throws {
         let (installation, server, _) = try Installation.serving()
         let target = try MovedDatabase()
@@ -175,7 +176,7 @@ struct MoveTests {
         #expect(mixed.status == 1 && mixed.errors.contains("data of its own"), "\(mixed.errors)")
     }
 
-    @Test("a wrong call names the option, and never the password")
+    @Test("the error of a wrong call names the wrong option, and never the password")
     func wrongCalls() throws {
         for words in [
             ["--from", "afterlink.db", "--to", "postgres://u@h/d"], ["--from", "sqlite:x.db"],
@@ -195,7 +196,7 @@ struct MoveTests {
         #expect(missing.status == 1 && missing.errors.contains("There is no database at /nowhere/x.db"))
     }
 
-    @Test("`migrate` without --from creates the tables of an empty database, and the first start its app")
+    @Test("`migrate` without --from creates an empty database's tables, and the first start creates its app")
     func schemaAlone() throws {
         let target = try MovedDatabase()
         let url = target.database.socketURL
@@ -211,7 +212,7 @@ struct MoveTests {
     }
 
     @Test(
-        "a move that is killed in any part continues, and servers start only after it",
+        "a move that is killed at any step can be continued, and servers start only after its end",
         arguments: KilledPart.allCases
     )
     fileprivate func killed(part: KilledPart) throws {
@@ -238,7 +239,7 @@ struct MoveTests {
         mover.kill()
         let refused = try Installation.run(["stats", "--database", target.database.socketURL])
         #expect(refused.status == 1 && refused.errors.contains("lacks rows until"), "\(refused.errors)")
-        // The server notices the end of a client only when it answers.
+        // PostgreSQL notices that a client has gone only when it sends the client an answer.
         try target.database.execute(
             """
             SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity

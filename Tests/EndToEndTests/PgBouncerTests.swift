@@ -46,7 +46,7 @@ struct PgBouncerTests {
         }
     }
 
-    @Test("each finds the other's clicks, also a server that gets the sessions of a killed one")
+    @Test("each finds the other's clicks, even a server that gets the sessions of a killed one")
     func sessions() throws {
         let first = try serve()
         let second = try serve()

@@ -6,7 +6,7 @@ import Testing
 @Suite("A power cut at any moment", .blocking(minutes: 60))
 struct PowerCutTests {
     private static let rounds = isLong ? 300 : 6
-    /// The number of other disks that each cut might have left.
+    /// The number of other states in which each cut might have left the disk.
     private static let alternatives = isLong ? 12 : 4
 
     @Test("a power cut loses no acknowledged click and no match, and no click matches twice")

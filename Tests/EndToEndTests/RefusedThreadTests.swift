@@ -32,7 +32,7 @@ struct RefusedThreadTests {
     }
 
     @Test(
-        "a refused thread refuses the start and names the limit; a stop needs no further thread",
+        "if the system refuses a thread, the start fails and names the limit; a stop needs no further thread",
         .enabled(if: UnprivilegedUser.isPossible, "only root can switch to a user whose threads are limited")
     )
     func everyNumberOfThreads() throws {
@@ -43,7 +43,8 @@ struct RefusedThreadTests {
             logs.append(try String(contentsOf: account.errorLog, encoding: .utf8))
         }
         #expect(outcomes.prefix(7).allSatisfy { $0 == .refused }, "\(outcomes)")
-        // With eight to eleven, the result depends on whether the temporary threads of the start have ended.
+        // With a limit of eight to eleven threads, the result depends on whether the temporary threads of the
+        // start have ended.
         #expect(outcomes.suffix(2).allSatisfy { $0 == .served }, "\(outcomes)")
         #expect(!outcomes.contains(.stuck) && !outcomes.contains(.ended), "\(outcomes)")
         #expect(logs.count { $0.contains("were not shown") } == 1, "keys are created once")

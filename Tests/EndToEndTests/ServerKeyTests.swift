@@ -145,7 +145,7 @@ struct ServerKeyTests {
         #expect(try String(contentsOf: other, encoding: .utf8).count == 65)
     }
 
-    @Test("keys in the file by hand rotate the key, too; a start with a new key alone is refused")
+    @Test("a new key that is added to the file by hand is used; a start with a new key alone is refused")
     func byHand() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])

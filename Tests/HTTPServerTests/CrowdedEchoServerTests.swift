@@ -17,7 +17,7 @@ struct CrowdedEchoServerTests {
         return max(200, min(10_000, Int(clamping: limit.rlim_cur) / 2 - 200))
     }
 
-    @Test("needs at most 16 KiB for each of up to 10,000 idle connections, and answers others in a second")
+    @Test("needs at most 16 KiB for each of 10,000 idle connections, and answers another one in a second")
     func idleCrowd() throws {
         let process = try EchoProcess()
         defer { process.kill() }

@@ -59,7 +59,7 @@ struct GatheredSendingTests {
         }
     }
 
-    @Test("hold at most the memory of the limit; the server drops further connections that wait")
+    @Test("use at most the configured memory; the server drops further connections that wait")
     func holdWithinLimit() async throws {
         try await run(byteCount: 60_000) {
             $0.requestMemoryByteCount = 1_000_000
@@ -85,7 +85,8 @@ struct GatheredSendingTests {
             let client = try await stuckClient(of: server)
             let start = MonotonicTime.now()
             #expect(Polling.until { server.server.statistics.openConnections == 0 })
-            // The wait must not take twice the timeout: bytes that the client took before the wait are no progress.
+            // The wait must not take twice the timeout: bytes that the client took before the wait do not
+            // extend it.
             #expect(MonotonicTime.now().nanoseconds(since: start) < 15_500_000_000)
             client.close()
         }

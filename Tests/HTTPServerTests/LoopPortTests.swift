@@ -310,7 +310,7 @@ struct LoopPortTests {
         }
     }
 
-    @Test("ends all watches with the loop, whose client may still call the port")
+    @Test("ends all watches when the loop ends, after which a client may still call the port")
     func endsWithLoop() async throws {
         let pair = try SocketPair()
         let isReleased = Gate()

@@ -72,7 +72,7 @@ struct RequestMemoryTests {
         #expect(memory[.answering] == 0)
     }
 
-    @Test("above the limit, further bytes are refused, and requests in a single read are served")
+    @Test("above the limit, a request's further bytes are refused; a request that came in one read is served")
     func refusesBeyondLimit() {
         let memory = RequestMemory(limit: 100_000)
         var first = Machine(memory: memory)

@@ -194,7 +194,7 @@ struct FoldTests {
         #expect(try clicks() == 6)
     }
 
-    @Test("the job folds once a second, and at once if there is more than one transaction takes")
+    @Test("the job folds once a second, and again at once if more counts wait than one transaction takes")
     func job() throws {
         let server = try JobServer(database)
         let writer = try database.connect()

@@ -36,7 +36,7 @@ struct JobDatabase: Sendable {
     /// Executes SQL, and returns the integer of the first row; 0 for NULL or without rows.
     func integer(_ sql: String) throws -> Int { try Int(database.execute(sql)) ?? 0 }
 
-    /// Inserts a click with a number and an end of its window, and makes its day if it is missing.
+    /// Inserts a click with this number, whose window ends at `end`, and adds its day if it is missing.
     func insertClick(_ number: Int64, until end: Int64, fingerprint: UInt64 = 5) throws {
         let home = RowHome(of: number)
         try Partitions(connection: connect()).make(home.slot)

@@ -79,7 +79,7 @@ struct KeyringTests {
         #expect(try keyrings[0].rows().count == 20)
     }
 
-    @Test("a server's report is read by the others, until the database has not heard of it for 30 s")
+    @Test("the others read a server's report, until the server has been silent for 30 s")
     func reports() throws {
         let (first, second) = (try startServer(11), try startServer(12))
         let keyring = PostgreSQLKeyring(configuration, server: first)
@@ -97,7 +97,7 @@ struct KeyringTests {
         try command.report(HeldKeys(server: [1], addresses: 1, addressDay: 1))
         #expect(try command.servers().allSatisfy { !$0.isThisServer })
         #expect(try Set(command.servers().compactMap(\.keys?.addresses)) == [7])
-        // A process that has lost its number reports nothing for its successor.
+        // A process that has lost its number cannot report for the process that has the number now.
         try PostgreSQLKeyring(configuration, server: ServerRow(number: second.number, holder: 99)).report(
             keys
         )

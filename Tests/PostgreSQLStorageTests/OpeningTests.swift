@@ -52,7 +52,7 @@ struct OpeningTests {
         #expect(try results.all.map { try $0.get() }.count { $0 } == 1)
     }
 
-    @Test("makes no connection to a former primary after one of them has seen its successor", .blocking)
+    @Test("makes no connection to a former primary once a connection has seen the new primary", .blocking)
     func formerPrimary() throws {
         var configuration = try opening().configuration
         configuration.longTimeLimit = .seconds(2)
@@ -111,7 +111,7 @@ struct OpeningTests {
         #expect([first.number, second.number] == [0, 1])
         try database.execute("UPDATE servers SET seen_at = now() - interval '31 seconds' WHERE number = 0")
         #expect(try ServerRow.take(connection, holder: 3, version: "1").number == 0)
-        // The server that lost its number does not delete the row of the one that has it now.
+        // The server that lost its number does not delete the row of the server that has the number now.
         try first.release(connection)
         try second.release(connection)
         #expect(try database.execute("SELECT number, holder FROM servers") == "0|3")

@@ -188,7 +188,7 @@ struct PartitionJobTests {
         )
     }
 
-    @Test("another server takes the lease over a minute after its holder's death")
+    @Test("a minute after the death of the lease's holder, another server takes the lease")
     func takesOver() throws {
         var job = PartitionJob(server.makeContext())
         try job.runToEnd()
@@ -226,7 +226,7 @@ struct PartitionJobTests {
         #expect(try database.integer(noted) == Int(noon.milliseconds + Self.hour + 1))
     }
 
-    @Test("a sweep deletes ended installations, keys of dropped clicks and past live clicks, once a day")
+    @Test("a daily sweep deletes ended installations, keys of dropped clicks and counts of expired clicks")
     func sweeps() throws {
         let now = JobServer.noon.milliseconds
         let (old, fresh) = (now - Self.day - 1, now - Self.day)
@@ -246,7 +246,7 @@ struct PartitionJobTests {
         try job.runToEnd()
         #expect(try database.integer("SELECT count(*) FROM installs") == 10_000)
         #expect(try database.integer("SELECT count(*) FROM installs WHERE until = \(old)") == 0)
-        // The keys of a stored click, of one with a long window, and of one whose day may still come.
+        // The keys of three clicks remain: a stored one, one with a long window, and one of today.
         #expect(try database.integer("SELECT count(*) FROM idempotencies") == 3)
         #expect(try database.integer("SELECT count(*) FROM idempotencies WHERE idempotency = 1") == 0)
         #expect(try database.integer("SELECT count(*) FROM live_clicks") == 2)

@@ -22,7 +22,7 @@ final class QuestionHarness: @unchecked Sendable {
     let questions: TurnQuestions
     /// Further connections of the loop.
     var others: [PostgreSQLConnection] = []
-    /// The time for which slots are hot.
+    /// The time by which each question decides which slots are hot, that is, which slots it reads.
     var now = QuestionHarness.noon
 
     /// Connects to the test's database, or to another server; `pause` is that of ``TurnQuestions``.

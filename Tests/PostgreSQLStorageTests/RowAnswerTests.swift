@@ -137,7 +137,7 @@ struct RowAnswerTests {
         #expect(rows.open.first == entry.record)
     }
 
-    @Test("find a live click behind more rows than an answer has, which have expired")
+    @Test("find a live click behind more expired rows than one answer has")
     func expiredRowsHideNothing() throws {
         let end = noon.advanced(byMilliseconds: 60_000)
         let live = try harness.add(.sample())
@@ -157,7 +157,7 @@ struct RowAnswerTests {
         #expect(selection.newestUnclosed?.click == newer.number)
     }
 
-    @Test("find the newest rows of a key with more rows than an answer has")
+    @Test("find the newest rows of a key that has more rows than one answer")
     func largeKey() throws {
         let click = try harness.add(.sample())
         try harness.copyIndexRow(of: click, 400)

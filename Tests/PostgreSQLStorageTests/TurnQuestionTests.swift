@@ -21,7 +21,7 @@ struct TurnQuestionTests {
 
     init() throws { harness = try QuestionHarness() }
 
-    /// The part of a statement after its columns that finds the connections of a database that wait for a lock.
+    /// The FROM and WHERE clauses of a query for the connections of a database that wait for a lock.
     private static func waiting(in database: PostgreSQLTestDatabase) -> String {
         "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '\(database.name)'"
     }
@@ -111,7 +111,7 @@ struct TurnQuestionTests {
         #expect(statements == [QuestionStatements.text(.key, harness.slots.hot(at: harness.now)).text])
     }
 
-    @Test("read the slots with live clicks, the newest one without, and no days ahead")
+    @Test("read the slots with live clicks and the newest slot without any, but no days ahead")
     func hotSlots() {
         let moments: [Int64: Timestamp?] = [
             -1: nil, 1: Timestamp(milliseconds: 10), 2: Timestamp(milliseconds: 20),
@@ -134,7 +134,7 @@ struct TurnQuestionTests {
     }
 
     @Test(
-        "about installations are answered last, so that a click that a check sees claimed has its installation",
+        "about installations are answered last, so that a check that sees a claim sees its installation too",
         arguments: 0..<6
     )
     func installationsLast(others: Int) throws {
@@ -169,7 +169,7 @@ struct TurnQuestionTests {
         guard case .click(7) = answer else { Issue.record("\(String(describing: answer))"); return }
     }
 
-    @Test("of one statement fail alone if it fails")
+    @Test("fail if their statement fails, without those of other statements")
     func failingStatement() throws {
         try harness.database.execute("DROP TABLE learnt_counters")
         let learnt = RowQuestion.learnt(.organic, 1, scope)
@@ -232,7 +232,7 @@ struct TurnQuestionTests {
     }
 
     @Test(
-        "are not sent while four turns, or after pauses sixteen, have no answer, and never if their checks have given up",
+        "wait while four turns (sixteen after pauses) have no answer, and are dropped if their checks give up",
         arguments: [4, 16]
     )
     func slowServer(turns: Int) throws {
@@ -322,7 +322,7 @@ private final class TableLock: @unchecked Sendable {
         connection = PostgreSQLConnection(harness.connection.settings, port: harness.loop.port)
         harness.others.append(connection)
         connection.start()
-        // The text of a lock is no literal, so its name is part of the statement's text.
+        // LOCK TABLE takes no parameters, so the name is part of the statement's text.
         let lock = PreparedStatement("LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE")
         try harness.run { [connection] _ in
             try await connection.waitUntilReady(by: QuestionHarness.end)

@@ -5,17 +5,17 @@ import Testing
 @testable import PostgreSQLStorage
 @testable import Storage
 
-@Suite("The homes of a visit's clicks")
+@Suite("The home of a click: the bucket and slot of its row")
 struct VisitHomeTests {
     private static let day: Int64 = 86_400_000
 
-    /// Returns a number of SQLite, whose low bits count.
+    /// Returns the number that SQLite would give a click: milliseconds, then 16 bits that count.
     private func number(day: Int64, milliseconds: Int64, count: Int64) -> Int64 {
         (day * Self.day + milliseconds) << 16 | count
     }
 
     @Test(
-        "every number has a home, which its bits name",
+        "the bits of a number state in which bucket and slot its row is stored",
         arguments: [(0, 0, 100), (1, 1, 100), (63, 63, 100), (64, 0, -1), (127, 63, -1), (128, 0, 100)]
             as [(Int64, Int64, Int64)]
     )
@@ -26,7 +26,7 @@ struct VisitHomeTests {
         #expect(RowHome.day(of: number) == 100, "the record of a check is stored with its day")
     }
 
-    @Test("only clicks that may have been moved are searched in all buckets, and in slot -1")
+    @Test("a visit's clicks are searched in all buckets, and in slot -1, only if one may have been moved")
     func moved() {
         let moved = number(day: 100, milliseconds: 500_000, count: 3)
         let (before, after) = (

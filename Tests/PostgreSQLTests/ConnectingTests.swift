@@ -140,7 +140,7 @@ struct ConnectingTests {
         }
         for harness in [reader, writer] { #expect(try answer(harness) == former) }
         try standby.promote()
-        // The former primary answers as before, until something of this process knows of the promotion.
+        // The former primary answers as before, until a connection of this process has seen the promotion.
         #expect(try answer(reader) == former)
         let wait = PreparedStatement("SELECT pg_sleep(60)")
         let (outcome, found) = try writer.whenReady { connection in
@@ -211,7 +211,7 @@ struct ConnectingTests {
     }
 
     private final class Counter: @unchecked Sendable {
-        // The test's thread alone looks names up.
+        // Only the test's thread looks up names, and so changes this count.
         var count = 0
     }
 

@@ -39,7 +39,7 @@ struct PgBouncerConnectionTests {
         withExtendedLifetime(pooler) {}
     }
 
-    @Test("a PgBouncer that refuses the options is the reason of the failure")
+    @Test("fails with PgBouncer's message if PgBouncer refuses the options")
     func refusal() throws {
         let (pooler, harness) = try connect([])
         let error = try #require(harness.loss())

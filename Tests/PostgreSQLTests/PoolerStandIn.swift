@@ -32,7 +32,8 @@ struct PoolerStandIn {
         socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     }
 
-    /// Copies the first message, a length, a version and pairs of names and values, without the options.
+    /// Copies the first message (a length, a version, and pairs of names and values) without the pair
+    /// `options`.
     private static func copyStart(_ client: Int32, _ server: Int32) -> Bool {
         var message = [UInt8](repeating: 0, count: 4096)
         // The call writes at most the array's size. The client sends the message at once.

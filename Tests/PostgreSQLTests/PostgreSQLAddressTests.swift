@@ -76,7 +76,7 @@ struct PostgreSQLAddressTests {
     }
 
     @Test(
-        "does not contain a password unless other users cannot read it",
+        "may contain a password only where other users cannot read it",
         arguments: [
             "postgres://me:secret@db/links", "postgres://me@db/links?password=secret",
             "postgres://me:secret@x@db/links", "postgres://me@x:secret@db/links",

@@ -17,7 +17,7 @@ struct TestClusterTests {
         }
     }
 
-    @Test("each database is a copy of the template, and is deleted with its value")
+    @Test("each database is a copy of the template, and is deleted when its Swift value is released")
     func copies() throws {
         let first = try cluster.makeDatabase()
         try first.execute("INSERT INTO numbers VALUES (2)")

@@ -61,7 +61,7 @@ struct MatchPolicyTests {
         }
     }
 
-    @Test("without a default link no campaign is credited alone, and no match is sent without a link")
+    @Test("without a default link, no campaign is credited alone; a match without a link becomes no match")
     func withoutDefaultLink() async throws {
         let settings = App.Settings(name: "Shop", policy: MatchPolicy(onAmbiguity: .campaignOnly))
         #expect(settings.followedPolicy.onAmbiguity == .noMatch)

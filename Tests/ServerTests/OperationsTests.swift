@@ -82,7 +82,7 @@ struct ShowStatisticsTests {
 @Suite("Health, metrics and the log")
 struct OperationsTests {
     @Test(
-        "the service is ready only while the store accepts writes and the server is not stopping, and always alive"
+        "the service is always alive, and is ready while the store accepts writes and the server does not stop"
     )
     func readiness() async throws {
         let service = try await TestService()
@@ -227,7 +227,7 @@ struct UnreadableStoreTests {
         #expect(try await Self.answer(.get, "/v1/deferred-deeplink", fields: [bearer]).status == 503)
     }
 
-    @Test("without a readable store, a link's visitors get a page that asks them to wait, programs the error")
+    @Test("without a readable store, a link's visitors get a page that asks them to wait; programs get 503")
     func links() async throws {
         let fields = [
             FieldLine(name: "Accept", value: "text/html"), FieldLine(name: "Accept-Language", value: "de"),

@@ -328,7 +328,7 @@ struct RecordClickTests {
         #expect(await service.click(click(link), peer: PeerAddress(ipv4: 0xC000_0201, port: 1)).status == 201)
     }
 
-    @Test("a server key's address, agent and time are believed; other senders' are not")
+    @Test("the address, agent and time in a click's body are believed only if it came with a server key")
     func believesServerKeys() async throws {
         let old = service.clock.now.advanced(byMilliseconds: -3_600_000).iso8601
         let body = click(link + #","click_timestamp":"\#(old)","ip_address":"203.0.113.9","user_agent":"A""#)
@@ -348,7 +348,7 @@ struct RecordClickTests {
         }
     }
 
-    @Test("a stranger's click leads to an allowed destination only; a server key's anywhere")
+    @Test("a click with a server key may lead anywhere, any other only to an allowed destination")
     func destinations() async throws {
         let service = try await TestService(
             App.Settings(name: "Shop", destinations: ["myapp://", "https://shop.example"])
@@ -412,7 +412,7 @@ struct RecordClickTests {
         #expect(await service.check(hex).member("status") == "match")
     }
 
-    @Test("a HEAD request announces that no person waits for a page")
+    @Test("a HEAD request, like a prefetch, shows that no person waits for the page")
     func heads() {
         #expect(AutomaticVisit.isAnnounced(by: Request(.head, path: "/summer25")))
         #expect(!AutomaticVisit.isAnnounced(by: Request(.get, path: "/summer25")))

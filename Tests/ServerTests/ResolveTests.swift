@@ -92,7 +92,7 @@ struct ResolveTests {
             (.app, [:], "{}", 400, "MISSING_REQUIRED_FIELD"),
             (.app, [:], launch(phone, #","fingerprint":"abc""#), 400, "INVALID_FINGERPRINT"),
             (.app, ["X-Install-ID": "a", "x-install-id": "b"], launch(), 400, "INVALID_FIELD"),
-            // A malformed field is refused although the body has an id.
+            // An invalid header field is refused even if the body has a valid id.
             (.app, ["X-Install-ID": "a b"], launch(phone, #","install_id":"phone-1""#), 400, "INVALID_FIELD"),
         ]
         for (key, fields, body, status, code) in refused {
@@ -112,7 +112,7 @@ struct ResolveTests {
     }
 
     @Test(
-        "a launch passes its fingerprints to the store, first the shortest form, and the values beside them"
+        "a launch passes its fingerprints to the store, the shortest form first, and the other values"
     )
     func handsOver() async throws {
         let peer = PeerAddress(ipv4: 0xCB00_7109, port: 1)

@@ -37,9 +37,10 @@ public struct World: Sendable {
     public var tokens = 0.0
     /// The share of launches whose fingerprint has an unknown language, so that no click has it.
     public var misspelt = 0.02
-    /// The additional share of traffic at 15:00, which is missing at 3:00.
+    /// The share by which traffic at 15:00 is above the mean, and at 3:00 below it.
     public var diurnal = 0.5
-    /// The hours since the start at which a day's number of clicks comes in addition, most within half an hour.
+    /// The hours since the start at which additional clicks come, as many as on a whole day, most within half
+    /// an hour.
     public var bursts: [Double] = []
     /// Whether the world is an event, with clicks and launches in three short rushes a day.
     public var isEvent = false

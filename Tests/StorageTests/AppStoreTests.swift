@@ -165,7 +165,8 @@ struct AppStoreTests {
             try await session.create(key)
             session.noteUse(of: key.id, at: TestStore.noon.advanced(byMilliseconds: 60_000))
             session.noteUse(of: key.id, at: TestStore.noon)
-            // It waits until the use is stored, which other processes see when they open the database.
+            // The report waits until the use is stored. Other processes see the use when they open the
+            // database.
             _ = try await session.statistics(StatisticsQuery(), at: TestStore.noon)
             let other = try await TestStore(backend, in: test.place)
             return try await other.run { try $0.directory().key(key.digest)?.lastUsedAt }
@@ -180,7 +181,8 @@ struct AppStoreTests {
         let used = try await test.run { session in
             try await session.create(key)
             session.noteUse(of: key.id, at: key.createdAt)
-            // It waits until the use is stored, which other processes see when they open the database.
+            // The report waits until the use is stored. Other processes see the use when they open the
+            // database.
             _ = try await session.statistics(StatisticsQuery(), at: TestStore.noon)
             let other = try await TestStore(backend, in: test.place)
             return try await other.run { try $0.directory().key(key.digest)?.lastUsedAt }
@@ -190,7 +192,8 @@ struct AppStoreTests {
     }
 }
 
-/// Returns the code of the error that `body` throws; nil if it throws none, `defect` for an error of no store.
+/// Returns the code of the error that `body` throws; nil if it throws none, `defect` if it throws no
+/// `StoreError`.
 func code(_ body: () async throws -> Void) async -> StoreError.Code? {
     do {
         try await body()

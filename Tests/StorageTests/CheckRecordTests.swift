@@ -296,7 +296,7 @@ struct CheckRecordTests {
         #expect(explanation?.record.facts.reason == .noClick)
     }
 
-    @Test("are read again by one session after another process recorded more", arguments: backends)
+    @Test("records are read again by a session after another process has recorded more", arguments: backends)
     func laterReads(backend: Backend) async throws {
         let service = try await TestStore(backend)
         let command = try await TestStore(backend, in: service.place)

@@ -78,7 +78,7 @@ struct CountPayloadTests {
         for bytes in hostile { #expect(CountPayload(bytes) == nil) }
     }
 
-    @Test("a batch of clicks stays below the size that would be stored elsewhere")
+    @Test("the counts of a batch of clicks are small enough to be stored in their row")
     func isSmall() throws {
         var payload = CountPayload()
         for index in 0..<64 as Range<Int64> {
@@ -138,7 +138,7 @@ struct LateAdmissionTests {
     }
 
     @Test(
-        "names within the limits are admitted as when each event is counted",
+        "a merge admits names within the limits as counting event by event does",
         arguments: 0..<10 as Range<UInt64>
     )
     func agrees(seed: UInt64) throws {
@@ -185,7 +185,7 @@ struct LateAdmissionTests {
         #expect(campaigns.count == 10_000 - 50 + 1)
         #expect(campaigns.contains("other"))
         #expect(admitted.counts.values.reduce(0, +) == 20_200)
-        // The names that are admitted stay so, and a stored one is still admitted.
+        // Admitted names stay admitted, and so does a stored name.
         let late = CounterLabel(campaign: "stored 7", .total)
         var more = CountDeltas()
         more.add(1, .clicks, to: [late, CounterLabel(campaign: "new", .total)], of: scope, at: day)

@@ -115,12 +115,13 @@ struct MoveTests {
 
     private static let short = AttributionWindow(seconds: 60) ?? .standard
 
-    @Test("a claim after the move retires the visit's clicks from before it, in whatever homes they are")
+    @Test("a claim after the move retires the visit's clicks from before it, wherever they are stored")
     func retiresMoved() async throws {
         let test = try await TestStore(.sqlite)
         let clicks = try await test.run { session in
             var clicks: [Click] = []
-            // In one millisecond, numbers count up through all buckets and into those of long windows.
+            // The numbers of one millisecond lead to all buckets in turn, and then to those for clicks with
+            // long windows.
             for post in 1...140 as ClosedRange<UInt64> {
                 clicks.append(try await session.record(.sample(visit: 1, post: post)).click)
             }
@@ -210,7 +211,7 @@ struct MoveTests {
         }
     }
 
-    /// What operators read.
+    /// The reports that operators read.
     private struct Reports: Equatable, Sendable {
         let statistics: StatisticsReport
         let checks: CheckPage
@@ -310,7 +311,7 @@ struct MoveTests {
     func tables() async throws {
         let test = try await TestStore(.sqlite)
         let place = try await PostgreSQLPlace.make(at: TestStore.noon)
-        // From here on, nothing changes the thread, to which the connection belongs.
+        // From here on, the test stays on one thread, to which the connection belongs.
         let connection = try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 1000)
         func texts(_ sql: String) throws -> [String] {
             var texts: [String] = []

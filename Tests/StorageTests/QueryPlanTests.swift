@@ -63,8 +63,8 @@ struct QueryPlanTests {
             return steps
         }
         let (unknown, claimed) = (try #require(steps.unknown.max()), try #require(steps.claimed.max()))
-        // Measured once: 79 steps after a match, and 39 without a click. A search for one kind of repeatable answer would
-        // make 97 steps of the 79, and searches for both kinds 120.
+        // Measured once: 79 steps after a match, and 39 without a click. A search for one kind of repeatable
+        // answer would raise the 79 steps to 97, and searches for both kinds to 120.
         #expect(unknown > 0 && claimed < unknown * 5 / 2, "\(claimed) steps, and \(unknown)")
     }
 

@@ -116,7 +116,7 @@ extension Thing {
     }
 }
 
-/// Writes and reads its columns in another order than it lists them.
+/// A record that writes and reads its columns in another order than it lists them.
 private struct Swapped: Record {
     static let columns: Columns = ["id", "size"]
 
@@ -133,7 +133,7 @@ private struct Swapped: Record {
     }
 }
 
-/// Does not write its last column.
+/// A record that does not write its last column.
 private struct Short: Record {
     static let columns: Columns = ["id", "size"]
 

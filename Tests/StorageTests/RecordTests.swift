@@ -80,7 +80,7 @@ struct RecordTests {
     }
 
     @Test(
-        "a visit's post is a new click after the visit's claim, and a repeated one if it came before the claim",
+        "a post repeats its visit's click if it came before the visit's claim, and later it is a new click",
         arguments: backends,
         [(1_999, true), (2_000, false), (2_001, false)] as [(Int64, Bool)]
     )

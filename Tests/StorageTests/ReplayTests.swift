@@ -127,7 +127,7 @@ struct ReplayTests {
         let (first, claim) = try await matched(backend, isAnswered: false)
         first.stop()
         let second = try await TestStore(backend, in: first.place)
-        // Until then, another server could be sending it.
+        // Before this time, another server could still be sending the answer.
         let later = TestStore.noon.advanced(byMilliseconds: 2000)
         let outcome = try await second.run { try await $0.match(.sample(at: later, grace: 60_000)) }
         #expect(outcome == .replay(claim))
@@ -192,7 +192,7 @@ struct ReplayTests {
         #expect(try test.verify().problems == [])
     }
 
-    @Test("an undelivered answer goes to no other fingerprint, nor after the window", arguments: backends)
+    @Test("an undelivered answer goes to its fingerprint only, and within its window", arguments: backends)
     func refusesLateRedelivery(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, grace: 0)
         let after = TestStore.noon.advanced(byMilliseconds: 86_400_001)

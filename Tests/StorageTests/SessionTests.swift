@@ -37,7 +37,7 @@ struct SessionTests {
         #expect(found == [first, nil, nil])
     }
 
-    @Test("note their use, and never an earlier one", arguments: backends)
+    @Test("have the time of their last use, which never goes back", arguments: backends)
     func use(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let later = TestStore.noon.advanced(byMilliseconds: 3_600_000)

@@ -309,7 +309,7 @@ private final class Confined: @unchecked Sendable {
 }
 
 extension ClickStore {
-    /// Claims this click; if another claim was faster, claims no other click instead.
+    /// Claims this click, and no other click if another claim was faster.
     func claim(_ click: Click, by method: AttributionMethod, for check: Check) async throws(StoreError)
         -> ClaimOutcome
     { try await claim(ClickChoice(click.id, method: method), for: check, CheckBasis()) }

@@ -47,8 +47,9 @@ public final class RawTLSServer: Sendable {
         deinit { unsafe SSL_CTX_free(pointer) }
     }
 
-    /// One accepted connection, used on its thread; if the server has a certificate, after the handshake.
-    // The session belongs to the thread that the value is used on.
+    /// One accepted connection, used on its thread; with TLS, its handshake is done.
+    ///
+    /// The session belongs to the thread that the value is used on.
     @safe public struct Connection {
         fileprivate let descriptor: Int32
         fileprivate let session: OpaquePointer?

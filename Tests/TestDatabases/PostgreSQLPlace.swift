@@ -23,7 +23,7 @@ package final class PostgreSQLPlace: TestPlace {
     /// Creates a database for a test whose clock starts at a time, as soon as few enough other tests have one.
     package static func make(at start: Timestamp) async throws -> PostgreSQLPlace {
         let permit = await PlacePermit.take()
-        // The call waits for the server, and so must leave the threads that run all tests.
+        // The call waits for the server, so it must not block the threads that run all tests.
         return try await onLoop { try PostgreSQLPlace(permit, at: start) }
     }
 
@@ -48,7 +48,8 @@ package final class PostgreSQLPlace: TestPlace {
             )
             let store = try PostgreSQLStore.open(configuration)
             store.stop(within: 60_000)
-            // Each test sees its own store as the first one.
+            // A test's store must be the first store of its database, so what the template's jobs noted is
+            // deleted.
             try template.execute("DELETE FROM jobs")
         }
     }
@@ -173,7 +174,7 @@ package final class PostgreSQLPlace: TestPlace {
 
 /// Lets few tests have databases at a time, because the stores of each have threads and connections.
 ///
-/// A test that has one never waits for another one, so that tests do not wait for each other.
+/// A test that has a database gets another one at once, so two tests never wait for each other.
 private final class PlacePermit: Sendable {
     private static let permits = Permits(count: 8)
     /// The permits of the tests that have one.
@@ -208,7 +209,7 @@ extension PostgreSQLStore: TestDatabase {
 
     private func run(_ jobs: [any Job]) throws(StoreError) { for var job in jobs { try job.runToEnd() } }
 
-    /// Makes and drops partitions, sweeps, and compacts counts.
+    /// Runs the jobs of PostgreSQL, which make and drop partitions and delete old rows, and compacts counts.
     @discardableResult
     package func runRetention() throws(StoreError) -> RetentionProgress {
         try run(makeOwnJobs())

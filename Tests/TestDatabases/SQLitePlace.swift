@@ -44,7 +44,7 @@ package final class SQLitePlace: TestPlace {
 
     package func change(_ change: TestChange) throws { try execute(change.script) }
 
-    /// Opens the database, which no store has open, for a move.
+    /// Opens the database for a move; no store may have it open.
     package func moveSource() throws(StoreError) -> any MoveSource {
         try SQLiteMoveSource(configuration(StoreConfiguration(clock: .fixed(Timestamp(milliseconds: 0)))))
     }

@@ -97,7 +97,7 @@ package enum TestCount: String {
     case checks = "SELECT count(*) FROM checks"
     case matches = "SELECT count(*) FROM checks WHERE outcome = 'match'"
     case checksWithoutWeight = "SELECT count(*) FROM checks WHERE weight IS NULL"
-    /// The number of checks for which the records stand.
+    /// The number of checks that the records represent.
     case sumOfWeights = "SELECT sum(coalesce(weight, 1)) FROM checks"
     case checksWithOneFingerprint = "SELECT count(*) FROM checks WHERE other_fingerprints IS NULL"
     case checksWithoutSignals = "SELECT count(*) FROM checks WHERE signal_marks IS NULL"

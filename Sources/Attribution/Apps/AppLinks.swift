@@ -39,7 +39,7 @@ public struct AppleApp: Equatable, Sendable {
 /// The names of an app in Google's store and in Google's domain file.
 public struct AndroidApp: Equatable, Sendable {
     public var package: String?
-    /// SHA-256 of its signing certificates: 32 bytes as upper-case hex with colons.
+    /// SHA-256 of the app's signing certificates: 32 bytes as upper-case hex with colons.
     public var certificateFingerprints: [String] = []
     /// The app's URL scheme, without `://`.
     public var scheme: String?

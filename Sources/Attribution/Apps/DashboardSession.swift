@@ -52,7 +52,7 @@ public struct SignInLink: Equatable, Sendable {
 
 /// The store of the dashboard's sessions, and of the links that start them.
 public protocol SessionStore {
-    /// Stores a session, and deletes the sessions and links that have ended when it starts.
+    /// Stores a session, and deletes the sessions and links that ended before its start.
     func start(_ session: DashboardSession) async throws(StoreError)
 
     /// Stores a session in place of the link that starts it.
@@ -69,6 +69,6 @@ public protocol SessionStore {
 
     /// Returns a session, which may have ended; nil for an unknown one.
     ///
-    /// The call reads the database, so that a session that was started or ended at one server is so at all of them.
+    /// The call reads the database, so all servers agree on a session that one of them has started or ended.
     func session(_ digest: KeyDigest) async throws(StoreError) -> DashboardSession?
 }

@@ -16,8 +16,9 @@ public struct CheckView: Sendable {
     ///
     /// In the second case, the click was claimed before, and a claim returns that answer again, once.
     public var certainChoice: ClickChoice?
-    /// The live clicks with one of the check's fingerprints and their evidence; nil without such clicks, and
-    /// with an earlier answer to return.
+    /// The live clicks with one of the check's fingerprints, and their evidence.
+    ///
+    /// Nil if there are no such clicks, or if an earlier answer is returned.
     ///
     /// For a certain match, this evidence shows whether the fingerprint alone would have found the same
     /// click.
@@ -122,8 +123,8 @@ public protocol ClickStore {
 
     /// Counts a check that has ended, stores its record, and learns from it.
     ///
-    /// Records are written in batches, so a crash may lose those of the last second. A match is only learnt
-    /// from: its claim counted and recorded it.
+    /// Records are written in batches, so a crash may lose those of the last second. For a match, the store
+    /// only learns: the claim has already counted and recorded it.
     func recordOutcome(_ report: CheckReport, of check: Check)
 }
 

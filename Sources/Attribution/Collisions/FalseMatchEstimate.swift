@@ -10,7 +10,8 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         2_592_000,
     ].compactMap { AttributionWindow(seconds: $0) }
 
-    /// Sums over the launches with a probability in one step and a click's age in the range of one window.
+    /// Sums over the launches whose probability is in one step and whose click's age is in the range of one
+    /// window.
     ///
     /// `wrong` and `wrongMatches` are sums of the probability that the answer is wrong.
     private struct Cell: Equatable, Sendable {

@@ -19,9 +19,9 @@ struct DriftDrop: Equatable {
 /// The change test: a generalised likelihood ratio of the newest days against the days before them.
 ///
 /// Each of ``windows`` is a number of newest days. The test compares two likelihoods of their counts: with
-/// the rate of the days before, and with a rate of their own. The past has the weight of N trials, where N
-/// trials would give a rate the variance of the past's rate. So a short past proves little. Both likelihoods
-/// are divided by the dispersion, the factor by which days of the past differ more than by chance
+/// the rate of the days before, and with a rate of their own. The past has the weight of as many trials as
+/// would give a rate the variance of the past's rate. So a short past proves little. Both likelihoods are
+/// divided by the dispersion, the factor by which days of the past differ more than by chance
 /// (quasi-likelihood). So the usual variation within a week is not significant.
 ///
 /// The rate is compared with two expectations, and the smaller significance counts. One is the group's own

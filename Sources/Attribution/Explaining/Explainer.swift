@@ -171,8 +171,8 @@ public struct Explainer: Sendable {
         guard let input = near.inputs.first(where: { $0.form == launch.form }) else { return nil }
         let plain = launch.differences(from: input)
         guard plain.count < launch.form.components.count else { return nil }
-        // Ignore components that the click's device may also spell as the launch does, unless no others
-        // differ.
+        // Ignore a component if another spelling of the click's value equals the launch's, unless all
+        // differing components are like this.
         let real = plain.filter { component in
             !near.spellings.positions(of: component).contains {
                 near.spellings.choices[$0].text == launch.value(of: component)

@@ -56,8 +56,10 @@ extension Explanation {
         return installed.map { "\(text) \($0)" } ?? text
     }
 
-    /// A sentence about a device that had had the app for a day or longer before the credited click, or
-    /// before the launch if no credited click is known; nil for any other device.
+    /// A sentence about a device that already had the app a day before the credited click; nil for any other
+    /// device.
+    ///
+    /// If no credited click is known, the launch takes its place.
     private var installed: String? {
         let facts = record.facts
         guard let installed = facts.firstInstalledAt else { return nil }

@@ -5,7 +5,7 @@
 /// (`Simulate turkey-10000 world-10000 venue-10000 seed=11`) if it alone is 25 % smaller or larger: the
 /// largest change, in points, of the share of right matches, of found conversions, and of organic launches
 /// with a campaign, and the largest change of the calibration error. `.ci/sensitivity` measures these effects
-/// and writes them here, and below the four numbers themselves for each world.
+/// and writes them here. The next line has the four numbers of each world with the constants as they stand.
 ///
 /// As they stand: turkey 98.1 68.6 0.7 0.003; world 97.8 74.7 1.1 0.005; venue 96.2 61.1 2.8 0.008.
 ///

@@ -2,9 +2,9 @@
 ///
 /// A click costs about a dozen additions in memory, all to counters of the app. A launch without a live click
 /// costs at most three additions to counters of its own (fingerprint, exact and near address) and five to the
-/// app's. A launch with candidates (live clicks with its fingerprint) costs some more to the app's, and reads
-/// three counters. ``LearntIncrements`` gathers the additions, which are stored in the background: a process
-/// that dies loses some seconds of learning, but never a click or a claim.
+/// app's. A launch with candidates (live clicks with its fingerprint) costs some more additions to the app's
+/// counters, and reads three counters. ``LearntIncrements`` gathers the additions, which are stored in the
+/// background: a process that dies loses some seconds of learning, but never a click or a claim.
 public enum ModelUpdates {
     /// Adds the updates of a recorded click; callers must omit robots' clicks and repeated posts.
     ///
@@ -230,7 +230,7 @@ struct LaunchUpdate {
     }
 }
 
-/// The launches of the last one to two hours, by which a device that repeats its check counts once.
+/// The launches of the last one to two hours, so that a device that repeats its check counts once.
 ///
 /// The size is bounded: above the limit, the oldest launches are dropped sooner. Each server process has its
 /// own set and loses it when it ends.

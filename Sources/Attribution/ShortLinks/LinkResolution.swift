@@ -19,8 +19,9 @@ extension Link.Settings {
     /// Returns the variant's deep link, else the platform's own, else that of all platforms, else the other
     /// platform's.
     ///
-    /// A path is appended to the app's scheme on the platform, or else to its other scheme. Nil without a
-    /// deep link, and for a path if the app has no scheme. Platforms other than Android count as iOS.
+    /// The URL of a path starts with the app's scheme on the platform, or else with its other scheme. The
+    /// result is nil if there is no deep link, or if it is a path and the app has no scheme. Platforms other
+    /// than Android count as iOS.
     public func deepLink(_ variant: Link.Variant?, on platform: Platform, of app: AppLinks) -> DeepLinkURL? {
         let target =
             variant?.target

@@ -176,9 +176,10 @@ public final class IOSReleases: Sendable {
     /// Returns whether Safari prints this version instead of others.
     func isFrozen(_ token: OSVersion) -> Bool { byFrozenToken[token] != nil }
 
-    /// Reads the name of a build (`23B85`): the table has the exact version of a known build, and of others
-    /// the letter shows the minor version, counted from A; unknown for a letter after H and an unknown
-    /// number.
+    /// Reads the name of a build, such as `23B85`.
+    ///
+    /// The table has the exact version of a known build. For another build, the letter shows the minor
+    /// version, counted from A; the version is unknown for a letter after H and for an unknown number.
     ///
     /// The table does not contain `15E148`, which Safari prints on every device.
     func reading(ofBuild name: ArraySlice<UInt8>) -> OSVersionReading {

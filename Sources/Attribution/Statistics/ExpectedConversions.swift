@@ -54,7 +54,7 @@ public struct CheckExpectation: Equatable, Sendable {
     public let total: ExpectedConversions
     public let parts: [Part]
 
-    /// Creates the amounts; nil for an earlier answer, and for no match without a weighed click.
+    /// Creates the amounts; nil if the check repeats an earlier answer, or has no match and weighed no click.
     public init?(_ report: CheckReport) {
         switch report.ending {
         case .replay: return nil
@@ -78,8 +78,10 @@ public struct CalibrationTable: Equatable, Sendable {
         public var launches: Int64
         /// The sum of the probabilities, in millionths.
         public var statedMillionths: Int64
-        /// The expected number of right answers, in millionths: the sum of the probabilities, each divided by
-        /// the probability that some click led to the launch, because one certainly led to these launches.
+        /// The expected number of right answers, in millionths.
+        ///
+        /// It is the sum of the probabilities, each divided by the probability that some click led to the
+        /// launch: a token proves that one did.
         public var expectedMillionths: Int64
         /// The number of launches whose true click has the most likely destination.
         public var right: Int64

@@ -14,7 +14,8 @@ extension QuestionKind {
             return try elements.first { row throws(PostgreSQLError) in .home(try Self.home(&row)) }
         case .key:
             return try elements.all(Self.keyRow).map { found in
-                // An answer with fewer rows than one slot may have is complete in each slot.
+                // If there are fewer rows than the limit for one slot, none of the slots had more rows to
+                // return.
                 .key(
                     KeyRows(
                         closed: found.compactMap(\.closed),
@@ -100,7 +101,7 @@ extension QuestionKind {
         }
     }
 
-    /// Reads links, and their contents from a column on, unless it is nil.
+    /// Reads links; their contents start at column `firstColumn`, and are not read if it is nil.
     private static func links(_ elements: ElementRows, contents firstColumn: Int?)
         throws(PostgreSQLError) -> [RowAnswer]
     {
@@ -145,7 +146,7 @@ extension LinkContents {
     }
 }
 
-/// The rows of a statement, whose first column is the number of the question from 1 on.
+/// The rows of a statement whose first column is the number of a question; the first question has number 1.
 private struct ElementRows {
     let rows: ResultRows
     let count: Int

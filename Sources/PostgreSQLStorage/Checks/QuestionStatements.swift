@@ -5,9 +5,9 @@ internal import Storage
 
 /// The statements of one set of hot slots, each made when it is first needed.
 ///
-/// A slot is a constant of a text: with a parameter, the server would open and lock every partition. In each statement, `k`
-/// has the questions, with their number `n` from 1 on. Each hot slot has a branch with an order and a limit of its own:
-/// one query of all slots would sort all rows of a large key.
+/// A slot is a constant of a text: with a parameter, the server would open and lock every partition. In each
+/// statement, the table `k` contains the questions, whose numbers `n` start at 1. Each hot slot has a branch
+/// with an order and a limit of its own: one query of all slots would sort all rows of a large key.
 struct QuestionStatements {
     let slots: [Int64]
     private(set) var made: [QuestionKind: PreparedStatement] = [:]
@@ -21,8 +21,8 @@ struct QuestionStatements {
         return statement
     }
 
-    /// The limit of the rows of one key or network in one slot that a statement searches: rows whose window has ended
-    /// must not delay all checks.
+    /// The maximum number of rows of one key or network in one slot that a statement searches: rows whose
+    /// window has ended must not delay all checks.
     private static let maximumSearched = 4096
 
     static func text(_ kind: QuestionKind, _ slots: [Int64]) -> SQLText {

@@ -5,13 +5,13 @@ internal import Threads
 
 /// The slots whose partitions exist (days since 1970, and ``RowHome/longSlot``), as last read.
 ///
-/// Shared by the loops, which name slots in their statements, by the writer, which adds a missing day before it writes
-/// to it, and by the job that reads what other servers have changed.
+/// It is shared by the loops, which name slots in their statements, by the writer, which adds a missing day
+/// before it writes to it, and by the job that reads what other servers have changed.
 final class SlotTable: Sendable {
     private struct State: Sendable {
         /// The last expiry of each slot's clicks; nil while more clicks may come.
         var neededUntil: [Int64: Timestamp?]
-        /// The slots that this process has created and the last read of the table may not contain.
+        /// The slots that this process has created, which the last read of the table may lack.
         var added: Set<Int64> = []
         /// The latest day that this process has seen or written to.
         var latest = RowHome.longSlot
@@ -50,9 +50,10 @@ final class SlotTable: Sendable {
 
     /// Returns the slots that checks read, in descending order.
     ///
-    /// These are the slots with clicks that can be matched, and the newest one without, whose clicks explain why a launch
-    /// has no match. A day whose partitions were created ahead costs each check two microseconds, so it is left out until
-    /// the day before it; but not if this process has written to it, because its clock was ahead.
+    /// These are the slots with clicks that can be matched, and the newest slot without such clicks, whose
+    /// clicks explain why a launch has no match. A day with partitions costs each check two microseconds. So
+    /// a future day is left out until the day before it, unless this process has written to it because its
+    /// clock was ahead.
     func hot(at now: Timestamp) -> [Int64] {
         let today = now.milliseconds / 86_400_000
         return state.withLock { state in

@@ -5,11 +5,12 @@ internal import Threads
 
 /// The questions of a loop's checks, gathered until the turn ends: those of one kind become one statement.
 ///
-/// A statement with 64 keys takes the server a third of the time of 64 statements. While ``usualUnderWay`` turns have no
-/// answer, further questions wait for some time and go together; so a busy server gets fewer and larger statements, and
-/// one that is far away gets them without a long wait. A question whose askers have given up is not sent. A turn's
-/// statements are one transaction with one synchronisation; if one of them fails, the others are executed again, and only
-/// the askers of that one fail.
+/// A statement with 64 keys takes the server a third of the time of 64 statements. While ``usualUnderWay``
+/// turns have no answer, further questions wait for a short time and are sent together. So a busy server gets
+/// fewer and larger statements, and the questions to a distant server do not wait long. A question is not
+/// sent if the checks that ask it have given up. The statements of a turn are one transaction with one
+/// synchronisation. If one statement fails, the others are executed again, and only the checks that need the
+/// failed one fail.
 ///
 /// It belongs to the thread of its loop, which it never blocks.
 final class TurnQuestions {
@@ -59,17 +60,18 @@ final class TurnQuestions {
     private var gathered: [RowQuestion: Asked] = [:]
     private var underWay = 0
     private var sentAt = MonotonicTime(nanoseconds: 0)
-    /// Those that wait, and those that had their answer since the last timed call.
+    /// The checks that wait, and those that got their answers since the last timed call.
     private var askers: [Asker] = []
     private var nextWake: MonotonicTime?
 
-    /// The number of turns whose statements the server may have at once without a pause between them.
+    /// The number of turns without an answer from which on further turns wait for ``pause``.
     static let usualUnderWay = 4
-    /// The number that it may have at most, while it is silent or far away.
+    /// The maximum number of turns without an answer, which is reached while the server is silent or far
+    /// away.
     static let maximumUnderWay = 16
 
     /// - Parameters:
-    ///   - connection: the loop's connection; its state's observer is taken.
+    ///   - connection: the loop's connection; this object sets its `stateDidChange`.
     ///   - port: the loop.
     ///   - slots: the partitions.
     ///   - hotSlots: returns the slots that checks read now.
@@ -159,8 +161,8 @@ final class TurnQuestions {
         }
     }
 
-    /// Makes new statements if the hot slots have changed, and drops the former ones: a server keeps all that a connection
-    /// has prepared.
+    /// Makes new statements if the hot slots have changed, and drops the former ones, because a server keeps
+    /// every statement that a connection has prepared.
     private func renewStatements() {
         let slots = hotSlots()
         guard slots != statements.slots else { return }
@@ -196,7 +198,7 @@ extension TurnQuestions {
     }
 
     private func connectionDidChange(_ state: PostgreSQLConnection.State) {
-        // The connection itself fails what was sent.
+        // The connection itself fails the calls whose statements were sent.
         guard let refusal else { return }
         let unsent = gathered.values.flatMap(\.askers)
         gathered = [:]

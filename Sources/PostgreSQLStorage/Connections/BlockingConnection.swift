@@ -10,7 +10,8 @@ final class BlockingConnection {
     private let connection: PostgreSQLConnection
     /// The time after which a statement fails.
     private let timeLimit: Duration
-    /// The statements that answer questions, for those with slots in their texts and for all others.
+    /// The statements for questions that read several slots, which their texts name; `fixedQuestions` needs
+    /// none.
     var slotQuestions = QuestionStatements([])
     var fixedQuestions = QuestionStatements([])
 
@@ -20,7 +21,7 @@ final class BlockingConnection {
     ///   - settings: the server.
     ///   - timeLimit: how long a batch of statements may take.
     ///   - connectTimeLimit: how long all attempts to connect may take; nil for the same limit.
-    ///   - endsAtRefusal: whether no attempt follows one that fails until an operator changes a setting.
+    ///   - endsAtRefusal: whether to give up after a failure that lasts until an operator changes a setting.
     ///   - report: called with the failure of the first attempt, if another one follows.
     /// - Throws: the failure of the last attempt.
     init(
@@ -31,7 +32,7 @@ final class BlockingConnection {
         report: @escaping (PostgreSQLError) -> Void = { _ in }
     ) throws(PostgreSQLError) {
         var settings = settings
-        // A statement of a job may work for long without a word.
+        // A statement of a job may run for long, and the server sends nothing meanwhile.
         settings.silenceLimit = timeLimit
         connection = PostgreSQLConnection(settings, port: loop.port)
         self.timeLimit = timeLimit

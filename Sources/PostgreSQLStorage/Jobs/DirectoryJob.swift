@@ -6,7 +6,7 @@ internal import Storage
 /// Reads four times a second which apps, keys and partitions other servers have changed, and compares the clocks; reads
 /// once a minute the size of the database.
 ///
-/// Where this fails for two seconds, or the clocks differ by more than one, the server is not ready.
+/// If the reads fail for two seconds, or the clocks differ by more than a second, the server is not ready.
 struct DirectoryJob: Job {
     let name = JobName.directory
     let share = 1.0
@@ -25,7 +25,8 @@ struct DirectoryJob: Job {
     /// The time after which a server that wrote nothing does an empty transaction, in nanoseconds: other servers forget
     /// a server after 30 seconds.
     private static let lifeInterval: UInt64 = 10_000_000_000
-    /// The server asks the file system for the size of each of its files.
+    /// Reading the size is slow, because the database server asks the file system for the size of each of its
+    /// files.
     private static let sizeInterval: UInt64 = 60_000_000_000
 
     init(_ context: JobContext<PostgreSQLReader>, _ directory: DirectoryCache, _ slots: SlotTable) {
@@ -65,7 +66,7 @@ struct DirectoryJob: Job {
     }
 }
 
-/// What servers share, apart from rows.
+/// The shared state that this job polls.
 private struct SharedState {
     let version: Int64
     /// The database's clock, in milliseconds since 1970.

@@ -34,7 +34,7 @@ struct FoldJob: Job {
 /// The names that one server has admitted, as long as no other server has folded since.
 struct FoldMemory {
     fileprivate var names = AdmittedNames()
-    /// The number of folds up to the one that the names are from; nil before the first.
+    /// The number of folds when this server added these names; nil before its first fold.
     fileprivate var foldCount: Int64?
 }
 
@@ -91,7 +91,8 @@ extension BlockingConnection {
 
     /// Locks the row of the job until the end of the transaction.
     ///
-    /// - Returns: the number of folds so far, from ``JobLease/noProgress`` on; nil if another server has the lease.
+    /// - Returns: the number of folds so far, which starts at ``JobLease/noProgress``; nil if another server
+    ///   has the lease.
     private func lockFold(_ lease: JobLease?) throws(PostgreSQLError) -> Int64? {
         guard let lease else { return try execute(Self.lockFold, JobLease.noProgress).value(0, 0) }
         let (now, length) = (lease.now.milliseconds, lease.milliseconds)

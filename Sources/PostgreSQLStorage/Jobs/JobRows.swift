@@ -4,7 +4,8 @@ internal import Storage
 
 /// The statements of the table of jobs, whose times are those of the servers' clocks.
 enum JobRows {
-    /// Takes a lease that is free, the holder's, or so far in the future that a clock that was ahead has set its end.
+    /// Takes a lease if it is free, if the holder has it already, or if it ends so late that a wrong clock
+    /// must have set the end.
     ///
     /// The parameters are the job, the holder, now, the length in milliseconds and ``JobLease/noProgress``. It returns the job's
     /// progress, or no row if another process holds the lease.

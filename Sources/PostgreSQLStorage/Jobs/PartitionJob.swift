@@ -19,7 +19,8 @@ struct PartitionJob: Job {
     private static let interval: UInt64 = 10_000_000_000
     private static let daysAhead: Int64 = 3
     static let day: Int64 = 86_400_000
-    /// How long after the end of a day no click of the day can be recorded any more, in milliseconds.
+    /// The time after the end of a day, in milliseconds, from which on no click of the day can be recorded
+    /// any more.
     private static let settlingTime: Int64 = 3_600_000
 
     init(_ context: JobContext<PostgreSQLReader>) { self.context = context }
@@ -84,7 +85,7 @@ struct PartitionJob: Job {
     }
 
     private static let setNeed = PreparedStatement("UPDATE partitions SET needed_until = $2 WHERE slot = $1")
-    /// All clicks that expire later are stored.
+    /// Stores the time up to which clicks that expired are deleted: all clicks that expire later are stored.
     fileprivate static let setDeleted = PreparedStatement(
         """
         INSERT INTO progress VALUES ('deleted_up_to', $1)
@@ -177,7 +178,8 @@ extension BlockingConnection {
         FOR UPDATE SKIP LOCKED)) RETURNING \(ClickRecord.columns)
         """
     )
-    /// The statements that delete rows by their keys, whose buckets follow from them, and their clicks.
+    /// The statements that delete the rows of clicks in other tables, each with the keys of these rows; a key
+    /// names its bucket.
     private static let references: [(PreparedStatement, @Sendable (ClickRecord) -> [UInt64])] = [
         (reference("click_index", "slot = -1 AND since = k.time AND hash"), { $0.hashes.map(\.index) }),
         (

@@ -34,7 +34,7 @@ struct SweepJob: Job {
             return .after(Self.interval)
         }
         let (first, end) = (block, block + Self.blocksAtOnce)
-        // A day more, because clocks may be set back.
+        // Rows are deleted a day later, because clocks may be set back.
         let time = now.milliseconds - Self.day
         let blockCount: Int64 = try context.read { reader throws(PostgreSQLError) in
             try reader.connection.execute(table, "(\(first),0)", "(\(end),0)", time).value(0, 0)

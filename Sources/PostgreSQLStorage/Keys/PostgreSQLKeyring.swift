@@ -103,8 +103,10 @@ public final class PostgreSQLKeyring: KeyringRows {
     }
 
     private static let selectRows = PreparedStatement("SELECT number, kind, wrapped, made_at FROM keyring")
-    /// Of two servers that insert one number at once, the index decides; a server that has read before a later change has a
-    /// lower number than the newest row.
+    /// Inserts a row only if its number is larger than all numbers in the table.
+    ///
+    /// A server that read the table before another server's change therefore inserts nothing. If two servers
+    /// insert the same number at once, the unique index refuses one of them.
     private static let insertRow = PreparedStatement(
         """
         INSERT INTO keyring (number, kind, wrapped, made_at) SELECT $1, $2, $3, $4 \

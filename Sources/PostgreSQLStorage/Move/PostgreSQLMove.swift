@@ -23,7 +23,7 @@ public struct PostgreSQLMove {
     /// The number of rows of small tables that one statement writes.
     private static let rowsAtOnce = 5000
 
-    /// Moves all rows, or continues to.
+    /// Moves all rows, or continues a move that was interrupted.
     ///
     /// - Parameters:
     ///   - source: the other database.
@@ -172,7 +172,7 @@ extension PostgreSQLMove {
 
 /// Copies rows.
 extension PostgreSQLMove {
-    /// The next rows of a table with numbers, and what inserts them.
+    /// The next rows of a table whose rows have numbers, and the statement that inserts them.
     private struct Page {
         let numbers: [Int64]
         let insert: () throws(StoreError) -> Void
@@ -278,7 +278,7 @@ extension PostgreSQLMove {
             """
         } + ["UPDATE directory SET version = version + 1"]
 
-    /// What PostgreSQL stores in tables of its own.
+    /// Fills the tables that only PostgreSQL has.
     private static let derivations: [SQLText] = [
         "DELETE FROM installs",
         """

@@ -141,9 +141,9 @@ struct DatabaseOpening: Sendable {
     private func applyAlone(_ migration: Migration, on connection: BlockingConnection) throws(PostgreSQLError)
         -> Bool
     {
-        // A migration that waits for a lock stops everybody who comes after it.
+        // A migration that waits for a lock blocks every transaction that comes after it.
         try connection.execute("SET LOCAL lock_timeout = '2s'")
-        // Released with the transaction, also by a pooler.
+        // The lock ends with the transaction, also behind a pooler.
         try connection.execute(Self.lock)
         try connection.execute(Self.migrationTable)
         let applied = try AppliedMigrations(recordedIn: connection.execute(Self.appliedMigrations))
@@ -174,7 +174,7 @@ struct DatabaseOpening: Sendable {
         return parts.filter { part in part.contains { !$0.isWhitespace } }.map { String($0) }
     }
 
-    /// The numbers that the database's identifiers and partitions were made with.
+    /// Returns the parameters with which the identifiers and the partitions of the database are made.
     func form(_ connection: BlockingConnection) throws(StoreError) -> DatabaseForm {
         try StoreError.translating { () throws(PostgreSQLError) -> DatabaseForm in
             let shortDays: Int64 = try connection.execute(Self.readForm).value(0, 0)
@@ -208,7 +208,7 @@ struct DatabaseOpening: Sendable {
     private static let readForm = PreparedStatement("SELECT short_days::int8 FROM form")
 }
 
-/// The numbers that identifiers and partitions of a database are made with, which never change.
+/// The parameters with which the identifiers and the partitions of a database are made; they never change.
 struct DatabaseForm: Equatable, Sendable {
     /// The longest window, in days, of clicks that are stored with their day.
     let shortDays: Int64

@@ -5,8 +5,9 @@ internal import Storage
 
 /// Makes and drops the partitions of the large tables: one of each table for a slot.
 ///
-/// A finished table is attached to its parent, which waits for nobody who reads or writes; `CREATE TABLE … PARTITION OF`
-/// waits for every transaction that has used the parent, and stops those that come after it.
+/// A partition is first created as a separate table, and then attached to its parent, which does not wait for
+/// transactions that use the parent. `CREATE TABLE … PARTITION OF` would wait for each of them, and stop
+/// those that come after it.
 struct Partitions {
     let connection: BlockingConnection
 
@@ -98,10 +99,12 @@ struct Partitions {
             }
         }
 
-        /// The columns of the unique indexes: the last two of `clicks` decide between servers that record one post.
+        /// The columns of the unique indexes: the last two of `clicks` decide between servers that record one
+        /// post.
         ///
-        /// Each divides the time into turns of twenty seconds, and the turns of the one begin in the middle of the
-        /// other's. So two times within ten seconds share a turn of at least one of them.
+        /// Each of these two divides time into turns of twenty seconds, and the turns of one start in the
+        /// middle of the other's. So two times less than ten seconds apart share a turn in at least one of
+        /// the two indexes.
         private var keys: [(suffix: StaticString, columns: StaticString)] {
             switch self {
             case .clicks:

@@ -10,7 +10,7 @@ struct ServerRow: Equatable, Sendable {
     /// The random number of the process.
     let holder: Int64
 
-    /// After this time without a word, a server has lost its number, in seconds.
+    /// The number of seconds without a sign of life after which a server loses its number.
     static let silentSeconds = 30
 
     /// Takes the smallest number that no running server has.

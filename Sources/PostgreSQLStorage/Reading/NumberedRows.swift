@@ -5,8 +5,9 @@ internal import Storage
 
 /// A part of the rows of `clicks` or `checks`: a limited number of one day's rows, in the order of their numbers.
 ///
-/// The indexes start with the bucket, so each bucket of the day, and of slot -1, has a branch with a limit of its own. A
-/// branch that reached its limit has no more rows up to its last number only, and there the part ends.
+/// The indexes start with the bucket, so each bucket of the day, and of slot -1, has a branch with a limit of
+/// its own. If a branch reaches its limit, rows after its last number may be missing, so the part ends at
+/// that number.
 struct NumberedPart {
     enum Order {
         case ascending
@@ -22,7 +23,7 @@ struct NumberedPart {
 
     let day: Int64
     let numbers: ClosedRange<Int64>
-    /// The limit of each branch; a part with fewer rows is the last one of its numbers.
+    /// The limit of each branch; if a part has fewer rows than this, no rows follow it.
     let limit: Int
 
     var parameters: Parameters {
@@ -80,9 +81,10 @@ struct NumberedPart {
 
 /// Reads rows in the order of their numbers, day by day.
 extension PostgreSQLReader {
-    /// Reads parts by the limit of their branches, until `read` returns nil.
+    /// Reads one part after the other, until `read` returns nil or no rows are left; `limit` is that of each
+    /// branch.
     ///
-    /// `read` returns the count of rows in a part, and the number of its last row.
+    /// `read` returns the number of rows in the part, and the number of its last row.
     func readParts(
         of table: NumberedPart.Table,
         _ range: ClosedRange<Int64>,
@@ -107,7 +109,7 @@ extension PostgreSQLReader {
 
     /// Reads at most `maximum` rows with numbers after `number` and up to `last`, in their order.
     ///
-    /// `read` returns a row and its number, and the scope is $5 of the statement, if it has one.
+    /// `read` returns a row and its number. If the statement has a parameter $5, it is the scope.
     func readRows<Row>(
         of table: NumberedPart.Table,
         after number: Int64,

@@ -193,7 +193,8 @@ extension PostgreSQLReader {
         "SELECT name, value FROM figures WHERE scope = $1 AND report = 'collisions'"
     )
 
-    /// Reads the buckets one after the other: the first position of all is that of the first bucket.
+    /// Reads the buckets one after the other, from the position's bucket on; a bucket is the last six bits of
+    /// the hash.
     func indexedClicks(
         of scope: Scope,
         after position: IndexedClick.Position,

@@ -47,7 +47,8 @@ extension PostgreSQLReader {
         """
     )
 
-    /// Reads a page of the key's rows in each slot, so that its limit is also the limit of what the server sorts.
+    /// Reads a page of the key's rows: in each slot as many rows as the page may have, so that the server
+    /// sorts few.
     func openClicks(
         of key: KeySummary.Key,
         before position: RowPosition,
@@ -77,7 +78,8 @@ extension PostgreSQLReader {
         """
     )
 
-    /// Returns the name of a campaign that is known by its hash: that of a click, or of an open click of a fingerprint.
+    /// Returns the name of the campaign with this hash: that of the expected click, or of the fingerprint's
+    /// open click.
     func campaign(hashed hash: UInt64, _ expected: PendingCheckRecords.Expected, in scope: Scope)
         throws(PostgreSQLError) -> String?
     {

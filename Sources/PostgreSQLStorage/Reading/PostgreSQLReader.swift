@@ -14,7 +14,7 @@ struct PostgreSQLReader: ReportReader, DirectoryReader, ClockReader, KeyNeedsRea
 
     static func translated(_ error: PostgreSQLError) -> EngineFailure { EngineFailure(error) }
 
-    /// Begins a snapshot with all counts that are committed: they are added first.
+    /// Adds the committed deltas to the tables of counts, and then begins a snapshot.
     func beginSnapshot() throws(PostgreSQLError) {
         try connection.foldAll()
         try connection.execute(BlockingConnection.beginSnapshot)
@@ -86,7 +86,7 @@ extension PostgreSQLReader {
         "SELECT number FROM apps WHERE id_high = $1 AND id_low = $2"
     )
 
-    /// Returns the number of the newest click with the day's partition, or in slot -1.
+    /// Returns the largest number of a click; 0 without clicks.
     func newestClick() throws(PostgreSQLError) -> Int64 {
         try first(Self.newestClick) { $0.get("number") } ?? 0
     }
@@ -95,7 +95,7 @@ extension PostgreSQLReader {
         try first(Self.newestCheck) { $0.get("number") } ?? 0
     }
 
-    /// The last number of each bucket: an index starts with the bucket.
+    /// Selects the last number of each bucket separately, because the index starts with the bucket.
     private static func newest(_ table: StaticString) -> PreparedStatement {
         PreparedStatement(
             """
@@ -179,7 +179,7 @@ extension PostgreSQLReader {
     )
 }
 
-/// The filter of fingerprints is for databases that one process writes: there are no rows for it.
+/// There are no rows for the filter of fingerprints, which only databases with a single writing process have.
 extension PostgreSQLReader {
     func indexPosition(after position: Int64?, count: Int) -> Int64? { nil }
 

@@ -127,7 +127,7 @@ struct ResultRow: RowReader {
     let index: Int
     /// The next column.
     private(set) var column: Int
-    /// A value that was read has another type.
+    /// The error of a value that had another type than its reader expected.
     private(set) var failure: PostgreSQLError?
 
     init(_ rows: ResultRows, _ index: Int, column: Int = 0) {

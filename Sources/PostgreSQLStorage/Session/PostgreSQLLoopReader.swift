@@ -6,13 +6,15 @@ internal import Threads
 
 /// The connection of an event loop, which answers the questions of ``RowCache``.
 ///
-/// It belongs to the thread of its loop. Each statement reads the primary server in a snapshot of its own, which begins
-/// after its check came, so it contains every commit that anybody was told of.
+/// It belongs to the thread of its loop. Each statement reads the primary server in a snapshot of its own.
+/// The snapshot begins after the check came, so it contains every commit that was acknowledged before the
+/// check.
 struct PostgreSQLLoopReader: LoopReader {
     typealias Failure = PostgreSQLError
 
     let questions: TurnQuestions
-    /// The loop of a thread that has none, which each fetch runs until it has ended.
+    /// The loop that each fetch runs until the fetch has ended, for a thread without an event loop; nil on an
+    /// event loop.
     var polling: PollingPort?
 
     var rows: RowCache { RowCache() }
@@ -45,7 +47,7 @@ struct PostgreSQLLoopReader: LoopReader {
     private static let unused = PostgreSQLError(.other, "A loop read what is in memory.")
 
     static func translated(_ error: PostgreSQLError) -> EngineFailure {
-        // The connection is made again by itself.
+        // The connection reconnects by itself.
         EngineFailure(StoreError(error), endsBatch: true, endsConnection: false)
     }
 }

@@ -34,7 +34,7 @@ extension PostgreSQLReader {
 
     /// Returns by how much this machine's clock is ahead of the database's, in milliseconds; 0 if they may agree.
     ///
-    /// The database read its clock at some time between the two readings of this one.
+    /// `start` and `end` are times of this machine; the database read its clock at some time between them.
     static func clockLead(over database: Int64, _ start: Int64, _ end: Int64) -> Int64 {
         max(start - database, 0) + min(end - database, 0)
     }

@@ -13,7 +13,8 @@ struct Invariant: Sendable {
         case ofHours(SQLText)
         /// A query that reads the counts of links from `counted`, with those that are not added yet.
         case ofLinks(SQLText)
-        /// A query whose $1 is what is not added yet to the number of stored records of checks.
+        /// A query about the number of stored records of checks; $1 is the part of that number that is not
+        /// added yet.
         case ofChecks(SQLText)
     }
 

@@ -17,7 +17,7 @@ final class PostgreSQLEngine: BlockingEngine {
     private let batch: WriteBatch
     /// Nil before the first connection.
     private var transaction: WriteTransaction<PostgreSQLWriter>?
-    /// Whether nobody knows if the last transaction was committed.
+    /// Whether it is unknown if the last transaction was committed.
     private var isInDoubt = false
 
     /// The time after which a server without writes does an empty transaction, so that others see that it runs.
@@ -41,7 +41,7 @@ final class PostgreSQLEngine: BlockingEngine {
         (self.state, self.form, self.directory, self.slots) = (state, form, directory, slots)
         connection = WriterConnection(configuration, server)
         batch = WriteBatch(connection, slots)
-        // A failure shows at the first write, which connects.
+        // A failure may be ignored here: the first write connects again and reports it.
         _ = try? reopen()
     }
 
@@ -57,7 +57,7 @@ final class PostgreSQLEngine: BlockingEngine {
         }
     }
 
-    /// Makes the partitions that the last transaction has missed: after the clock leapt, or in a test.
+    /// Makes the partitions that the last transaction lacked, because the clock leapt or a test made none.
     private func makePartitions() throws(PostgreSQLError) {
         for slot in batch.takeMissingSlots() {
             try connection.makePartitions(of: slot)
@@ -131,7 +131,8 @@ final class PostgreSQLEngine: BlockingEngine {
         transaction?.didRollBack()
     }
 
-    /// Renews the connection when it has prepared the statements of many days, and the plans of its statements.
+    /// Renews the connection after it has prepared the statements of many days; else renews old plans of its
+    /// statements.
     func tidy() throws(EngineFailure) {
         guard !batch.dropStatements() else {
             _ = try reopen()
@@ -189,7 +190,8 @@ final class PostgreSQLEngine: BlockingEngine {
 extension EngineFailure {
     /// The failure of a statement of the writing thread.
     ///
-    /// A statement that fails has failed alone: the writes can be done one by one, and only one of them is refused.
+    /// If one statement fails, the writes of the batch can be done one by one, so that only one of them is
+    /// refused.
     ///
     /// - Parameters:
     ///   - error: the error.

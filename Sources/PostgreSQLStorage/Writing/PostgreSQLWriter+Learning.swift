@@ -8,7 +8,8 @@ extension PostgreSQLWriter {
     func beginLearning(of scope: Scope, _ epoch: LearningEpoch) throws(PostgreSQLError) {
         let (began, landmark) = (epoch.began.milliseconds, epoch.landmark.milliseconds)
         guard try batch.run(Self.begin, scope.number, began, landmark).affectedCount > 0 else {
-            // The sums are relative to this server's landmark, so the batch is done again with the other's.
+            // The sums are relative to this server's landmark, so the batch is done again with the other
+            // server's landmark.
             throw PostgreSQLError(.serializationFailure, "Another server has begun to learn.")
         }
         batch.rows.epochs.removeValue(forKey: scope)

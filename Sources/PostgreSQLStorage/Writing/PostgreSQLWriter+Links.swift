@@ -116,7 +116,8 @@ extension PostgreSQLWriter {
     private static let insertFields = PreparedStatement(
         "INSERT INTO link_fields (link, field, position, value) SELECT * FROM unnest($1, $2, $3, $4)"
     )
-    /// Starts to count the clicks of links with a limit at once, from the clicks that were counted before.
+    /// Starts the exact counts of links with a limit at the counts so far; each click then raises its link's
+    /// count in its own transaction.
     private static let insertLimits = PreparedStatement(
         """
         INSERT INTO link_limits (link, clicks) SELECT number, coalesce(c.clicks, 0)

@@ -22,7 +22,8 @@ extension PostgreSQLWriter {
         try batch.require(RowHome(of: number).slot)
         let post = ScopedHash(scope: click.scope, hash: click.post)
         let turn = RowNeeds.Post.turn(at: click.facts.recordedAt)
-        // The index of posts would refuse a second click of the turn, which the policy wants after a claim or a robot.
+        // After a claim or a robot's click, an equal post is a new click, but the unique index of posts
+        // refuses a second click of the turn.
         let isTaken = (batch.rows.posts[post] ?? []).contains { number in
             guard let row = batch.rows.clicks[number] ?? nil else { return false }
             return RowNeeds.Post.collide(row.click.facts.recordedAt, click.facts.recordedAt)
@@ -115,7 +116,7 @@ extension PostgreSQLWriter {
             row.put("closed_at", closing.at)
             row.put("caller", closing.caller)
         }
-        // A click that no caller claims is retired, by the claim of a later click of its visit.
+        // Without a caller, the click is retired: a later click of its visit was claimed.
         guard closing.caller == nil, row.closed.isEmpty else { return true }
         batch.append(.retirement(slot: slot)) { row in
             row.put("click", number)
@@ -182,8 +183,9 @@ extension PostgreSQLWriter {
         _ = try mark(Int64(bitPattern: click.high), isUndelivered: true)
     }
 
-    /// The answer is the new caller's from now on: a former caller that asks again, perhaps another server, does not get it
-    /// too.
+    /// The answer belongs to the new caller from now on.
+    ///
+    /// The former caller may ask again, perhaps at another server, but does not get it.
     func markDelivered(_ click: Int64, to request: ClaimRequest) throws(PostgreSQLError) -> Bool {
         guard let row = try batch.click(click), try mark(click, isUndelivered: false) else { return false }
         let install = request.installs.first
@@ -198,7 +200,7 @@ extension PostgreSQLWriter {
         return true
     }
 
-    /// Marks an answer; returns false if it has the mark.
+    /// Marks an answer; returns false if it has the mark already.
     private func mark(_ number: Int64, isUndelivered: Bool) throws(PostgreSQLError) -> Bool {
         guard let claim = try batch.click(number)?.claim, claim.isUndelivered != isUndelivered else {
             return false

@@ -5,8 +5,8 @@ internal import Storage
 
 /// A statement that writes rows, given as an array for each column.
 ///
-/// Transactions run the statements in the order of the cases, and each statement on which another transaction can make
-/// this one wait sorts its rows. The slot of rows that are updated is a constant.
+/// Transactions run the statements in the order of the cases. A statement that may wait for another
+/// transaction sorts its rows. The slot of rows that are updated is a constant of the statement.
 enum RowChange: Hashable, Comparable {
     case click
     case releasedIdempotency

@@ -50,8 +50,9 @@ enum SlotStatement: Hashable {
 
     /// Reads the newest clicks of each post in a range of turns.
     ///
-    /// The limit is above the number of clicks that one post can have there, unless each of them was claimed at once.
-    /// Without the zero, the server may walk back through the whole bucket by `id`.
+    /// The limit exceeds the number of clicks that one post can have in these turns, unless each was claimed
+    /// at once. Sorting by `id + 0` keeps the server from walking back through the whole bucket by the index
+    /// of `id`.
     private static func posts(_ slots: SQLText, _ bucket: SQLText) -> SQLText {
         """
         SELECT \(columns) FROM unnest($1, $2, $3, $4, $5) AS k (scope, visit, post, first, last)

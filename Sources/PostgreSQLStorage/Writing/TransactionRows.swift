@@ -23,8 +23,8 @@ struct ClickRow {
 
 /// What the open transaction has read and locked, and has changed since.
 ///
-/// A value that is nil was looked for, and does not exist. All rows that a transaction changes are locked; posts and
-/// idempotency keys are not, because a unique index decides about them.
+/// A nil value means that the row was looked for and does not exist. All rows that a transaction changes are
+/// locked; posts and idempotency keys are not, because a unique index decides about them.
 struct TransactionRows {
     struct Pointer {
         let click: Int64
@@ -41,7 +41,7 @@ struct TransactionRows {
     /// The epochs of learnt sums, unless the transaction has changed them.
     var epochs: [Scope: LearningEpoch?] = [:]
 
-    /// Adds a click that was read or inserted; one that is locked, and perhaps changed, stays as it is.
+    /// Adds a click that was read or inserted; does not replace a locked one, which may have changes.
     mutating func add(_ row: ClickRow) {
         let number = row.click.number
         if case .some(.some(let known)) = clicks[number] {
@@ -153,7 +153,7 @@ struct RowNeeds {
         }
     }
 
-    /// Adds what a click needs; `number` is one that it may get.
+    /// Adds what a click needs; `number` is a number that the click may get.
     private mutating func add(_ click: NewClick, _ scope: Scope, _ number: Int64) {
         let facts = click.facts
         let isLong = RowHome(of: number).slot == RowHome.longSlot
@@ -199,7 +199,9 @@ extension RowNeeds.Post {
         return [turn - 1...turn + 1, -max(first, last)...(-first)]
     }
 
-    /// The turn of a click; a click whose post and turn another one has gets its negative number instead.
+    /// The turn of a click.
+    ///
+    /// If another click has the same post and turn, the click's negative number becomes its turn.
     static func turn(at time: Timestamp) -> Int64 { time.milliseconds / (2 * span) }
 
     /// Whether clicks of one post at these times have a turn in common; see the unique indexes of ``Partitions``.
@@ -227,9 +229,9 @@ enum Slots {
 
 /// Where the clicks of a visit are stored.
 ///
-/// A visit has one bucket, which the numbers of its clicks name. But clicks that were moved from another database are in
-/// any bucket, and with their day or in slot -1 whatever their windows are. They are searched everywhere, and so are, for
-/// a moment after the move, the clicks before a new one.
+/// A visit has one bucket, which the numbers of its clicks name. Clicks that were moved from another database
+/// may be in any bucket, and in the slot of their day or in slot -1, whatever their windows are. So they are
+/// searched everywhere. For ten minutes after the move, a new click's visit is searched everywhere too.
 struct VisitHome: Hashable, Comparable {
     let slots: [Int64]
     /// Whether some of the clicks may have been moved.

@@ -14,7 +14,7 @@ final class WriteBatch {
         /// The clicks whose answers were marked as delivered or undelivered.
         var marked: Set<Int64> = []
     }
-    /// A learnt counter, which its addition creates if there is room.
+    /// A learnt counter; a write that adds to it also creates it if there is room.
     struct LearntKey: Hashable {
         let scope: Scope
         let key: CounterKey
@@ -26,7 +26,8 @@ final class WriteBatch {
     /// The rows that the transaction has read and changed.
     var rows = TransactionRows()
     private var changes = Changes()
-    /// The counts of links and the named values that the transaction adds to; its other counts come last.
+    /// The transaction's additions to counts of links and to named values; additions to other counts join
+    /// them at its end.
     var payload = CountPayload() { didSet { changeCount += 1 } }
     private var saved: (rows: TransactionRows, changes: Changes, payload: CountPayload)?
     private var statements: [SlotStatement: PreparedStatement] = [:]
@@ -37,7 +38,7 @@ final class WriteBatch {
     private var clearedCount: Int64 = 0
     /// Whether a refusal showed that another server has changed apps or keys.
     var mustReadDirectory = false
-    /// When the last claim was made that the transaction has inserted.
+    /// The time of the last claim that the transaction has inserted.
     var lastClaim: Timestamp?
     /// The newest click that was inserted.
     private var newest: Int64 = 0
@@ -46,7 +47,8 @@ final class WriteBatch {
     /// The identifiers of links, which never change.
     private var linkIDs: [Int64: LinkID] = [:]
 
-    /// After so many, the connection is renewed: the server keeps all that it has prepared, and days pass.
+    /// The number of statements after which the connection is renewed: the server keeps all of them, and each
+    /// day needs others.
     private static let maximumStatements = 64
     private static let maximumLinkIDs = 20_000
 
@@ -264,7 +266,7 @@ extension WriteBatch {
         for number in needs.clicks { rows.addMissing(number) }
     }
 
-    /// Notes what was looked for, before what was found is added.
+    /// Notes that the rows do not exist; rows that were found then replace these notes.
     private func addAbsence(_ needs: RowNeeds) {
         for key in needs.installs where rows.installs[key] == nil {
             rows.installs.updateValue(nil, forKey: key)

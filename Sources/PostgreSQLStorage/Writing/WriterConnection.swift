@@ -51,7 +51,8 @@ final class WriterConnection {
                 settings,
                 timeLimit: Self.timeLimit,
                 connectTimeLimit: Self.connectTimeLimit,
-                // The next writes would try at once, and a server that refuses every attempt is not to be asked so often.
+                // The next writes would connect again at once, and a server that refuses every attempt should
+                // not get so many.
                 endsAtRefusal: false
             )
         }
@@ -121,7 +122,7 @@ final class WriterConnection {
 
     /// Executes the last statements of the open transaction, and commits it.
     func commit(_ append: (inout StatementBatch) -> Void) throws(PostgreSQLError) {
-        // Nothing may be committed before the number is known to be this server's.
+        // The commit must not be sent before it is certain that the number is still this server's.
         if !isInTransaction { _ = try run { _ in } }
         _ = try run { steps in
             append(&steps)

@@ -62,7 +62,7 @@ extension SQLiteWriter {
         }
     }
 
-    /// The maximum number of spans to delete in one evaluation, of clicks and of launches each.
+    /// The maximum number of spans to delete in one evaluation; clicks and launches count separately.
     ///
     /// Usually one span is too old; after a pause, several are.
     private static let spansRemoved = 4

@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Reads the table of jobs; the other reads of jobs are in the folders of their subjects.
+/// Reads the table of jobs; a job's other reads are in the folder of its subject, such as `Drift`.
 extension SQLiteReader: ClockReader {
     func numberedApps() throws(SQLiteError) -> [NumberedApp] {
         try connection.statement("SELECT number, name, window_seconds FROM apps").all { row in
@@ -36,7 +36,8 @@ extension SQLiteWriter {
         try connection.statement(Self.noteSettled).run(now.milliseconds)
     }
 
-    /// Takes a lease that is free, is already the holder's, or ends more than two lengths from now.
+    /// Takes a lease that is free, is already the holder's, or would still last for more than two usual
+    /// lengths.
     ///
     /// A clock that was ahead has set the end of such a lease.
     private static let takeLease: SQL = """

@@ -70,8 +70,8 @@ extension Exchange {
 
     /// Refuses query parameters that the call does not take, because ignoring a mistyped filter would list everything.
     ///
-    /// - Throws: 400 that names up to ten unknown parameters, each with the nearest name that the call takes, or if
-    ///   none is near, with all of them.
+    /// - Throws: 400 that names up to ten unknown parameters. For each, it suggests the nearest name that the
+    ///   call takes, or lists all names if none is near.
     func checkQueryNames(_ known: [String]) throws(APIError) {
         let unknown = queryItems.map(\.name).filter { !known.contains($0) }
         let problems = unknown.prefix(Self.maximumReportedNames).map { name in

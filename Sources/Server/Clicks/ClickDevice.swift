@@ -11,14 +11,14 @@ struct ClickDevice {
     let osVersion: String?
     /// Whether a robot or a prefetching browser sent the click instead of a person.
     let isRobot: Bool
-    /// Empty if the click can be found only by its token or an advertising id.
+    /// The keyed fingerprints; empty if the click can be found only by its token or an advertising id.
     let fingerprints: [FingerprintEntry]
     /// The fingerprint in the response: the one that the caller sent, else the first one made from the signals, if any.
     let primary: Fingerprint?
     /// Whether the caller's fingerprint differs from all fingerprints that are made from the signals.
     let isContradictory: Bool
-    /// The canonical values as a line, only the platform for a click that is counted and never matched; nil for any
-    /// other click without signals.
+    /// The canonical values as a line; only the platform for a click that is counted and never matched; nil
+    /// for any other click without signals.
     let canonicalText: String?
     /// Hashes of the values that a fingerprint may lack.
     let signals: SignalHashes

@@ -4,7 +4,8 @@ package import HTTPServer
 /// The address, user agent and time of a click: those of the request, or with a server key those in the body.
 struct ClickProvenance {
     let address: NetworkAddress
-    /// Whether ``address`` is the visitor's; false if it is a customer's server's, because the body states none.
+    /// Whether ``address`` is the visitor's; false for the address of a customer's server, whose body states
+    /// none.
     let isVisitorsAddress: Bool
     /// The header fields of the visitor's browser, from the visitor's own request.
     let headers: VisitHeaders

@@ -5,7 +5,7 @@ struct DashboardFilter {
     let app: App?
     let isTest: Bool
     let span: DashboardSpan
-    /// Whether figures are shown with those of the span before.
+    /// Whether figures are compared with those of the earlier span.
     let compares: Bool
     let now: Timestamp
     private let apps: [App]
@@ -24,7 +24,7 @@ struct DashboardFilter {
         let first = apps.map { Self.day(of: $0.createdAt) }.min() ?? today
         var days: ClosedRange<Int64>?
         if let from = chosen.from {
-            // A page of more days than the calendar of one life has no reader.
+            // Bound the number of days, because a page with more of them would be useless.
             let start = max(Self.day(of: from), today - Self.maximumDays)
             days = start...min(max(chosen.to.map(Self.day) ?? today, start), start + Self.maximumDays)
         }

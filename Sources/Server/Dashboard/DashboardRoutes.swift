@@ -113,7 +113,7 @@ struct DashboardFile: Sendable {
     static let style = DashboardFile("style.css", .css)
     static let script = DashboardFile("script.js", .javaScript)
 
-    /// `GET /files/{name}`: a file under its present name.
+    /// `GET /files/{name}`: returns a file; the name must contain the digest of its current content.
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let path = exchange.request.path
         guard let file = [style, script].first(where: { $0.path == path }) else {

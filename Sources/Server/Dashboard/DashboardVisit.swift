@@ -56,8 +56,8 @@ enum DashboardCookie {
 
     /// Returns the cookie's name; nil where no session may exist.
     ///
-    /// With TLS, it is one that browsers bind to the host (RFC 6265bis §4.1.3.2). On loopback without TLS, browsers refuse
-    /// that name, so it is a plain one.
+    /// With TLS, the name makes browsers bind the cookie to the host (RFC 6265bis §4.1.3.2). On loopback
+    /// without TLS, browsers refuse that name, so the cookie has a plain one.
     static func name(in exchange: Exchange) -> String? {
         guard let origin = exchange.origin else { return nil }
         if origin.hasPrefix("https://") { return "__Host-afterlink" }

@@ -17,7 +17,8 @@ struct LineChart {
 
     private static let (width, height) = (720.0, 220.0)
     private static let (left, top, bottom) = (48.0, 10.0, 24.0)
-    /// A chart of more intervals would have lines that nobody can tell apart, and a page too large for a phone.
+    /// With more intervals, people could not distinguish the lines, and the page would be too large for a
+    /// phone.
     private static let maximumIntervals = 92
 
     init(title: String, labels: [String], series: [Series], isRunning: Bool) {
@@ -111,7 +112,7 @@ struct LineChart {
         }
     }
 
-    /// Writes an interval's place, on which pointer and keyboard find its figures.
+    /// Writes the area of an interval, on which the pointer and the keyboard find the interval's figures.
     private func writePoint(_ index: Int, to html: inout HTML) {
         let width = (Self.width - Self.left) / Double(max(labels.count, 1))
         var words = series.map { "\($0.name) \(DashboardText.count($0.values[index]))" }

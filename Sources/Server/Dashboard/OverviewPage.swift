@@ -212,7 +212,7 @@ extension Counts {
 }
 
 extension HTML {
-    /// Writes a bar whose length is a share; the number beside it has the meaning.
+    /// Writes a bar whose length is a share; it is decoration, because the number beside it has the value.
     mutating func bar(_ value: Int64, of most: Int64) {
         let share = most > 0 ? max(0, min(100, value * 100 / most)) : 0
         element("svg", ["class": "bar", "viewBox": "0 0 100 6", "aria-hidden": "true"]) { html in

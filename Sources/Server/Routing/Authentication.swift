@@ -49,7 +49,7 @@ enum KeyInURL {
     /// How many times a key in an address may be percent-encoded and still be found.
     private static let maximumEncodings = 3
 
-    /// Whether path or query contain a text in the form of a key, percent-encoded or not.
+    /// Whether the path or the query contains a text in the form of a key, percent-encoded or not.
     static func isFound(in request: Request) -> Bool {
         // Every key contains an underscore. A released client's check has neither of these bytes, so it is not decoded.
         guard request.targetHolds(UInt8(ascii: "_"), or: UInt8(ascii: "%")) else { return false }

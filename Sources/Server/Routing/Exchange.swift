@@ -3,7 +3,7 @@ internal import HTTPServer
 
 /// The state of one event loop, which all its requests share.
 ///
-/// Touched only on the loop's thread.
+/// It is used only on the loop's thread.
 final class LoopContext {
     let service: Service
     let stores: Stores

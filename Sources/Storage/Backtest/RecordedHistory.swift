@@ -3,7 +3,7 @@ public import Attribution
 /// The clicks and checks of one app, as a database reads them for a backtest.
 public protocol HistoryRows: NumberReader {
     func historyBounds(of scope: Scope) throws(Failure) -> HistoryBounds
-    /// Feeds clicks and the times of their claims in the order of recording, at most `limit`.
+    /// Passes at most `limit` clicks, with the times of their claims, to `body`, in the order of recording.
     func clicks(
         of scope: Scope,
         after number: Int64,
@@ -11,7 +11,7 @@ public protocol HistoryRows: NumberReader {
         atMost limit: Int,
         _ body: (ClickRecord, _ claimedAt: Timestamp?) -> Void
     ) throws(Failure)
-    /// Feeds checks in the order of recording, at most `limit`.
+    /// Passes at most `limit` checks to `body`, in the order of recording.
     func checks(
         of scope: Scope,
         after number: Int64,

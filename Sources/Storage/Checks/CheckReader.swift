@@ -7,11 +7,11 @@ public protocol CheckRowReader: ClickReader, LearningReader {
     /// Returns the click at a position under a key; nil once it is closed.
     func openClick(_ position: RowPosition, of key: KeyedHash, in scope: Scope) throws(Failure)
         -> IndexRecord?
-    /// Feeds the key's last closed click, then its clicks that are not closed, newest first.
+    /// Adds the key's last closed click to a selection, then its clicks that are not closed, newest first.
     func read(_ selection: inout KeySelection, in scope: Scope) throws(Failure)
-    /// Feeds the newest clicks around an address, newest first.
+    /// Adds the newest clicks around an address to a selection, newest first.
     func read(_ selection: inout AddressSelection, in scope: Scope) throws(Failure)
-    /// Feeds when the clicks around an address happened, newest first.
+    /// Adds the times of the clicks around an address to a count, newest first.
     func read(_ count: inout AddressClickCount.Builder, in scope: Scope) throws(Failure)
     /// Returns a claim by this key whose answer is marked as undelivered, if its click's window has not ended.
     func undeliveredClaim(of key: KeyedHash, in scope: Scope, at now: Timestamp) throws(Failure)
@@ -111,7 +111,8 @@ struct CheckSnapshot<Rows: CheckRowReader>: EvidenceSource {
 struct CheckReader<Rows: CheckRowReader> {
     private var snapshot: CheckSnapshot<Rows>
     private let check: Check
-    /// Whether an answer that the check may get is perhaps under way at another server, so that the view is wrong.
+    /// Whether another server may be sending an answer that the check may get; the view is wrong in this
+    /// case.
     private(set) var isUnderWayElsewhere = false
 
     init(_ snapshot: CheckSnapshot<Rows>, _ check: Check) {

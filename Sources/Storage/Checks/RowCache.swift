@@ -2,22 +2,24 @@ public import Attribution
 
 /// Why a run over a ``RowCache`` ended early.
 public enum RowCacheFailure: Error {
-    /// A row is missing without which the run cannot go on. It has been noted, so the run is void.
+    /// A row that the run needs is missing. The row has been noted, so the run is void.
     case missing
     case store(StoreError)
 }
 
 /// The rows that one check, or one other read of an event loop, has fetched from a database that answers after a while.
 ///
-/// A read that is not in memory returns nothing, and the question is noted. Then the run is *void*: what was computed
-/// from it is dropped, all noted questions are fetched together, and the read runs again from its start. So a read takes
-/// as many trips as its rows depend on each other, and no code but the read itself knows which rows it needs.
+/// A read that is not in memory returns nothing, and the question is noted. Then the run is *void*: what was
+/// computed from it is dropped, all noted questions are fetched together, and the read runs again from its
+/// start. So a read takes one trip for its first rows, and another one whenever fetched rows name further
+/// rows; no code but the read itself knows which rows it needs.
 ///
-/// **Storage remembers nothing from a void run.** "Nothing" may be wrong there, so it must not reach any memory that
-/// outlives the run, and no answer may leave. A read whose result is kept therefore throws ``RowCacheFailure/missing``
-/// and does not return: the learning epoch, the sums of a model, the count around an address, and the clicks of a
-/// summary. ``liveClickCount(of:at:)`` returns 0, because only large counts are kept, and one that was dropped is read again. What a void run may do is ask for
-/// more than is needed, in this cache or for a summary.
+/// **Storage remembers nothing from a void run.** The results of a void run may be wrong, so they must not
+/// reach memory that outlives the run, and no answer may be sent. A read whose result is kept therefore
+/// throws ``RowCacheFailure/missing`` and does not return: the learning epoch, the sums of a model, the count
+/// around an address, and the clicks of a summary. ``liveClickCount(of:at:)`` may return 0, because only
+/// large counts are kept, and a count that was dropped is read again. A void run may ask for more than is
+/// needed: for rows in this cache, or for a summary.
 ///
 /// Only the loop's thread uses it.
 public final class RowCache: LoopRows, LinkRows {
@@ -26,7 +28,7 @@ public final class RowCache: LoopRows, LinkRows {
     private enum Entry {
         case missing
         case answered(RowAnswer)
-        /// The database did not answer the question, so it would be asked forever.
+        /// The database did not answer the question, which would otherwise be asked forever.
         case unanswered
     }
 
@@ -246,7 +248,8 @@ extension RowCache {
         return claim
     }
 
-    /// The number of a key's rows, from the one closed last on, among which a claim is searched.
+    /// The maximum number of a key's closed rows that are searched for a claim; the row closed last comes
+    /// first.
     private static let maximumClosed = 512
 
     public func hasClaim(of key: KeyedHash, in scope: Scope, since click: RowPosition)

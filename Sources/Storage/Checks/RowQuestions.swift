@@ -5,8 +5,9 @@ public import Attribution
 /// Loops ask such a database through a ``RowCache``. The values of a question are words and texts, so that questions of
 /// several checks can be compared and gathered.
 public enum RowQuestion: Hashable, Sendable {
-    /// Which click an installation, or a caller without an installation id, has claimed last: ``RowAnswer/click(_:)``.
-    /// Callers are asked for only if the answer for their key was not complete.
+    /// Which click an installation, or a caller without an installation id, has claimed last:
+    /// ``RowAnswer/click(_:)``. The question is asked for a caller only if the answer for the launch's key
+    /// was not complete.
     case install(KeyedHash, Scope)
     /// The click with a number, with its claim and its link: ``RowAnswer/home(_:)``.
     case home(Int64)
@@ -48,7 +49,7 @@ public enum RowQuestion: Hashable, Sendable {
     case linkContents(Int64)
 }
 
-/// The rows that answer a ``RowQuestion``, which says which case they are.
+/// The rows that answer a ``RowQuestion``; the question's case determines the case of its answer.
 public enum RowAnswer: Sendable {
     /// Nothing is stored. Every question can have this answer; as a number, it is 0.
     case nothing

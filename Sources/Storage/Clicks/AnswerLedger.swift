@@ -3,7 +3,7 @@ internal import Threads
 
 /// The claims of this process (each consumes a click for a check), and when the response of each was written.
 ///
-/// Shared by the writer and all loops.
+/// It is shared by the writer and all loops.
 ///
 /// A check may get a lost answer again only if the check began after the answer was written: a check that overlaps with
 /// the first check is another launch. A claim that the ledger does not contain was made by an earlier process, whose
@@ -107,9 +107,9 @@ final class AnswerLedger: Sendable {
 
     /// Whether a lost answer may still be marked as undelivered, so that any check gets it.
     ///
-    /// Other servers repeat a claim to its installation at once, and to a caller without an installation id from an age of
-    /// ``foreignMilliseconds`` on. Their responses are not in the database, so a marked answer could go to two launches.
-    /// Then the answer stays its installation's or its caller's.
+    /// Other servers repeat a claim to its installation at once, and to a caller without an installation id
+    /// from an age of ``foreignMilliseconds`` on. Their responses are not in the database, so a marked answer
+    /// could go to two launches. In that case, only its installation or its caller can get it again.
     func mayMark(_ click: ClickID, at now: Timestamp) -> Bool {
         guard foreignMilliseconds > 0 else { return true }
         guard let claim = state.withLock({ $0.answer(click)?.claim }), !claim.hasInstall else { return false }
@@ -117,7 +117,7 @@ final class AnswerLedger: Sendable {
         return abs(now.milliseconds(since: claim.claimedAt)) < foreignMilliseconds * 3 / 4
     }
 
-    /// Forgets claims whose lost answers are marked on disk or stay their callers'.
+    /// Forgets claims whose lost answers are marked on disk, or can go only to their callers.
     ///
     /// With several servers, another one may give such an answer to a check. So this server repeats the claim as the others
     /// do, and does not take its answer for one that is under way here.

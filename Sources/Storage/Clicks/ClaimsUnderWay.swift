@@ -3,8 +3,8 @@ internal import Threads
 
 /// The clicks that checks of this process are claiming, and the checks that wait for these claims to end.
 ///
-/// Shared by all threads. This list only saves checks from claims that would lose; the database alone ensures that a
-/// click is matched once.
+/// It is shared by all threads. The list only saves checks from claims that would lose; the database alone
+/// ensures that a click is matched once.
 final class ClaimsUnderWay: Sendable {
     /// A check that waits for a claim to end.
     private struct Waiter: Sendable {

@@ -75,8 +75,8 @@ public struct NumberLayout: Equatable, Sendable {
 
 /// Where the row of a number is stored, in a database whose numbers name the home.
 ///
-/// Every number has a home, also one that was made without, in a database that was moved later. Then the bits of the
-/// bucket are not those of the visit, and a click with a long window may be stored with its day, or the reverse.
+/// Every number has a home, even a number without homes from a database that was moved later. The bucket of
+/// such a number is not that of the visit, and its slot may not fit the click's window.
 public struct RowHome: Hashable, Sendable {
     /// 0…63.
     public let bucket: Int64

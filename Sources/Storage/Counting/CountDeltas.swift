@@ -1,6 +1,6 @@
 public import Attribution
 
-/// The key of a count; in ``CountDeltas``, in the shortest span by which its metric is counted.
+/// The key of a count; in ``CountDeltas``, the key's span is the shortest one by which its metric is counted.
 public struct CountKey: Hashable, Sendable {
     public let scope: Scope
     public let label: CounterLabel
@@ -254,7 +254,7 @@ extension CountDeltas {
     /// Returns the same changes under the names that have separate counts; the others are counted together.
     ///
     /// - Parameters:
-    ///   - names: the admitted names, to which those that have room are added.
+    ///   - names: the admitted names; new names for which there is room are added.
     ///   - read: returns the names of a dimension that a scope's span with a first millisecond already has.
     /// - Returns: the changes to add to the stored counts.
     /// - Throws: the failure of `read`.

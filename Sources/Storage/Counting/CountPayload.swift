@@ -32,7 +32,8 @@ public struct CountPayload: Equatable, Sendable {
 
 /// The bytes: a version, the texts, and then the changes, whose texts are numbers of this list.
 ///
-/// Numbers have as many bytes as they need, because a row above 2 KB would be compressed and stored elsewhere.
+/// Numbers have as many bytes as they need, because a row above 2 KB would be compressed and stored outside
+/// of its table.
 extension CountPayload {
     private static let version: UInt8 = 1
 

@@ -39,9 +39,9 @@ public final class DirectoryCache: Sendable {
 
     public var snapshot: Snapshot { latest.withLock { $0 } }
 
-    /// Makes a snapshot the current one, unless a later one is.
+    /// Makes a snapshot the current one, unless the current one is later.
     ///
-    /// Loops look at it within 200 ms, and at once after ``StoreState/noteDirectoryChange()``.
+    /// Loops use it within 200 ms, and at once after ``StoreState/noteDirectoryChange()``.
     public func publish(_ fresh: Snapshot) {
         latest.withLock { if $0.version < fresh.version { $0 = fresh } }
     }

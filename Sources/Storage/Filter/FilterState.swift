@@ -11,7 +11,9 @@ struct FilterState: Sendable {
     var current: FingerprintFilter?
     /// The filter that is being built to replace ``current``.
     var next: FingerprintFilter?
-    /// The newest click whose fingerprints are in both filters, apart from stored ones that `next` has not read yet.
+    /// The newest click that the filters cover: they contain its fingerprints and those of all older clicks.
+    ///
+    /// Only ``next`` may lack stored fingerprints that are still to be read into it.
     var covered: Int64 = .min
 
     /// The filters to which the fingerprints of new clicks are added.

@@ -7,7 +7,7 @@ final class HealthRecorder: Sendable {
     /// The last comparison with a database that other servers change too; nil before the first.
     private let comparison = ConditionLock<(at: UInt64, clockLead: Int64)?>(nil)
 
-    /// The age of a comparison, in nanoseconds, from which apps and keys may be out of date.
+    /// The age of a comparison, in nanoseconds, at which apps and keys count as out of date.
     private static let maximumAge: UInt64 = 2_000_000_000
     /// The maximum difference from the database's clock, in milliseconds.
     private static let maximumLead: Int64 = 1000
@@ -30,13 +30,14 @@ final class HealthRecorder: Sendable {
         }
     }
 
-    /// Stores when apps and keys were compared with the database, in nanoseconds, and by how many milliseconds this
-    /// server's clock was ahead of the database's.
+    /// Stores the time of a comparison of apps and keys with the database, in nanoseconds, and the number of
+    /// milliseconds by which this server's clock was ahead of the database's.
     func noteComparison(at moment: UInt64, clockLead: Int64) {
         comparison.withLock { $0 = (moment, clockLead) }
     }
 
-    /// Returns why this server must not get requests at a time of the monotonic clock, in nanoseconds.
+    /// Returns why this server must not get requests now; `now` is a time of the monotonic clock in
+    /// nanoseconds.
     func hindrance(at now: UInt64) -> StoreHealth.Hindrance? {
         guard let last = comparison.withLock({ $0 }) else { return nil }
         if now > last.at + Self.maximumAge { return .oldDirectory }
@@ -45,6 +46,6 @@ final class HealthRecorder: Sendable {
 
     func setDatabaseSize(_ bytes: Int64) { health.withLock { $0.databaseBytes = bytes } }
 
-    /// Stores for how many seconds the oldest click has been due to be deleted; 0 if none is due.
+    /// Stores how late the deletion of the oldest click is, in seconds; 0 if no deletion is due.
     func setRetentionLag(_ seconds: Int64) { health.withLock { $0.retentionLagSeconds = seconds } }
 }

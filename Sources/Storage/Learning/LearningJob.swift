@@ -7,8 +7,8 @@ struct LearningJob<Reader: JobReader>: Job {
 
     private let context: JobContext<Reader>
     private var learnt: LearningState { context.state.learnt }
-    /// The rest of the current round, each with the next element last: increments that are not split yet, parts
-    /// that are not stored yet, and scopes whose models are not computed yet.
+    /// The work that remains in the current round, with the next element of each list last: increments that
+    /// are not split yet, parts that are not stored yet, and scopes whose models are not computed yet.
     private var increments: [(scope: Scope, increments: LearntIncrements)] = []
     private var slices: [LearntSlice] = []
     private var scopes: [Scope] = []
@@ -146,7 +146,8 @@ struct SummaryJob<Reader: JobReader>: Job {
 
     mutating func slice(at _: UInt64) throws(StoreError) -> Due {
         guard var summing = current ?? next() else { return .whenAsked }
-        // Moved out of the property, because a copy may be large. After a failure, checks request the summary again.
+        // The property is emptied first, because a copy of its value may be large. After a failure, checks
+        // request the summary again.
         current = nil
         var count = 0
         try context.read { reader throws(Reader.Failure) in

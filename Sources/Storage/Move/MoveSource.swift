@@ -70,6 +70,6 @@ public struct MoveReport: Sendable {
 
     public init(counts: [Count]) { self.counts = counts }
 
-    /// The tables with another number of rows than the source leads to expect.
+    /// The tables whose number of rows in the target is not the expected number.
     public var differences: [Count] { counts.filter { $0.found != $0.expected } }
 }

@@ -4,12 +4,12 @@ public import Attribution
 public protocol CheckRows {
     associatedtype Failure: Error
 
-    /// Feeds records to `body`, newest first, until it returns false.
+    /// Passes records to `body`, newest first, until it returns false.
     ///
     /// - Parameters:
     ///   - id: only records older than this one are read; nil to start with the newest record.
-    ///   - times: the first time of writing, and the time before which the last record was written; identifiers contain
-    ///     these times, and nil is no bound.
+    ///   - times: the bounds of the time of writing, which identifiers contain: the first is included, the
+    ///     second is not; nil is no bound.
     ///   - body: returns whether to read another record.
     /// - Throws: if the database cannot be read.
     func checks(

@@ -24,7 +24,7 @@ public protocol ExplanationRows {
     /// Returns the scope's newest clicks with signals, not of robots, among the last `limit` clicks before a time.
     func recentClicks(of scope: Scope, before time: Timestamp, among limit: Int, atMost count: Int)
         throws(Failure) -> [ClaimedClick]
-    /// Feeds traces of checks of all scopes, oldest first, at most `limit`.
+    /// Passes traces of checks of all scopes to `body`, oldest first, at most `limit`.
     func checkTraces(from: Timestamp, before: Timestamp, atMost limit: Int, _ body: (CheckTrace) -> Void)
         throws(Failure)
 }

@@ -9,7 +9,7 @@ public protocol LinkRows {
     func links(withSlug slug: LinkSlug) throws(Failure) -> [StoredLink]
     /// Returns the active links of all apps with a campaign key, among the newest 1000 links with the key.
     func liveLinks(ofCampaign key: CampaignKey, at now: Timestamp) throws(Failure) -> [StoredLink]
-    /// Feeds the names and texts of a link's fields, in the order of their positions.
+    /// Passes the names and texts of a link's fields to `body`, in the order of their positions.
     func fields(ofLink number: Int64, _ body: (_ name: String, _ text: String) -> Void) throws(Failure)
     /// Returns a link's counts by variant; an empty name stands for the whole link.
     func counts(ofLink number: Int64) throws(Failure) -> [String: LinkCounts]
@@ -17,7 +17,7 @@ public protocol LinkRows {
 
 /// Links, as a database reads them for pages and for the settings of apps.
 public protocol LinkPageRows: LinkRows {
-    /// Feeds at least the links that match the query to `body`, newest first, until it returns false.
+    /// Passes links to `body`, at least those that match the query, newest first, until it returns false.
     ///
     /// - Parameters:
     ///   - query: its limit does not apply.

@@ -11,7 +11,7 @@ public protocol StatisticsRows {
     /// Returns the campaigns with the most clicks of one span.
     func topCampaigns(of scope: Scope, _ granularity: Granularity, from period: Timestamp, atMost limit: Int)
         throws(Failure) -> [(name: String, clicks: Int64)]
-    /// Feeds the totals of each span to `body`; `campaign` is empty for all campaigns together.
+    /// Passes the totals of each span to `body`; `campaign` is empty for all campaigns together.
     func totals(
         of scope: Scope,
         campaign: String,

@@ -163,7 +163,7 @@ extension LoopState {
             noteSuccess()
             return result
         } catch {
-            // A run that lacked rows may have come to any end.
+            // The result of a run that lacked rows means nothing.
             if rows.isVoid { return nil }
             throw failed(Reader.Rows.translated(error))
         }

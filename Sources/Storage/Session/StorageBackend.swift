@@ -36,12 +36,13 @@ public protocol LoopReader: DatabaseReader, DirectoryReader, NumberReader {
     ///
     /// - Parameters:
     ///   - rows: the rows of one check.
-    ///   - deadline: when its caller stops waiting, in nanoseconds of the monotonic clock.
+    ///   - deadline: when the caller of the read stops waiting, in nanoseconds of the monotonic clock.
     /// - Throws: if not all of these rows could be read.
     func fetch(for rows: Rows, until deadline: UInt64) async throws(Failure)
 }
 
-/// A connection whose reads are answered at once: constants, so that a check neither suspends nor reads twice.
+/// Constants for a connection whose reads are answered at once, so that a check neither suspends nor reads
+/// twice.
 extension LoopReader where Rows == Self {
     public var rows: Self { self }
     public var isVoid: Bool { false }

@@ -3,7 +3,7 @@ internal import Threads
 
 /// The faults that an acknowledged write survives; the raw value is the word of the setting.
 public enum Durability: String, CaseIterable, Sendable {
-    /// A power cut: the database is on disk before its writes are acknowledged, and on what a database server's setting
+    /// A power cut: a write is acknowledged after it is on disk, and on the standbys that a database server's
     /// `synchronous_commit` waits for.
     case full = "full"
     /// The end of every process, but not a crash of the database's machine, which may lose the commits of the last
@@ -35,12 +35,13 @@ public struct StoreConfiguration: Sendable {
     public var isReadOnly = false
     /// How numbers of clicks and checks are made.
     public var numbers = NumberLayout.plain
-    /// The age up to which the response with a claim that this process does not know may not be written yet, because
-    /// another server has made it, in milliseconds; 0 if no other server writes to the database.
+    /// The age, in milliseconds, up to which another server may have made an unknown claim without having
+    /// written its response yet.
     ///
-    /// Nil for the value of the kind of database.
+    /// 0 means that no other server writes to the database; nil means the default of the kind of database.
     public var foreignAnswerMilliseconds: Int64?
-    /// The number of records of checks at which a loop has them written without waiting, so that no write takes long.
+    /// The number of pending records of checks at which a loop requests that they are written, so that no
+    /// write takes long.
     public var recordsAtOnce = 512
     /// The maximum number of learnt sums that the job stores in one write.
     public var learntSumsAtOnce = LearntSlice.maximumLength

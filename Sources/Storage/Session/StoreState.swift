@@ -63,7 +63,7 @@ public final class StoreState: Sendable {
     /// Called after a commit, before its callers are answered, and after the writer has copied the whole log.
     public func renewSnapshots() { commits.wrappingAdd(1, ordering: .releasing) }
 
-    /// Makes every loop look at the apps and keys again.
+    /// Makes every loop read whether apps and keys have changed.
     public func noteDirectoryChange() { directoryChanges.wrappingAdd(1, ordering: .releasing) }
 
     /// Whether jobs use the wall clock; see ``SettledClock``.
@@ -99,7 +99,7 @@ public final class StoreState: Sendable {
     /// Records the size of a database that is no file of this machine.
     public func noteDatabaseSize(bytes: Int64) { health.setDatabaseSize(bytes) }
 
-    /// Records for how many seconds the oldest click has been due to be deleted; 0 if none is due.
+    /// Records how late the deletion of the oldest click is, in seconds; 0 if no deletion is due.
     public func noteRetentionLag(seconds: Int64) { health.setRetentionLag(seconds) }
 
     /// The deadline of a write that is queued now, in nanoseconds of the monotonic clock.

@@ -2,7 +2,7 @@ public import Attribution
 
 /// A change of the dashboard's sessions.
 public enum SessionChange: Sendable {
-    /// Stores a session, and deletes what has ended at its start.
+    /// Stores a session, and deletes the sessions and links that have ended when it starts.
     case start(DashboardSession)
     /// Stores a session in place of a valid link; ``Written/flag(_:)`` is false if there is none.
     case startByLink(DashboardSession, KeyDigest)

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// A database that one thread writes to, and waits for.
+/// A database to which one thread writes; the thread waits for each step.
 ///
 /// Only that thread uses the engine, and it starts each step after the step before has ended.
 public protocol BlockingEngine: AnyObject, SendableMetatype {
@@ -10,14 +10,14 @@ public protocol BlockingEngine: AnyObject, SendableMetatype {
     func begin() throws(EngineFailure)
     /// Reads and locks at once what writes of the batch will need, before the first of them is done.
     ///
-    /// It decides nothing: a write does the same without it. A repeated batch is prepared again, and each write alone if
-    /// the batch is done one by one.
+    /// This function decides nothing: a write has the same result without it. A batch that is repeated is
+    /// prepared again; if its writes are then done one by one, each is prepared alone.
     func prepare(_ writes: some Collection<Write>) throws(EngineFailure)
     /// Does a write in the open transaction.
     ///
     /// The same write may be done again, in a new transaction, if another write of the batch fails.
     func perform(_ write: Write) throws(EngineFailure) -> Written
-    /// A number that every change of a row raises.
+    /// A number that increases with every change of a row.
     var changeCount: Int64 { get }
     func savepoint() throws(EngineFailure)
     /// Keeps the changes since the savepoint.
@@ -27,13 +27,16 @@ public protocol BlockingEngine: AnyObject, SendableMetatype {
     /// Commits the writes and their counts; on return, they are synced and readers can see them.
     func commit() throws(EngineFailure)
     func rollback()
-    /// Opens a connection in place of one that failed, and makes sure that the transaction of that one has ended.
+    /// Opens a connection in place of the failed one, and makes sure that the failed connection's transaction
+    /// has ended.
     ///
-    /// A database in a file overwrites what a failed sync may have left on disk. After a failure that was in doubt
-    /// (``EngineFailure/isInDoubt``) there was no ``rollback()``: the engine keeps its changes in memory if the transaction
-    /// is committed, as after ``commit()``, and else drops them.
+    /// A database in a file overwrites what a failed sync may have left on disk. If the failure left the
+    /// commit in doubt (``EngineFailure/isInDoubt``), no ``rollback()`` came before this call. The engine
+    /// then decides about its changes in memory: it keeps them if the transaction is committed, and drops
+    /// them otherwise.
     ///
-    /// - Returns: what became of the transaction; only read if it was in doubt.
+    /// - Returns: whether the transaction was committed or rolled back; callers read it only if the commit
+    ///   was in doubt.
     func reopen() throws(EngineFailure) -> TransactionFate
     /// Runs after each commit, for work that callers need not wait for.
     func tidy() throws(EngineFailure)

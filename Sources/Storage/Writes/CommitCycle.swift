@@ -70,7 +70,7 @@ public struct CommitCycle: Sendable {
     /// What follows after the transaction was rolled back, and the connection replaced if it was lost.
     private enum Sequel: Equatable, Sendable {
         case refusal
-        /// The whole batch is done again; a transaction without writes takes some.
+        /// The whole batch is done again; if it is empty, a new transaction takes the waiting writes.
         case repetition
         /// Each write is done within a savepoint, so that only those that fail are refused.
         case oneByOne

@@ -92,7 +92,7 @@ extension WriteTransaction {
         guard done == limit || done < due.count, let last = due.prefix(done).last?.expiresAt else {
             return (closed, end)
         }
-        // There may be more clicks that expired in the last one's millisecond.
+        // There may be more clicks that expired in the same millisecond as the last one.
         guard last == start else { return (closed, last) }
         // If more clicks than the limit expire in one millisecond, this step closes all of them: otherwise each step
         // would start with the same clicks.

@@ -4,7 +4,7 @@ internal import Threads
 
 /// The waiting writes, and the batch that the writing thread has taken.
 ///
-/// Shared by all threads.
+/// It is shared by all threads.
 public final class WriteQueue: Sendable {
     private struct State: Sendable {
         var waiting: [QueuedWrite] = []

@@ -69,7 +69,9 @@ public enum StoredValue: String, Sendable {
     case compactedBefore = "thinned_before"
     /// The first word of the check value of the server key in use.
     case serverKey = "server_key"
-    /// The mark of the database whose rows move into this one, until all have; see ``MoveSource/mark``.
+    /// The mark of the database whose rows are being moved into this one; see ``MoveSource/mark``.
+    ///
+    /// The mark is removed when all rows have moved.
     case moveSource = "move_source"
     /// The newest click that was moved from another database, in which numbers did not name homes.
     case movedUpTo = "moved_up_to"
@@ -212,7 +214,7 @@ public final class WriteTransaction<Writer: StoreWriter> {
     typealias Rules = Writer.Rules
 
     public let writer: Writer
-    /// How numbers are made; an engine whose server gets another number changes it between two transactions.
+    /// How numbers are made; changed between two transactions when an engine's server gets another number.
     public var numbers: NumberLayout
     let state: StoreState
     var memory = TransactionMemory(admitsNames: Rules.admitsNames)
@@ -333,7 +335,7 @@ extension WriteTransaction {
         memory.values.storedChecks += Int64(updates.checks.records.count)
     }
 
-    /// Stores the record of a check; the caller counts it once nothing of its write can fail any more.
+    /// Stores the record of a check; the caller counts the record after the last statement of its write.
     func insert(_ facts: CheckFacts, _ scope: Scope) throws(Failure) {
         var newest = memory.values.newestCheck
         if newest == nil {

@@ -110,7 +110,8 @@ final class WriterThread<Engine: BlockingEngine> {
 
     private func perform(_ write: QueuedWrite) throws(EngineFailure) -> CommitCycle.Event {
         let changes = engine.changeCount
-        // Its caller got an error while the batch was first done, and may have sent it to another server since.
+        // The write's caller got an error during the batch's first attempt, and may have repeated the request
+        // at another server.
         if write.written != nil, write.isEnded {
             forgetClaim(of: write)
             write.written = .refused(.late)

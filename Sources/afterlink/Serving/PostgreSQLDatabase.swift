@@ -75,7 +75,7 @@ struct PostgreSQLDatabase: Database {
         var settings = try PostgreSQLConfiguration(
             url: configuration.database,
             name: configuration.databaseName,
-            // Read again for each connection, so that a changed password needs no restart.
+            // The password is read again for each connection, so that a change needs no restart.
             password: { () throws(StoreError) in
                 do throws(SystemError) {
                     return try passwordFile.map { path throws(SystemError) in

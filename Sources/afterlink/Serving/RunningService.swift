@@ -101,7 +101,7 @@ final class RunningService: Sendable {
                 modes + others + keys.warnings + servers.warnings
                 + connectionWarnings(chosen, descriptors: descriptors)
             let isNew = firstApp != nil
-            // Without an app, another server has just created it, and this one has not read it yet.
+            // If there is no app, another server has just created it, and this one has not read it yet.
             let known = (try? apps.directory()).flatMap { directory in
                 directory.apps.isEmpty ? nil : remarks(on: directory, isNew ? [] : origins, configuration)
             }

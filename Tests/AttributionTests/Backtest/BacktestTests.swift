@@ -85,7 +85,7 @@ struct BacktestTests {
         #expect(abs((score?.expectedRight ?? 0) - 0.97) < 1e-9)
     }
 
-    @Test("has neither a second replay nor changes without a proposed plan")
+    @Test("without a proposed plan, replays once and reports no changes")
     func alone() {
         var script = Script()
         script.click(1, at: 0)

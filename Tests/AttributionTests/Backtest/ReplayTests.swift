@@ -18,7 +18,7 @@ struct ReplayTests {
         #expect(script.links(ReplayPlan(policy: MatchPolicy(rule: .newest), warmUpDays: 0)) == [2, nil])
     }
 
-    @Test("uses a click's window, else the standard window, unless the plan has one window for all clicks")
+    @Test("uses the plan's window for all clicks, else the click's window, else the standard window")
     func windows() {
         var script = Script()
         script.click(1, at: 0, link: 1, window: 7200)

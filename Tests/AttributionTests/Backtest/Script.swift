@@ -61,7 +61,7 @@ struct Script {
         events.append(.launch(launch))
     }
 
-    /// Returns the answer to each launch, nil if the score does not count the launch, and the score.
+    /// Returns the score, and the answer to each launch: nil for a launch that the score does not count.
     ///
     /// In an hour, the model learns too little to decide differently from the newest-click rule.
     func played(_ plan: ReplayPlan = ReplayPlan(warmUpDays: 0)) -> (

@@ -193,7 +193,7 @@ struct FalseMatchEstimateTests {
         return facts
     }
 
-    @Test("are computed from recorded checks by fingerprint, with probabilities above the stated maximum")
+    @Test("are computed from records of checks by fingerprint; a probability may exceed the stated maximum")
     func records() {
         var estimate = FalseMatchEstimate()
         var sure = facts(.match, confidence: 0.99, method: .probabilistic)
@@ -235,7 +235,7 @@ struct FalseMatchEstimateTests {
         #expect(off <= 0.03 * Double(run.score.matches) + 2 * run.estimate.spread)
     }
 
-    @Test("are at most 8 % of a simulated world's matches under the estimated threshold for 5 %")
+    @Test("are at most 8 % of a simulated world's matches, under the threshold that is estimated for 5 %")
     func thresholdHolds() throws {
         var world = Worlds.turkey(2000)
         world.days = 2

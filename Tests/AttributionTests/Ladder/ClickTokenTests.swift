@@ -101,7 +101,7 @@ struct ClickTokenTests {
         #expect(throws: ClickTokenError.malformed) { try verified(Base64URL.text(of: bytes)) }
     }
 
-    @Test("of another app is refused as such if the server knows that app, else as altered")
+    @Test("of another app is refused for this reason if the server knows that app, else as altered")
     func otherApp() throws {
         let other = token(of: TestValues.otherApp)
         #expect(throws: ClickTokenError.otherApp) { try verified(other.text) }

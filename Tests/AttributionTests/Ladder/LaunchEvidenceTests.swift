@@ -9,7 +9,7 @@ private let id = "clk_0000000000000g000000000001"
 @Suite("References to a click that a launch brings")
 struct LaunchEvidenceTests {
     @Test(
-        "are read from an install referrer as stores return and apps forward it, also if encoded once too often",
+        "are read from an install referrer that a store returned and an app forwarded, even if encoded twice",
         arguments: [
             ("al=\(token)&utm_source=instagram", token), ("al=\(token)", token),
             ("utm_source=instagram&al=\(token)&utm_medium=cpc", token),

@@ -34,7 +34,7 @@ struct LearningTests {
         #expect(learnt([], hasAddress: false).sums.count == 5)
     }
 
-    @Test("counts a click and a launch at one address as up to 1 / 0.70 conversions, as 30 % move")
+    @Test("counts a click and a launch at one address as up to 1 / 0.70 conversions, because 30 % move")
     func pairAtOneAddress() {
         let sums = learnt([Scenario.candidate(1, secondsAgo: 300, address: .exact)]).sums
         let form = CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)
@@ -44,7 +44,7 @@ struct LearningTests {
         #expect(abs((sums[CounterKey(.delays, 17)] ?? 0) - converted) < 1e-9)
     }
 
-    @Test("counts a click and a launch at one address as more if fewer clicks have an address")
+    @Test("counts a click and a launch at one address as more conversions if fewer clicks have an address")
     func clicksWithoutAddress() {
         let began = Scenario.noon.advanced(byMilliseconds: -2 * 86_400_000)
         var seen = LearntIncrements(epoch: LearningEpoch(began: began))
@@ -104,7 +104,8 @@ struct LearningTests {
         }
         #expect(increments.sums[CounterKey(.delays, UInt64(DelayBins.bin(forSeconds: 60)))] == 600)
         let model = MatchingModel(sums: increments.sums, epoch: epoch, at: noon)
-        // 150 of 600 added to 56 of 80 is 0.303 instead of 0.70, so that a click from elsewhere counts more.
+        // The prior is an agreement in 56 of 80 pairs (0.70). With 150 of 600 pairs more, it is 0.303, so a
+        // click from elsewhere counts more.
         let click = [Scenario.candidate(1, secondsAgo: 300)]
         let before = Scenario.posterior(click, organic: 9, model: Scenario.model)
         let after = Scenario.posterior(click, organic: 9, model: model)
@@ -134,7 +135,7 @@ struct LearningTests {
         #expect(increments.sums[CounterKey(AppTotal.clicksWithAddress)] == 1)
     }
 
-    @Test("suffices after two hours and ten launches, but not after one hour", arguments: [9.0, 10])
+    @Test("is enough after two hours and ten launches, but not after one hour", arguments: [9.0, 10])
     func freshness(launches: Double) {
         func model(after seconds: Int64) -> MatchingModel {
             let now = noon.advanced(byMilliseconds: seconds * 1000)
@@ -146,7 +147,7 @@ struct LearningTests {
         #expect(model(after: 3599).isFresh)
     }
 
-    @Test("suffices for an app with few launches a day, also after a quiet time")
+    @Test("is enough for an app with few launches a day, also after a quiet time")
     func fewLaunches() {
         var increments = LearntIncrements(epoch: epoch)
         func now(_ hours: Int64) -> Timestamp { noon.advanced(byMilliseconds: hours * 3_600_000) }

@@ -78,7 +78,7 @@ struct FirstLaunchMatchingTests {
         #expect(store.calls == [.view, .claim(.click(newer.id)), .view] + matched(older))
     }
 
-    @Test("reads only once more if no click of a counted destination is left")
+    @Test("reads once more if the clicks that were only counted are gone, and no longer uses their count")
     func countedAndGone() async throws {
         let gone = CreditedDestination(url: 7, campaign: 7)
         var counted = view(older)

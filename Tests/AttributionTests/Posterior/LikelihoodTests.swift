@@ -110,8 +110,8 @@ struct LikelihoodTests {
             }
         }
         let strangers = others(10, .differs, secondsAgo: 400)
-        // Of sixteen clicks since the oldest from elsewhere, six came from the address: the visitor's, one that may be
-        // the same person's, and four of strangers.
+        // Sixteen clicks came since the oldest one from elsewhere, six of them from the address: the
+        // visitor's, one that may be the same person's, and four of strangers.
         let rush = strangers + others(5, .exact, secondsAgo: 200)
         #expect(isClose(ratio(.exact, alone, beside: rush), 0.24 + 0.70 / (4.0 / 16)))
         let before = strangers + others(5, .exact, secondsAgo: 500)
@@ -202,7 +202,8 @@ struct LikelihoodTests {
         }
         let click = [Scenario.candidate(1, secondsAgo: 300)]
         let (alone, beside) = (model(others: 0), model(others: 810))
-        // There are 1,000 / 1,500 organic launches for each click of the day, 100 / 910 of them in form A, in 124,649 s.
+        // For each click of the day, there are 1,000 / 1,500 organic launches, 100 / 910 of them in form A,
+        // over 124,649 s.
         let expected = 1000.0 / 1500 / 86_400
         let observed = alone.epoch.observedSeconds(.organic, at: Scenario.noon)
         let rarer = (observed + 910 / 100 / expected) / (observed + 1 / expected)

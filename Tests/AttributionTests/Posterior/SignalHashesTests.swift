@@ -5,7 +5,8 @@ import Testing
 struct SignalHashesTests {
     private static let pro = TestValues.screen(393, 852)
     private static let max = TestValues.screen(430, 932)
-    /// 375 points across may be 1125 pixels or others, so that the hashes contain only the points.
+    /// A screen that is 375 points wide may have 1125 pixels or another number, so the hashes contain only
+    /// the points.
     private static let mini = TestValues.screen(375, 812)
     /// The hashes of a client that knows only the pixels.
     private static let proWidth = SignalHashes(CanonicalSignals(platform: .ios, panelWidth: 1179).evidence())

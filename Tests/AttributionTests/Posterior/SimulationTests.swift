@@ -19,7 +19,8 @@ struct SimulationTests {
     @Test(
         "is calibrated and precise, and finds most clicks, in worlds with parameters unknown to the model",
         arguments: [
-            // Two days of 2,000 clicks each, of which the second counts. The limits have a margin: the launches are few.
+            // Each of two days has 2,000 clicks, and only the second day counts. The limits have a margin,
+            // because the launches are few.
             (world: Worlds.turkey(2000), precision: 0.93, found: 0.62, organic: 0.04, error: 0.06),
             (world: Worlds.world(2000), precision: 0.93, found: 0.66, organic: 0.04, error: 0.06),
             (world: Worlds.venue(2000), precision: 0.85, found: 0.55, organic: 0.14, error: 0.10),

@@ -32,7 +32,7 @@ struct FirebaseLongLinkTests {
         } catch { return error.all.map(\.field) }
     }
 
-    @Test("have the settings of a link, for one tap")
+    @Test("contain in their parameters the settings that other links have stored")
     func settings() throws {
         let long = try Self.longLink(
             "link=https%3A%2F%2Fshop.example%2Fpromo%3Fid%3D1%26x%3D2&apn=com.example.shop&ibi=com.example.shop"

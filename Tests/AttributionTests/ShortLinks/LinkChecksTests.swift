@@ -62,7 +62,7 @@ struct LinkChecksTests {
         #expect(try Self.problems(.destination, "/promo", anyHost) == ["destination"])
     }
 
-    @Test("include the destinations that clicks from outside may have")
+    @Test("include the destinations that the app allows clicks without a link")
     func destinations() throws {
         let app = Self.app(destinations: ["legacy://", "https://old.example/shop"])
         #expect(try Self.problems(.destination, "legacy://x", app).isEmpty)

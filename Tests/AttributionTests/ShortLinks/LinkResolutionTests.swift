@@ -60,7 +60,7 @@ struct LinkResolutionTests {
         let link = try Self.link([(.variants, ["a 70 myapp://a", "b 29 myapp://b", "c 1 myapp://c"])])
         var counts: [String: Int] = [:]
         for visitor in 0..<100_000 as Range<UInt64> {
-            // Spread evenly like keyed hashes.
+            // The hashes are spread evenly, like keyed hashes.
             let hash = visitor &* 0x9e37_79b9_7f4a_7c15
             let variant = try #require(link.settings.variant(for: hash))
             #expect(link.settings.variant(for: hash) == variant)

@@ -33,7 +33,7 @@ struct FingerprintFormTests {
     }
 
     @Test(
-        "have a vector each, and matching compares the components that they lack",
+        "each have a vector, and matching compares the components that a form lacks",
         arguments: FingerprintForm.allCases
     )
     func complete(form: FingerprintForm) throws {

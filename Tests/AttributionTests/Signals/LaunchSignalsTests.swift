@@ -49,7 +49,7 @@ struct LaunchSignalsTests {
     }
 
     @Test(
-        "include beyond a given hash only components that the hash does not contain",
+        "include, in addition to a given hash, only components that the hash does not contain",
         // A screen in points determines the pixels.
         arguments: [(0, ["1170", "390x844"]), (1, []), (2, []), (3, [])]
     )

@@ -31,7 +31,7 @@ struct PopulationTests {
     }
 
     @Test(
-        "of iPhones include the hash of 97 of 100 clients, with at most 8.3 a click, or 7 in Turkey",
+        "of iPhones include the hash of 97 of 100 clients; a click has at most 8.3 hashes, 7 in Turkey",
         arguments: SimulatedDevice.Audience.allCases,
         [1, 2, 3] as [UInt64]
     )
@@ -42,7 +42,7 @@ struct PopulationTests {
     }
 
     @Test(
-        "of Android devices include the hash of 97 of 100 clients, with at most 4 a click, or 3 in Turkey",
+        "of Android devices include the hash of 97 of 100 clients; a click has at most 4, 3 in Turkey",
         arguments: SimulatedDevice.Audience.allCases,
         [1, 2, 3] as [UInt64]
     )

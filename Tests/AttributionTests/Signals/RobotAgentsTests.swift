@@ -77,7 +77,7 @@ struct RobotAgentsTests {
         for purpose in RobotAgents.Purpose.allCases { #expect(known.contains { $0.purpose == purpose }) }
     }
 
-    @Test("are found by the first keyword, and as programs only without another keyword")
+    @Test("are found by the first keyword, and count as programs only if no other keyword is found")
     func precedence() throws {
         let list = try Self.list(
             Self.row("^curl/", "program") + Self.row("serpbot") + Self.row("previewer", "preview")

@@ -29,7 +29,7 @@ struct UserAgentTests {
             (iPhoneAgent("18_5", "Mobile/15E148"), "18.5"),
             (iPhoneAgent("18_6_2", "Mobile/15E148"), "18.6.2"),
             (iPhoneAgent("17_0", "Mobile/15E148"), "17.0"),
-            // Real builds.
+            // The build of the system decides, if it is a known one.
             (iPhoneAgent("18_7", "Mobile/23B85"), "26.1"), (iPhoneAgent("18_7", "Mobile/23A341"), "26.0"),
             (iPhoneAgent("17_2_1", "Mobile/21C66"), "17.2.1"),
             (iPhoneAgent("17_2", "Mobile/22H20"), "18.7"), (iPhoneAgent("15_0", "Mobile/19A346"), "15.0"),

@@ -116,7 +116,7 @@ struct AddressKeysTests {
         #expect(launch.since == Timestamp(milliseconds: (day - Int64(count) + 1) * Self.day))
     }
 
-    @Test("find clicks of any age at a time before the first day, or if they cover earlier days")
+    @Test("can compare clicks of any age on days before the first key, or while they cover all earlier days")
     func before() throws {
         var keys = try keys(from: 100)
         func since(_ day: Int64) throws -> Timestamp? {

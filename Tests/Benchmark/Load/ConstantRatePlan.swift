@@ -25,7 +25,7 @@ package struct ConstantRatePlan: Codable {
     /// The number that distinguishes the clicks of this load from those of other loads.
     var series: UInt32 = 1
     package var connections = 64
-    /// The clicks a second of the load whose clicks ``Kind/missesAndMatches`` checks.
+    /// The rate, in clicks a second, of the load whose clicks ``Kind/missesAndMatches`` checks.
     var clickRate = 0.0
     /// The number of the first click that ``Kind/matches`` checks.
     var first = 0
@@ -75,7 +75,8 @@ package struct Latencies {
         microseconds.append(UInt32(clamping: duration))
     }
 
-    /// Returns the durations in microseconds that the given shares (0…1) of all do not exceed; zeros if empty.
+    /// Returns for each share (0…1) the duration in microseconds that this share of all requests does not
+    /// exceed; zeros if there are no requests.
     package func quantiles(_ shares: Double...) -> [Double] {
         let sorted = microseconds.sorted()
         return shares.map { share in

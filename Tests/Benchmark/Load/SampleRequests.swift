@@ -71,7 +71,7 @@ enum SampleRequests {
     }
 }
 
-/// A request with an address, a time, and last sixteen digits of a fingerprint that change from one use to the next.
+/// A request whose address, time and last sixteen digits of the fingerprint change from one use to the next.
 package struct RequestPattern {
     package private(set) var bytes: [UInt8]
     private let firstDigit: Int
@@ -84,7 +84,7 @@ package struct RequestPattern {
     /// - Parameters:
     ///   - prefix: the first eight digits of the fingerprint.
     ///   - time: the time in the request; nil for a request without a time.
-    ///   - make: makes the request for a fingerprint from the address of the number 0.
+    ///   - make: makes the request for a fingerprint, with the address of the number 0.
     package init(prefix: String, time: Timestamp? = nil, _ make: (String) -> String) {
         let fingerprint = prefix + String(repeating: "0", count: 56)
         let text = make(fingerprint)

@@ -25,9 +25,12 @@ package struct PlayedScore {
     package private(set) var sums = ReplayScore()
     /// Launches matched with a click that another launch had got; retries do not count.
     package private(set) var clicksUsedTwice = 0
-    /// Retries after a match that got another response; after no match, a new click may have arrived.
+    /// Retries after a match that got another response.
+    ///
+    /// After no match, another response is allowed, because a new click may have arrived.
     package private(set) var changedAnswers = 0
-    /// Launches that got the match of a visitor with the same fingerprint, address and agent, within ``replayGrace``.
+    /// Launches that got the match of another visitor with the same fingerprint, address and agent, within
+    /// ``replayGrace``.
     package private(set) var strangersRepeated = 0
     private var clicks: [Int: TracedClick] = [:]
     /// The time and the caller of each click's first match.

@@ -14,7 +14,8 @@ struct SimulatedWorld {
     /// The name of the world and its policy in the table.
     var label: String { "\(world.label), \(policy.rawValue)" }
 
-    /// By world, the bars of the first figures of ``SimulatedFigure/all`` under the default policy.
+    /// The bars of the first figures of ``SimulatedFigure/all`` under the default policy, by the label of the
+    /// world.
     private static let bars: [String: [Bar]] = [
         "turkey-10000": [.atLeast(96), .atLeast(68), .atMost(2), .atMost(8), .atMost(0.02)],
         "world-10000": [.atLeast(95), .atLeast(73), .atMost(2.5), .atMost(8), .atMost(0.02)],

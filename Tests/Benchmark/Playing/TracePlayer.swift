@@ -3,7 +3,7 @@ import Foundation
 import Simulation
 import Support
 
-/// Sends a world's events in order to servers that take each event's time for the current time.
+/// Sends a world's events, one after the other, to servers that use each event's time as the current time.
 ///
 /// Each event goes to the next server, as a proxy sends them.
 /// Clicks are sent as a customer's server sends them, launches as released clients do.
@@ -46,7 +46,7 @@ struct TracePlayer {
     /// How often the player repeats a request after 503, as clients do.
     private static let maximumRepetitions = 30
 
-    /// Sends a request, which is made for the milliseconds that have passed since the event.
+    /// Sends the request that a closure makes from the milliseconds since the event.
     private mutating func ask<Answer: Decodable>(_ request: (Int64) -> String) throws -> Answer {
         var (answer, repetitions) = (try send(request(0)), 0)
         while answer.status == 503, repetitions < Self.maximumRepetitions {

@@ -26,7 +26,8 @@ struct DelayProxy: Codable {
 
     /// Forwards connections until the process is killed.
     func run() throws {
-        // A network waits for no processor. Without the right to this, the proxy's threads wait for those of the servers.
+        // A real network does not wait for a processor, so the proxy asks for a high priority. If the system
+        // refuses it, the proxy's threads wait for those of the servers.
         _ = nice(-20)
         let listener = Self.socket()
         _ = linux_set_option(listener, SOL_SOCKET, SO_REUSEADDR, 1)
@@ -96,7 +97,7 @@ struct DelayProxy: Codable {
         }.start()
     }
 
-    /// What was read, with the time at which it is to be written.
+    /// The chunks of bytes that were read, each with the time at which to write it.
     private final class Chunks: Sendable {
         let list = Mutex<[(due: UInt64, bytes: [UInt8])]>([])
     }

@@ -37,7 +37,7 @@ final class PostgreSQLBench {
         )
     }
 
-    /// The first word of `pgbench --version` and its number.
+    /// The output of `pgbench --version`: the program's name and version.
     static func version() throws -> String {
         let output = try ExternalProgram.run(try pgbench.path, ["--version"])
         return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
@@ -52,7 +52,7 @@ final class PostgreSQLBench {
         }
     }
 
-    /// Returns a copy of a database with clicks that are all live, which is deleted with the returned value.
+    /// Returns a copy of a database whose clicks are all live; the copy is deleted with the returned value.
     func database(_ clicks: Int) throws -> ServedDatabase {
         let seed = try seeds[clicks] ?? store(clicks)
         seeds[clicks] = seed
@@ -96,7 +96,7 @@ final class PostgreSQLBench {
         return try Server(installation, bench, isDurable: isDurable, extra: extra, on: database.database)
     }
 
-    /// How many statements the database has executed whose text a pattern of LIKE describes.
+    /// Returns how many statements that match a pattern of LIKE the database has executed.
     func statements(_ database: ServedDatabase, like pattern: String) throws -> Double {
         let count = try cluster.execute(
             """
@@ -135,7 +135,7 @@ extension PostgreSQLBench {
         let seeder = Seeder(plan: plan, installation: server.installation, bench: bench)
         try seeder.record(plan.stored, on: server)
         server.stop()
-        // A number has 5 bits for the server that gave it, and this one's are 0.
+        // A click's number has 5 bits for the server that assigned it. This server's number is 0.
         guard copies <= 32 else { throw BenchmarkError("A database has at most 32 copies of a click.") }
         for table in ["clicks", "click_index", "click_addresses"] where copies > 1 {
             let columns = try database.database.execute(

@@ -12,7 +12,7 @@ final class Replay {
     enum Unit {
         /// A transaction, in two trips: up to the last statement that reads, and the rest.
         case transaction
-        /// A number of statements that were sent one by one, in one trip.
+        /// This many statements, which the server sent one by one, in one trip.
         case statements(Int)
     }
 
@@ -22,12 +22,14 @@ final class Replay {
     private var writes: Bool { if case .transaction = unit { true } else { false } }
     private let connections: Int
     private let folder: URL
-    /// The number of units, and of those that the next turn begins with.
+    /// The number of units, and the number that one turn executes if the units write.
     private let count: Int
     private let countOfTurn: Int
     private var next = 0
 
-    /// The settings of the server's connections that change how statements are planned: those of all, and those of loops.
+    /// The settings of the server's connections that change how statements are planned.
+    ///
+    /// The first list applies to all connections, the second one only to those of loops.
     private static let settings = ["jit", "enable_seqscan", "enable_hashjoin", "enable_mergejoin"].map {
         "-c \($0)=off"
     }
@@ -35,7 +37,7 @@ final class Replay {
 
     /// - Parameters:
     ///   - unit: the units of the load.
-    ///   - statement: how the statements begin or contain whose elements are counted, as a pattern of LIKE.
+    ///   - statement: a pattern of LIKE for the statements whose elements are counted.
     ///   - connections: how many connections pgbench has.
     ///   - clicks: how many clicks the database has.
     ///   - bench: the workbench.
@@ -74,7 +76,7 @@ final class Replay {
 
     /// Runs pgbench, and returns how many counted elements it processed a second.
     ///
-    /// A load that writes takes as long as its share of the units.
+    /// If the units write, a turn executes its share of the units, however long that takes.
     func turn(_ seconds: Double) throws -> Double {
         var (size, units) = (["-T", String(max(1, Int(seconds)))], 0..<count)
         if writes {

@@ -38,7 +38,8 @@ struct Row: Sendable {
     /// - Returns: a share for each figure; nil if the row cannot compare binaries.
     func compare(_ bench: Workbench, with rival: Workbench) throws -> [Figure]? {
         guard let contests else { return nil }
-        // The rival's contests come first, and set the rates of the loads that do not wait for responses.
+        // The rival's contests are created first: they set the rates of the loads that send without waiting
+        // for responses.
         let (old, new) = (try contests(rival), try contests(bench))
         return try zip(old, new).flatMap { old, new in
             let rounds = try bench.interleaved([old.turn, new.turn])
@@ -79,7 +80,8 @@ struct Contest {
     var note: (_ rounds: [[Double]]) -> String? = { _ in nil }
     /// Measures for about the given number of seconds.
     ///
-    /// Returns a value for each of the names, then one for each of `explaining`; further values serve the note.
+    /// Returns a value for each of the names, then one for each of `explaining`. The note may use further
+    /// values.
     let turn: (_ seconds: Double) throws -> [Double]
 
     /// Returns the figures from the values that the turns of the rounds returned.

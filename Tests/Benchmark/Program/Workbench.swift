@@ -107,7 +107,7 @@ struct Scale {
 
     init(_ options: Options) {
         if options.isLong { soakSeconds = 3600 }
-        // Each of two binaries stores its own clicks, and the rows of a comparison need only these numbers.
+        // Each of the two binaries stores its own clicks, and a comparison needs no more clicks than these.
         if options.rival != nil { (liveClicks, storedClicks) = (500_000, 2_000_000) }
         guard options.isQuick else { return }
         (liveClicks, storedClicks, liveOfStored) = (40_000, 20_000, 1_000)

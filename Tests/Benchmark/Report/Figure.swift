@@ -48,7 +48,7 @@ struct Figure: Encodable {
     /// A note for the reader; nil if the value needs none.
     let note: String?
 
-    /// Whether more is better; for all other figures, less is.
+    /// Whether a larger value is better; for all figures that are not rates, a smaller value is better.
     var isRate: Bool { name.hasSuffix("_per_second") }
 }
 

@@ -1,7 +1,7 @@
 import SQLite
 import Support
 
-// Rows that measure clicks, which are on disk before their response, beside loops that only write the same rows.
+// Rows that measure clicks (each on disk before its response), next to loops that only write the same rows.
 extension Row {
     /// The rates of clicks with ready-made fingerprints, and of matches of these clicks.
     static let clicks = Row(
@@ -102,7 +102,8 @@ final class Matches {
     /// The matches a second in the last turn.
     private var rate = Double.leastNonzeroMagnitude
 
-    /// Divides the recorded clicks, of which there are `clicks`, among the turns; nil means a warm-up and the rounds.
+    /// Divides the `clicks` recorded clicks among the turns; without `turns`, among the rounds and one
+    /// warm-up.
     init(_ server: Server, clicks: Int? = nil, turns: Int? = nil) {
         self.server = server
         let recorded = clicks ?? SeedPlan.live(server.bench.scale.liveClicks).recorded

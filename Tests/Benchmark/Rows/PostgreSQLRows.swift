@@ -19,7 +19,7 @@ extension Row {
         let (postgreSQL, clicks) = (try bench.postgreSQL.get(), bench.scale.clicksOnPostgreSQL)
         let database = try postgreSQL.database(clicks)
         let server = try postgreSQL.server(database)
-        // One check at a time, so that each statement is a check's.
+        // Send one check at a time, so that each statement belongs to one check.
         let replay = try Replay(
             .statements(16),
             counting: "SELECT k.n, f.%",

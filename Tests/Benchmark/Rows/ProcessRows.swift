@@ -1,7 +1,7 @@
 import Glibc
 import Support
 
-// What the server's process needs: time to start, memory, and no growth under a long load.
+// Rows that measure the server's process: its time to start, its memory, and its growth under a long load.
 extension Row {
     /// The time from the start of the process until it is ready, with a warm page cache.
     static let start = Row(
@@ -21,7 +21,7 @@ extension Row {
             Contest(names: names, explaining: [log]) { _ in
                 let server = try Server(installation, bench)
                 let clean = server.secondsToReady * 1000
-                // The kill follows a load, which leaves as much in the log as there can be.
+                // Kill the server right after a load, so that its log is as long as it can be.
                 _ = try server.highestClickRate()
                 let logMegabytes = server.logBytes() / 1e6
                 server.kill()

@@ -50,7 +50,7 @@ extension Row {
         }
     }
 
-    /// The tail while the server deletes expired clicks, as a share of the tail without any to delete.
+    /// The tail while the server deletes expired clicks, as a share of the tail without expired clicks.
     static let retention = Row(
         "retention",
         "tail of checks while retention deletes 1 M expired clicks, against none",

@@ -78,7 +78,9 @@ final class Chromium: Sendable {
 
     private static let programs = ["chromium-headless-shell", "chromium"]
 
-    /// Whether a browser exists, or ``variable`` names one; there may be none, because Ubuntu has no package of it.
+    /// Whether a browser exists, or ``variable`` names one.
+    ///
+    /// There may be none, because Ubuntu has no package of Chromium.
     static var isThere: Bool {
         ProcessInfo.processInfo.environment[variable] != nil || (try? path(of: programs)) != nil
     }

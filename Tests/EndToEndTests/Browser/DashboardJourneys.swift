@@ -7,7 +7,7 @@ private final class DashboardStage: Sendable {
     let installation: Installation
     let server: AfterlinkProcess
     let browser: Chromium
-    /// Address and port of the dashboard, as its start has printed them.
+    /// The address and port of the dashboard, as the server printed them at its start.
     let address: String
 
     init() throws {
@@ -113,7 +113,7 @@ extension BrowserTab {
 )
 struct DashboardJourneys {
     @Test(
-        "by keyboard alone, from a one-time link to the reason of a launch without a match, with script and without",
+        "keys alone lead from a one-time link to the reason of a launch without a match",
         arguments: [true, false]
     )
     func reason(runsScript: Bool) throws {
@@ -142,7 +142,7 @@ struct DashboardJourneys {
         #expect(tab.complaints.isEmpty, "\(tab.complaints)")
     }
 
-    @Test("the keys change the period, the comparison and the help, and the address has all of it")
+    @Test("keys change the period and the comparison, both of which are in the address, and open the help")
     func keys() throws {
         let stage = try DashboardStage()
         try stage.makeTraffic()

@@ -53,11 +53,11 @@ extension BrowserJourneys {
             #expect(try link.clicks().isEmpty)
         }
 
-        @Test("a visitor who leaves before the browser has sent its model counts as a click")
+        @Test("a visit counts as a click even if it ends before the browser has sent its model")
         func leaves() throws {
             let link = try LinkStage.current.link("leaves")
             var visitor = try visitor("chrome")
-            // Neither the model nor a timer arrives.
+            // The page never gets the model, and its timers never end.
             visitor.script = """
                 NavigatorUAData.prototype.getHighEntropyValues = () => new Promise(() => {});
                 window.setTimeout = () => 0;

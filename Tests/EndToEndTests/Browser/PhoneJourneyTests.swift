@@ -49,7 +49,7 @@ extension BrowserJourneys {
             #expect(try tab.value(of: "getComputedStyle(document.body).direction") == direction)
         }
 
-        @Test("Chrome sends the model with the request for the page; a script without it loses nothing")
+        @Test("Chrome sends the model with the request for the page, so the script need not send it")
         func criticalHints() throws {
             let stage = try LinkStage.current
             let link = try stage.link("hints")

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension BrowserJourneys {
-    @Suite("Visits that are no clicks, or less than a click")
+    @Suite("Visits that are no clicks, or clicks without the phone's values")
     struct Quiet {
         private static let blog = "https://blog.example/"
 

@@ -6,7 +6,7 @@ import Testing
 extension BrowserJourneys {
     @Suite("The ways of a click's token to the first launch")
     struct Tokens {
-        /// Checks as an app does with a token.
+        /// Sends the check of a first launch with a token, as an app does.
         private func launch(_ evidence: [String: String], fields: [String: String] = [:]) throws
             -> HTTPTestClient.Reply
         {
@@ -37,7 +37,7 @@ extension BrowserJourneys {
         private var iPhone: BrowserVisitor { get throws { try Journey.named("safari").visitor } }
 
         @Test(
-            "Google's store passes the token to a new app, from Chrome, and from Firefox, which reveals no model",
+            "Google's store passes the token to a new app, if opened by Chrome, or by Firefox, which reveals no model",
             arguments: [
                 ("play", "", true),
                 ("firefox", "Mozilla/5.0 (Android 14; Mobile; rv:132.0) Gecko/132.0 Firefox/132.0", false),

@@ -236,7 +236,7 @@ struct AppsAndKeysTests {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
         var old = installation.keys.app
-        // More than one round, because the server may have polled just now.
+        // Several rounds are needed, because the server may have polled just before the first one.
         for round in 1...3 {
             let made = try json(installation.run(["keys", "create", "--kind", "app", "--json"]))
             let new = try #require((made["key"] as? [String: Any])?["text"] as? String)

@@ -17,14 +17,15 @@ struct ForeignImportTests {
         "UTM term (utm_term)", "UTM content (utm_content)", "iTunes Connect at", "iTunes Connect ct",
         "iTunes Connect mt", "iTunes Connect pt", "Archived?", "Link name", "Creation timestamp",
     ]
-    /// The same columns in the words of the files.
+    /// The same columns with the short names that exported files have.
     private static let shortColumns = [
         "short_link", "link", "apn", "afl", "amv", "ibi", "ifl", "ius", "ipfl", "ipbi", "isi", "imv", "efr",
         "ofl", "st", "sd", "si", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "at",
         "ct", "mt", "pt", "archived", "name", "creation_timestamp",
     ]
 
-    /// A line with a value in every column, except for the fallback that would hide the store's parameters.
+    /// A line with a value in every column except `ifl`: that fallback would hide the parameters for Apple's
+    /// store.
     private static let whole = [
         "https://example.page.link/m9Mm", "https://shop.example/promo?id=1", "com.example.shop",
         "https://shop.example/android", "12", "com.example.shop", "", "other", "https://shop.example/ipad",
@@ -74,7 +75,7 @@ struct ForeignImportTests {
     }
 
     @Test(
-        "columns of a Firebase export that links have fields for are imported, the others counted",
+        "a Firebase export's columns are imported if links have a field for them; the others are counted",
         arguments: [documentedColumns, shortColumns]
     )
     func firebaseColumns(header: [String]) throws {

@@ -80,7 +80,7 @@ struct StartConditionsTests {
     }
 
     @Test(
-        "the default number of connections is at most 20000, and at most the descriptors for connections"
+        "the default number of connections is the number of descriptors for connections, but at most 20000"
     )
     func usualConnections() {
         #expect(Configuration().connectionLimit(descriptors: 19_900) == 19_900)

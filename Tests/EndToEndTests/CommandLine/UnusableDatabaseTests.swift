@@ -85,7 +85,7 @@ struct UnusableDatabaseTests {
         let path = installation.folder.appending(path: name).path
         try setMode(0, of: path)
         defer { try? setMode(0o700, of: path) }
-        // Root loses its right to ignore modes.
+        // The command loses root's right to ignore the permissions of files.
         let words = [Installation.binary.path, "stats", "--database", installation.database.path]
         let output = try Installation.run(
             (geteuid() == 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []) + words,

@@ -181,7 +181,7 @@ struct ConfigurationTests {
         #expect(duplicate.explanation.contains("line 2, column 1"))
     }
 
-    @Test("a class's rate limit overrides the general limit, which overrides the default; off applies to all")
+    @Test("a class's limit overrides the general limit, and both override the default; off ends all limits")
     func rateLimits() throws {
         let usual = try read().rateLimits
         #expect(usual == RateLimits.standard)

@@ -4,12 +4,12 @@ import Support
 import Synchronization
 import Threads
 
-/// A TCP proxy between a server and PostgreSQL that loses, delays and cuts on command.
+/// A TCP proxy between a server and PostgreSQL that loses and delays bytes and cuts connections, on command.
 final class FaultyWire: Sendable {
     enum Fault: Equatable {
         /// Passes all bytes.
         case none
-        /// Passes bytes so many milliseconds later, in both directions.
+        /// Passes bytes this many milliseconds later, in both directions.
         case delay(milliseconds: Int)
         /// Accepts connections, and passes nothing in these directions before the fault ends.
         case swallow(Directions)
@@ -148,7 +148,7 @@ private final class WirePair {
     let toDatabase: WireDirection
     let toServer: WireDirection
     private var commits = CommitFinder()
-    /// Set after a COMMIT was passed whose reply must not be.
+    /// The received part of a reply to COMMIT that must not be passed on; nil if there is no such reply.
     private var withheld: [UInt8]?
     private(set) var isReset = false
 

@@ -83,7 +83,7 @@ final class Fleet: Sendable {
         }
         let disk = try #require(made)
         let fleet = try Fleet(on: cluster, hasWires: true)
-        // A value that lives as long as the process is not released at its end.
+        // Stop the servers here, because a value that lives as long as the process is never released.
         atexit {
             guard let (fleet, disk) = try? Fleet.shared() else { return }
             for index in 0..<serverCount { fleet.kill(index) }

@@ -119,8 +119,8 @@ extension FleetTests {
             try load.run { try standby.promote() }
             let recovery = load.recover()
             #expect(recovery < Self.recoveryLimit)
-            // When its postmaster is gone, a backend stops waiting for the standby. Other backends see what it has committed
-            // until they end too, so a check may read a claim that the standby does not have.
+            // A backend whose postmaster is gone stops waiting for the standby. Until the other backends end
+            // too, they see its commits, so a check may read a claim that the standby does not have.
             try load.finish(in: standby, lostReads: struckAt...struckAt + 500)
             print(
                 "promotion of a synchronous standby, with \(hit.clicks) clicks and \(hit.claims) claims in flight:"

@@ -36,7 +36,7 @@ struct FleetLedger {
         var isOver: Bool { callerCount > 0 && decided.count == callerCount }
     }
 
-    /// Added to the clicks' numbers in requests, so that several loads can use one database.
+    /// The requests contain a click's number plus this number, so that several loads can use one database.
     private let first: Int
     private let network: Int
     private(set) var entries: [Entry] = []
@@ -78,7 +78,7 @@ struct FleetLedger {
         return entries.count - 1
     }
 
-    /// Takes a click that no check has asked for; nil if there are not more than so many.
+    /// Takes a click that no check has asked for; nil if at most `count` are left.
     mutating func takeUnasked(above count: Int, callerCount: Int, _ random: inout SeededGenerator) -> Int? {
         guard unasked.count > count else { return nil }
         let click = unasked.remove(at: Int.random(in: unasked.indices, using: &random))
@@ -160,7 +160,8 @@ extension FleetLedger {
     ///   - fleet: the fleet, whose servers have decided all requests.
     ///   - clocksAgree: whether the servers have the machine's time.
     ///   - cluster: the server with the database.
-    ///   - lostReads: the time, in milliseconds since 1970, in which a check may have read claims that are lost since.
+    ///   - lostReads: the times, in milliseconds since 1970, at which a check may have read claims that were
+    ///     lost later.
     /// - Throws: if the database cannot be read.
     mutating func compare(
         with fleet: Fleet,

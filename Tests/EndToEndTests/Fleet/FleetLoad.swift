@@ -13,7 +13,7 @@ final class FleetLoad {
         var clicks = 0
         var claims = 0
 
-        /// Whether as many are in flight as a fault must strike.
+        /// Whether enough requests are in flight for the fault to strike.
         var isEnough: Bool { clicks >= 50 && claims >= 10 }
     }
 
@@ -28,7 +28,7 @@ final class FleetLoad {
         var client: HTTPTestClient?
         var request: Request?
         var sentAt = ContinuousClock.now
-        /// When the next request may be sent, or the next attempt to connect be made.
+        /// When the connection may send its next request, or try again to connect.
         var restsUntil = ContinuousClock.now
     }
 
@@ -39,13 +39,13 @@ final class FleetLoad {
     /// Requests that were not decided, with the time of the next attempt.
     private var clickRetries: [(click: Int, at: ContinuousClock.Instant)] = []
     private var checkRetries: [(click: Int, caller: Int, at: ContinuousClock.Instant)] = []
-    /// The checks of each server that belong to a group which another server's check has begun.
+    /// For each server, the checks of clicks that another server was already asked about.
     private var groups: [[(click: Int, caller: Int)]]
     private var mode = Mode.steady
     private var firstClick: [ContinuousClock.Instant?]
     private var firstMatch: [ContinuousClock.Instant?]
     private var measuredFrom = ContinuousClock.now
-    /// How long it took at the end until all was decided.
+    /// The time from the end of the clicks until every request was decided.
     private var drainTime = Duration.zero
     /// The longest time that a request waited for its reply.
     private(set) var longestWait = Duration.zero
@@ -55,7 +55,7 @@ final class FleetLoad {
         case steady
         /// Every connection sends at once.
         case burst
-        /// Only requests that others have begun.
+        /// No new clicks; only checks for clicks that another caller has already asked some server about.
         case holding
         /// No new clicks.
         case draining
@@ -89,7 +89,7 @@ final class FleetLoad {
         while ContinuousClock.now < end { turn() }
     }
 
-    /// Runs while another thread does something, and throws its error.
+    /// Runs the load while another thread does some work, and throws the error of that work.
     func run(during work: @escaping @Sendable () throws -> Void) throws {
         let result = Mutex<Result<Void, any Error>?>(nil)
         let shared = SharedResult(result)
@@ -160,8 +160,9 @@ final class FleetLoad {
     ///
     /// - Parameters:
     ///   - clocksAgree: whether the servers have the machine's time.
-    ///   - cluster: the server with the database at the end; nil for the one that it was made on.
-    ///   - lostReads: the time, in milliseconds since 1970, in which a check may have read claims that are lost since.
+    ///   - cluster: the server with the database at the end; nil for the fleet's first one.
+    ///   - lostReads: the times, in milliseconds since 1970, at which a check may have read claims that were
+    ///     lost later.
     /// - Throws: if the database cannot be read.
     func finish(
         clocksAgree: Bool = true,

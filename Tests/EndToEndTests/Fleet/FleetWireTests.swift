@@ -58,7 +58,7 @@ extension FleetTests {
         print("faulty wires: \(load.summary)")
     }
 
-    @Test("a database that accepts connections and never answers: 503 within a second, and no thread grows")
+    @Test("a database that accepts connections and never answers: 503 within a second, and no new threads")
     func silentDatabase() throws {
         let fleet = try Fleet.shared().fleet
         let servers = try (0..<Fleet.serverCount).map { try #require(fleet.server($0)) }
@@ -68,7 +68,7 @@ extension FleetTests {
         }
         func threads() -> [Int] { servers.map { ProcessFigures(of: $0.identifier).threadCount } }
         let before = threads()
-        // Connections that exist say nothing, and new ones are accepted.
+        // Existing connections carry no more bytes, and new ones are accepted.
         fleet.set(.swallow([.toDatabase, .toServer]))
         var longest = Duration.zero
         let end = ContinuousClock.now + .seconds(isLong ? 60 : 3)

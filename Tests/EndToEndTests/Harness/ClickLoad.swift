@@ -92,7 +92,7 @@ struct ClickLoad {
             }
             asked.insert(number)
         }
-        // Forget clicks that were verified once more.
+        // Forget half of the clicks that this call has verified.
         if !all { for number in matched.prefix(matched.count / 2) { acknowledged[number] = nil } }
     }
 

@@ -24,7 +24,7 @@ struct Fault {
         /// Opening for writing.
         static let open = Calls(rawValue: 8)
         static let unlink = Calls(rawValue: 16)
-        /// Works only as the first of the faults that are set.
+        /// Reading; a fault of this kind works only as the first of the faults that are set.
         static let read = Calls(rawValue: 32)
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import SQLite
 
-/// A database as SQLite finds it, apart from the server.
+/// The content of a database, read with SQLite and without the server.
 struct Inspection {
     /// `["ok"]` for a database that is whole (sqlite.org/pragma.html#pragma_integrity_check).
     let integrity: [String]
@@ -10,7 +10,7 @@ struct Inspection {
     let claims: Set<Int64>
     /// The click of each record of a match, once for each record.
     let matchRecords: [Int64]
-    /// The number of records that the database states in `progress`, and the counted number.
+    /// `counted` is the number of records that the table `progress` states; `stored` is the number of rows.
     let recordCounts: (counted: Int64, stored: Int64)
 
     init(_ database: URL) throws {

@@ -80,7 +80,7 @@ final class SharedDatabase: Sendable {
         try write(HexadecimalText.text(SystemRandom.bytes(32)) + "\n", to: folder.file(name))
     }
 
-    /// Reads the keys of a server's start, and creates those of a new database.
+    /// Reads the keys as a server does at its start; creates the keys of a new database.
     func load(_ server: Int64, secret: String? = "secret", databaseIsNew: Bool = false) throws -> LoadedKeys {
         try tables.start(server)
         var store = self.store
@@ -89,7 +89,7 @@ final class SharedDatabase: Sendable {
         do {
             return try LoadedKeys(configuration, store, databaseIsNew: databaseIsNew)
         } catch {
-            // A process that ends soon disappears from the list of running servers.
+            // A process that ends disappears from the list of running servers soon.
             try tables.stop(server)
             throw error
         }

@@ -23,7 +23,7 @@ struct KeyringTests {
         try #require(throws: CommandFailure.self) { try body() }
     }
 
-    @Test("servers of a new database agree on the keys, which no row shows, and need no files")
+    @Test("servers of a new database agree on the keys without files, and no row shows a key")
     func agree() throws {
         let first = try database.start(1, databaseIsNew: true)
         let second = try database.start(2)
@@ -129,7 +129,7 @@ struct KeyringTests {
         // An old row cannot come back as a newer one, nor as one of the other kind.
         #expect(try refusal([addresses, row(own.number + 1, .server, own.wrapped)]).contains("exchanged"))
         #expect(try refusal([row(own.number, .addresses, own.wrapped), addresses]).contains("lacks keys"))
-        // The maintenance of a running server logs it once, and keeps the keys.
+        // The maintenance of a running server logs the refusal once, and keeps the keys.
         let found = server.found
         _ = try refusal([addresses, row(own.number + 1, .server, own.wrapped)])
         for _ in 0..<3 { server.turn() }
@@ -137,7 +137,7 @@ struct KeyringTests {
         #expect(database.logged.components(separatedBy: "damaged or exchanged").count == 2)
     }
 
-    @Test("a new key is stored under when every running server finds clicks under it")
+    @Test("servers store under a new key when every running server finds clicks under it")
     func rotation() throws {
         let (first, second) = (try database.start(1, databaseIsNew: true), try database.start(2))
         let former = first.current
@@ -146,7 +146,7 @@ struct KeyringTests {
         for _ in 0..<3 { first.turn() }
         #expect(first.current == former && Set(first.found) == [former, new])
         #expect(second.found == [former])
-        // A rotation is not repeated before that.
+        // Until then, a second rotation adds no further key.
         #expect(try database.rotate().entries.count == 2)
         second.turn()
         #expect(second.current == new && first.current == former)
@@ -163,7 +163,7 @@ struct KeyringTests {
     }
 
     @Test(
-        "a server that starts, or has not been seen for less than 30 s, delays a new key; a dead one does not"
+        "a server that starts, or was silent for less than 30 s, delays a new key; a dead one does not"
     )
     func silentServers() throws {
         let first = try database.start(1, databaseIsNew: true)
@@ -181,7 +181,7 @@ struct KeyringTests {
         #expect(first.current == new)
     }
 
-    @Test("of rotations at once, one adds a key")
+    @Test("of several rotations at once, one adds a key")
     func rotationsAtOnce() throws {
         let server = try database.start(1, databaseIsNew: true)
         for count in 2...3 {
@@ -207,7 +207,7 @@ struct KeyringTests {
                             ServerKeyList([.init(bytes: SystemRandom.bytes(32))] + list.entries)
                         }
                     }
-                    // Each seed has a day of its own, after those before it.
+                    // Each seed has a day of its own, later than the days of the seeds before it.
                     try source.changeAddressKeys(at: now, erasesFormer: false) { keys in
                         let last = keys.seeds.last?.day ?? day
                         return AddressKeyFile.newSeed(from: last + 1).map {
@@ -248,7 +248,7 @@ struct KeyringTests {
         #expect(database.logged.contains("a former server key was destroyed"))
     }
 
-    @Test("a server with a secret copies the files of servers without one, which then are refused")
+    @Test("a server with a secret copies other servers' key files; servers without a secret are then refused")
     func copying() throws {
         let files = try database.start(1, secret: nil, databaseIsNew: true)
         // There are no files in the folder of the second server.
@@ -266,7 +266,8 @@ struct KeyringTests {
         #expect(keys.warnings.contains { $0.contains("were copied into the database") })
         let refusal = try failure { _ = try database.load(3, secret: nil) }
         #expect(refusal.advice.contains("--secret-file"))
-        // A server that still has files does not get a new key, and nobody stores under one before it stops.
+        // A server that still has files does not get a new key, and until it stops, no server stores under
+        // that key.
         try database.rotate()
         let second = try database.start(2)
         files.turn()
@@ -317,7 +318,7 @@ struct SharedKeyFileTests {
         let none = try failure { _ = try database.load(2, secret: nil) }
         #expect(none.explanation.contains("2/afterlink.key are missing"))
         #expect(none.advice.contains("Copy") && none.advice.contains("--secret-file"))
-        // It still saw a database without an app, because both started at once.
+        // The second server still sees a database without an app, because both start at once.
         for isSeen in [true, false] {
             if !isSeen { database.tables.now.withLock { $0 += 31_000 } }
             let race = try failure { _ = try database.load(2, secret: nil, databaseIsNew: true) }
@@ -332,7 +333,7 @@ struct SharedKeyFileTests {
         #expect(second.found == first.found && second.addresses.seeds == first.addresses.seeds)
     }
 
-    @Test("a server with other keys is refused, and `doctor` names one that runs")
+    @Test("a server with other keys is refused; `doctor` names it if it runs already")
     func others() throws {
         let first = try database.start(1, secret: nil, databaseIsNew: true)
         try copy(to: 2)
@@ -355,7 +356,8 @@ struct SharedKeyFileTests {
                 "is not the server key"
             )
         )
-        // Its address keys differ, which only a running server can show: it starts, and `doctor` names it.
+        // Server 2 has other address keys, which only a running server can show. So it starts, and `doctor`
+        // names it.
         try copy(["afterlink.key"], to: 2)
         let second = try database.start(2, secret: nil)
         #expect(second.found == first.found)
@@ -388,18 +390,18 @@ struct SharedKeyFileTests {
         for _ in 0..<3 { first.turn() }
         #expect(first.found == [own])
         #expect(database.logged.components(separatedBy: "takes effect at the next start only").count == 2)
-        // A server that stores under the new key at once would not be understood by the first one.
+        // The first server could not find the clicks of a server that stores under the new key at once.
         try copy(to: 2)
         let unknown = try failure { _ = try database.load(2, secret: nil) }
         #expect(unknown.explanation.contains("Server 1 of the database lacks the first key of"))
         #expect(unknown.advice.contains("Append the new key below the current one"))
-        // Below the current key, it is only searched for.
+        // Below the current key, the new key does not store clicks: the server only finds clicks under it.
         try database.write(former + new, to: path(2, "afterlink.key"))
         let second = try database.start(2, secret: nil)
         #expect(second.current == own && second.found.count == 2)
     }
 
-    @Test("each server destroys the address keys of past days in its own file, and they stay the same")
+    @Test("each server destroys the address keys of past days in its own file, and the files stay equal")
     func days() throws {
         let first = try database.start(1, secret: nil, databaseIsNew: true)
         try copy(to: 2)
@@ -415,7 +417,7 @@ struct SharedKeyFileTests {
 
 @Suite("Reports of held keys")
 struct HeldKeyTests {
-    @Test("a report is read as it was written, and no other length is one")
+    @Test("a report is read as it was written, and bytes of any other length are refused")
     func bytes() {
         for count in 1...4 {
             let held = HeldKeys(
@@ -431,7 +433,7 @@ struct HeldKeyTests {
         }
     }
 
-    @Test("servers agree whatever days they have destroyed, and differ if the seeds do")
+    @Test("servers agree even if they have destroyed different days, and differ if their seeds differ")
     func agreement() throws {
         let start = Timestamp(milliseconds: 20_000 * AddressKeys.period)
         let seed = try #require(AddressKeys.Seed(day: 20_000, bytes: SystemRandom.bytes(32)))

@@ -51,7 +51,7 @@ final class KeyringTables: Sendable {
         }
     }
 
-    /// Says that the server still runs.
+    /// Records that the server still runs.
     func touch(_ server: Int64) throws {
         let time = now.withLock { $0 }
         try use { connection throws(SQLiteError) in
@@ -65,10 +65,10 @@ final class KeyringTables: Sendable {
     }
 }
 
-/// The keyring as one process uses it; any thread may.
+/// The keyring as one process uses it, from any thread.
 struct TableKeyring: KeyringRows {
     let tables: KeyringTables
-    /// Nil for a command.
+    /// The server's number; nil if the process is a command.
     let server: Int64?
 
     func rows() throws(StoreError) -> [KeyringRow] {

@@ -21,7 +21,7 @@ struct SimulateCommandTests {
     }
 
     @Test(
-        "every browser's click matches its device, for SDKs of all forms and newer clients, but no robot's"
+        "every browser's click matches its device, with all SDKs and newer clients; a robot's click does not"
     )
     func everyProfile() throws {
         for release in ["--sdk 1.7.1", "--sdk 1.8.5", "--sdk 1.8.7", "--sdk 1.8.9", "--resolve"] {

@@ -134,7 +134,8 @@ struct TrialTests {
             let trial = try Trials.trial(["--profile", profile.name, "--resolve"])
             #expect(TrialAnalysis(trial).hit != nil, "\(profile.name): \(trial.launch.text)")
         }
-        // Without the app's languages, the person's first language finds the click, whatever the app runs in.
+        // Without the app's languages, the person's first language finds the click, whatever language the app
+        // runs in.
         let german = try Trials.trial("--resolve --device-language de")
         #expect(german.launch.text == "iPhone|Europe/Istanbul|tr")
         #expect(TrialAnalysis(german).hit != nil)

@@ -17,7 +17,7 @@ struct CertificateReloadTests {
     }
 
     @Test(
-        "SIGHUP under load serves the new certificate, drops no client, and keeps the old for a broken file"
+        "SIGHUP under load drops no client, and serves the new certificate unless its file is broken"
     )
     func reloads() throws {
         let installation = try Installation()

@@ -20,7 +20,8 @@ struct ReaderTestsRecords {
 
     init() throws { harness = try ReaderHarness() }
 
-    /// Writes a click every 1,500 seconds back from noon: over two days, many buckets, and slot -1 for every fifth.
+    /// Writes a click every 1,500 seconds up to noon: over two days, in many buckets, and every fifth in slot
+    /// -1.
     private func addClicks(_ count: Int64) throws -> [ClickRecord] {
         try (0..<count).map { step in
             let click = try NewClick.sample(
@@ -61,7 +62,7 @@ struct ReaderTestsRecords {
         #expect(none.span == nil)
     }
 
-    @Test("a click in slot -1 whose day has no partition is read too, and one of a leapt clock")
+    @Test("a click in slot -1 whose day has no partition is read too, and so is one from a clock that leapt")
     func daysWithoutPartition() throws {
         let old = try harness.add(.sample(at: ReaderHarness.time(-10 * 86_400)), isLong: true)
         let new = try harness.add(.sample(at: noon, visit: 3))

@@ -117,7 +117,7 @@ struct ChangingTests {
         connection.close()
     }
 
-    @Test("the statements of jobs do what they say")
+    @Test("jobs take and finish leases, compact counts, and store which keys and days are needed")
     func jobs() throws {
         defer { server.stop() }
         let connection = try database.connect()

@@ -80,7 +80,7 @@ struct ClaimingTests {
         }
     }
 
-    @Test("a click stays open if the claim that waited first is rolled back")
+    @Test("a waiting claim gets the click if the claim before it is rolled back")
     func rollback() throws {
         defer { end() }
         let click = try record(try .sample(1))
@@ -120,7 +120,8 @@ struct ClaimingTests {
         #expect(try servers[0].claim(click)?.isClaimed == true)
         try failToDeliver(click)
         #expect(try database.number("SELECT count(*) FROM click_index WHERE is_undelivered = 1") == 1)
-        // From now on another server may give the answer, so this one does not know whether it was sent.
+        // From now on, another server may give the answer, so this server does not know whether the answer
+        // was sent.
         let check = Check.sample(caller: 1)
         #expect(servers[0].state.ledger.wasAnswered(click, claimedAt: check.at, before: check) == nil)
         let outcomes = ConditionLock<[ClaimOutcome?]>([])
@@ -134,7 +135,7 @@ struct ClaimingTests {
         #expect(try database.number("SELECT count(*) FROM click_index WHERE is_undelivered = 1") == 0)
     }
 
-    @Test("an answer that another caller has got is no longer its first caller's")
+    @Test("an answer that went to another caller is no longer repeated for the first caller")
     func undeliveredToAnother() throws {
         defer { end() }
         let click = try record(try .sample(1))
@@ -148,7 +149,7 @@ struct ClaimingTests {
         #expect(try database.number(callers) == 1)
     }
 
-    @Test("an answer that was not delivered stays its installation's, which other servers may have answered")
+    @Test("an undelivered answer still belongs to its installation, to which other servers may have sent it")
     func undeliveredToInstallation() throws {
         defer { end() }
         let click = try record(try .sample(1))
@@ -159,7 +160,7 @@ struct ClaimingTests {
         #expect(try servers[0].claim(click, install: 7)?.replayed == click)
     }
 
-    @Test("an answer that other servers may have repeated stays its caller's")
+    @Test("an undelivered answer that other servers may have repeated goes to no other caller")
     func undeliveredTooLate() throws {
         defer { end() }
         let click = try record(try .sample(1))
@@ -204,7 +205,7 @@ struct ClaimingTests {
         #expect(try database.number(deadlocks) == 0)
     }
 
-    @Test("a click that was consumed behind the back of the locks is not claimed again")
+    @Test("a click that was consumed in spite of the locks is not claimed again")
     func guardedClaim() throws {
         defer { end() }
         let click = try record(try .sample(1))

@@ -9,7 +9,8 @@ import Threads
 
 /// Commits whose answer does not arrive, or says that a standby does not have them.
 ///
-/// The servers of these tests wait for a standby that does not exist: then COMMIT is done on disk, and not answered.
+/// The servers of these tests wait for a standby that does not exist: so a COMMIT is on disk, but gets no
+/// answer.
 @Suite(
     "Commits in doubt in PostgreSQL",
     .blocking,
@@ -31,8 +32,9 @@ struct DoubtfulCommitTests {
     private func setStandbys(_ names: String) throws {
         try cluster.execute("ALTER SYSTEM SET synchronous_standby_names = '\(names)'")
         try cluster.execute("SELECT pg_reload_conf()")
-        // A new session has the setting once the postmaster has read it and has signalled its children. The checkpointer,
-        // which makes commits wait, reads it before it answers the next CHECKPOINT.
+        // When a new session has the setting, the postmaster has read it and signalled its children. The
+        // checkpointer decides whether commits wait; it has read the setting when it answers the next
+        // CHECKPOINT.
         #expect(try Polling.until { try cluster.execute("SHOW synchronous_standby_names") == names })
         try cluster.execute("CHECKPOINT")
     }
@@ -42,8 +44,8 @@ struct DoubtfulCommitTests {
         return Int(try cluster.execute(sql)) ?? 0
     }
 
-    /// Makes a write whose COMMIT waits for a standby, ends the wait by a function of the server, and then needs no
-    /// standby any more.
+    /// Makes a write whose COMMIT waits for a standby, ends the wait by a function of the server, and then
+    /// removes the need for a standby.
     private func write(_ write: Write, endingBy function: String) throws -> Written? {
         try setStandbys("missing")
         defer { server.stop() }
@@ -110,7 +112,7 @@ struct DoubtfulCommitTests {
     @Test("an idle server shows that it runs")
     func heartbeat() throws {
         defer { server.stop() }
-        // A batch without changes does no transaction soon after another one.
+        // A batch without changes begins no transaction if the last one was shortly before.
         let batch = "SELECT batch FROM servers"
         let before = try database.number(batch)
         #expect(try server.write(.barrier).isDone)

@@ -48,7 +48,7 @@ struct RecordingTests {
         _ = try servers[0].record(try .sample(1) { $0.isRobot = true })
         let closed = "SELECT count(*) FROM click_index WHERE closed_as = 'robot_click' AND closed_at = since"
         #expect(try database.number(closed) == 2)
-        // A person's post is a click of its own, and repeated once.
+        // A person's post is a click of its own, and a second post of the person repeats that click.
         let person = try #require(try servers[1].record(try .sample(1, after: 10)))
         #expect(person.isNew)
         #expect(try servers[0].record(try .sample(1, after: 20))?.click == person.click)
@@ -85,10 +85,10 @@ struct RecordingTests {
         #expect(try database.number("SELECT count(*) FROM click_index") == 400)
     }
 
-    @Test("of equal posts on two servers at once, some seconds apart, one is recorded", arguments: [1, 9999])
+    @Test("of equal posts with two times on two servers at once, one is recorded", arguments: [1, 9999])
     func concurrentDuplicates(apart milliseconds: Int64) throws {
         defer { end() }
-        // Some of the times are before the end of a turn of either index, and some after it.
+        // Between the two times of some pairs, a turn of a unique index (20 seconds) begins; of others, none does.
         let times = (0..<40).map { Int64($0) * 1000 }
         let clicks = try times.enumerated().map { number, time in
             try [0, milliseconds].map { try NewClick.sample(UInt64(number) + 1, after: time + $0) }

@@ -175,7 +175,7 @@ extension Written {
 
 extension RecordOutcome {
     var isNew: Bool { if case .recorded = self { true } else { false } }
-    /// The click that was recorded, now or first.
+    /// The click that was recorded, by this post or by the post that it repeats.
     var click: Click? {
         switch self {
         case .recorded(let click), .duplicate(let click, _): click

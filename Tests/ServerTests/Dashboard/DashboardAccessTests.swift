@@ -162,7 +162,7 @@ struct DashboardAccessTests {
     func oneTimeLink() async throws {
         let end = service.clock.now.advanced(byMilliseconds: SignInLink.milliseconds)
         try await service.create(SignInLink(digest: KeyDigest(of: "secret"), expiresAt: end))
-        // Programs that preview a link read it, and must not spend it.
+        // Programs that preview a link read it, and must not use it up.
         for _ in 1...2 {
             let page = await stranger.get("/enter/secret")
             #expect(page.status == 200 && page.text.contains(#"name="link" value="secret""#))
@@ -175,7 +175,7 @@ struct DashboardAccessTests {
         #expect(!service.logLines().joined().contains("/enter/secret"))
     }
 
-    @Test("a cookie opens no key API, and a key opens no page")
+    @Test("calls that need a key do not accept the cookie, and pages do not accept a key")
     func apart() async {
         let browser = await DashboardBrowser.signedIn(to: service)
         let fields = ["Cookie": browser.cookie, "Host": DashboardBrowser.host]
@@ -212,7 +212,7 @@ struct DashboardAccessTests {
     }
 
     @Test(
-        "every answer forbids frames, caches, and what is not its own",
+        "every response forbids frames, caches, and content of other origins",
         arguments: ["/", "/sign-in", "/nowhere"]
     )
     func fields(path: String) async {

@@ -65,7 +65,7 @@ extension PageMarkup {
         let table = rest[..<(rest.firstRange(of: "</table>")?.lowerBound ?? rest.endIndex)]
         return table.split(separator: "<tr>").dropFirst().map { row in
             row.split(separator: "</t").compactMap { cell in
-                // What is before the cell's tag is the end of the one before.
+                // The text before the tag of this cell belongs to the previous cell.
                 guard let start = cell.firstRange(of: "<th") ?? cell.firstRange(of: "<td") else { return nil }
                 return PageMarkup(String(cell[start.lowerBound...])).text
             }

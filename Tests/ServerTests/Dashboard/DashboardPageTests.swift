@@ -62,7 +62,7 @@ struct DashboardPageTests {
         #expect(reasons.map { $0.joined(separator: "|") } == ["no click|2"])
     }
 
-    @Test("the interval that runs is dashed, and there is no line before the first app")
+    @Test("the chart's current interval is dashed, and its line starts with the first app")
     func runningAndGaps() async {
         await click("Spring")
         let page = await browser.get("/?period=7d").text

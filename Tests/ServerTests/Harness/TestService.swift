@@ -91,7 +91,7 @@ final class TestService: Sendable {
         let made = KeyKind.allCases.map { [app, clock] kind in
             TestKey(kind, of: kind == .admin ? nil : app, at: clock.now)
         }
-        // In one transaction: most tests spend most of their time here.
+        // One transaction creates all rows, because most tests spend most of their time here.
         let shop = App(id: app, settings: settings, createdAt: clock.now)
         try await loop.create(shop, with: made.map(\.key))
         keys = Dictionary(uniqueKeysWithValues: made.map { ($0.key.kind, $0.text) })

@@ -52,7 +52,7 @@ struct APIDescriptionTests {
     }
 
     @Test(
-        "the description has each call's keys, rate limit and their responses, as the list of routes does"
+        "the description has the keys and the rate limit of each route, and the responses that they cause"
     )
     func access() {
         let kinds = Set(api.root["components"]["securitySchemes"].names)
@@ -67,7 +67,7 @@ struct APIDescriptionTests {
             let statuses = Set(call.operation["responses"]?.names ?? [])
             #expect(statuses.contains("401") == !route.keyKinds.isEmpty, "\(name)")
             #expect(statuses.contains("403") == !route.keyKinds.isEmpty, "\(name)")
-            // The page of a link draws codes as well.
+            // The page of a link has no class, but may draw a QR code, which is limited.
             let isLimited = route.rateLimitClass != nil || route.path == "/{slug}"
             #expect(statuses.contains("429") == isLimited, "\(name)")
             let always = ["400", "408", "413", "414", "417", "431", "500", "503"]
@@ -77,7 +77,7 @@ struct APIDescriptionTests {
         }
     }
 
-    @Test("the description has the parameters of every call that refuses others, as the list of routes does")
+    @Test("if a route refuses unknown query parameters, the description has the known ones, and no others")
     func queryParameters() {
         for route in RouteSummary.all {
             guard let names = route.queryNames else {

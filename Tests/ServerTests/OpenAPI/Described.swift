@@ -43,7 +43,9 @@ struct Described: Sendable {
 
     func schema(_ name: String) -> JSONValue { root["components"]["schemas"][name] }
 
-    /// Returns the call whose path fits a request's path, if possible without parameters; nil if no call fits.
+    /// Returns the call whose path fits a request's path; nil if no call fits.
+    ///
+    /// A path without parameters is preferred.
     func call(_ method: HTTPServer.Method, _ path: String) -> Call? {
         let found = calls.filter { call in
             call.method == method && call.paths.contains { Self.fits(path, $0) }

@@ -22,7 +22,7 @@ enum DescribedAnswers {
         guard let call = Described.api.call(method == .head ? .get : method, path) else {
             return answer.status == 204 || answer.status == 304 ? [] : errorViolations(answer)
         }
-        // Calls that consume refuse HEAD, so that they have a 405 with Allow.
+        // HEAD returns 405 for a call that consumes a click; the description lists no 405 for these calls.
         guard answer.status != 405 else { return errorViolations(answer) }
         let described = call.operation["responses"]?["\(answer.status)"] ?? .null
         guard !described.isNull else { return ["the status \(answer.status)"] }

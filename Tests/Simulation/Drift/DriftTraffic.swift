@@ -9,7 +9,7 @@ struct DriftTraffic {
 
     private let world: DriftWorld
     private var random: SeededGenerator
-    /// For each group, the sums from the start of the traffic to the start of each span, and last to the end.
+    /// For each group, the sums of the counts before each span, and at the end the sum of all counts.
     private(set) var sums: [DriftGroup: [DriftCount]] = [:]
     private var campaigns = 1.0
     private var moods: [Double] = []

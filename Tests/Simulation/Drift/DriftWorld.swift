@@ -45,11 +45,11 @@ public struct DriftWorld: Sendable {
     public var conversion = 0.15
     /// The share of launches from a click that match.
     public var found = 0.95
-    /// The share by which organic launches rise at the weekend, while clicks drop by half of it.
+    /// The share by which organic launches rise at the weekend; clicks drop by half of this share.
     ///
     /// On Android both changes are half as large.
     public var weekend = 0.0
-    /// The additional share of traffic at 15:00, which is missing at 3:00.
+    /// The share by which traffic at 15:00 is above the mean, and at 3:00 below it.
     public var diurnal = 0.5
     /// The standard deviation of the logarithm of a day's clicks.
     public var campaigns = 0.0

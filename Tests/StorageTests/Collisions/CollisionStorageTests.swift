@@ -33,7 +33,7 @@ struct CollisionStorageTests {
     private static let d = PlatformForm(platform: .ios, form: .d)
     private static let a = PlatformForm(platform: .ios, form: .a)
 
-    @Test("collisions of open, claimed and expired clicks are counted, but not of robots and advertising ids")
+    @Test("open, claimed and expired clicks collide; robots' clicks and advertising ids do not")
     func allStates() async throws {
         let test = try await TestStore()
         var ids = try click(3, visitor: 9, at: 0)

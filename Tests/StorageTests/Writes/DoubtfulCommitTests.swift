@@ -9,9 +9,9 @@ private final class FlakyCourse: Sendable {
     enum Failure {
         /// The connection is lost after the commit, and before its result.
         case lostAnswer
-        /// The connection is lost before the commit; nobody knows which of the two it was.
+        /// The connection is lost before the commit, so the process cannot know whether the commit was done.
         case lostRequest
-        /// As `lostRequest`, and the batch may be done again.
+        /// Like `lostRequest`, but the batch may be done again.
         case lostRepeatable
         /// Another server has changed the same rows.
         case conflict
@@ -185,7 +185,7 @@ struct DoubtfulCommitTests {
         #expect(try await store.match(caller: 2).isMatch(of: click, at: TestStore.noon))
     }
 
-    @Test("a claim that was not stored is not taken for one under way, because another server may make it")
+    @Test("a claim that was not stored does not block its click, which another server may claim")
     func forgetsUndone() async throws {
         let database = MemoryDatabase(nil)
         let store = try FlakyStore(FlakyCourse([.lostRequest]), database, foreignAnswerMilliseconds: 2000)
@@ -233,7 +233,7 @@ struct DoubtfulCommitTests {
         store.state.expireWaiting()
         #expect(await late == .timedOut)
         gate.open()
-        // The claim consumed nothing, so this is no answer of it.
+        // The first claim consumed nothing, so this is a match and not a repeated answer.
         #expect(try await store.match(caller: 2).isMatch(of: click, at: TestStore.noon))
     }
 

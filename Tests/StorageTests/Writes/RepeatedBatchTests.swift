@@ -34,13 +34,13 @@ struct RepeatedBatchTests {
         )
     }
 
-    /// A transaction that takes two writes at its beginning, and no others, up to its commit.
+    /// The steps of a transaction, up to its commit, that takes two writes at its start and no others.
     static let twoCommitted: [Step] = [Step(nil, .begin)] + twoTaken
     static let twoTaken: [Step] = [
         Step(.done, .take(atMost: 4)), Step(.taken(2), .prepare(0..<2)), Step(.done, .perform(0)),
         Step(.done, .perform(1)), Step(.done, .commit),
     ]
-    /// The repetition of two writes up to its commit.
+    /// The steps that repeat two writes, up to the commit.
     static let twoAgain: [Step] = [
         Step(.done, .begin), Step(.done, .prepare(0..<2)), Step(.done, .perform(0)), Step(.done, .perform(1)),
         Step(.done, .commit),

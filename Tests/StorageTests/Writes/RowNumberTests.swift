@@ -98,7 +98,7 @@ struct RowNumberTests {
     @Test("a layout has 32 servers", arguments: [-1, 32, 1000])
     func refuses(server: Int) { #expect(NumberLayout(server: server, shortSeconds: 60) == nil) }
 
-    @Test("another server's post is repeated by what the database finds, and its own by what it has written")
+    @Test("a repeated post is recognised in the transaction of its first post, and later by another server")
     func findsPosts() throws {
         let database = MemoryDatabase(nil)
         let first = try ServerTransaction(server: 1, database)
@@ -125,7 +125,7 @@ struct RowNumberTests {
         }
     }
 
-    @Test("a database in a file counts in all bits")
+    @Test("in a database in a file, each number is the one before plus one")
     func countsPlainly() {
         let (layout, visit) = (NumberLayout.plain, hash(5))
         let first = layout.click(after: 0, at: TestStore.noon, visit: visit, window: .standard)

@@ -94,7 +94,7 @@ package struct DatabaseServerExamination {
             .advising("see their logs for the reason")
     }
 
-    /// What is left over where a job or a transaction stopped.
+    /// Findings about counts that wait to be added up, and about prepared transactions.
     private var leftovers: [Diagnosis] {
         var found: [Diagnosis] = []
         if server.waitingCounts > 1000, !server.runningVersions.isEmpty {

@@ -116,7 +116,8 @@ enum ServerKeyExamination {
         }
     }
 
-    /// Names the running servers with other keys: their clicks are not found by the others, or they do not find them.
+    /// Names the running servers with other keys: they and the servers with this machine's keys miss each
+    /// other's clicks.
     static func servers(
         _ servers: [KeyHolder],
         _ list: ServerKeyList,

@@ -39,7 +39,7 @@ struct AddressKeyFile {
     /// Changes the file in one step, under a lock.
     ///
     /// - Parameters:
-    ///   - now: the time until whose next day the keys are computed in advance.
+    ///   - now: the current time; the keys are computed in advance until the next day.
     ///   - erasesFormer: whether the previous content is destroyed.
     ///   - body: returns the keys that replace the current ones.
     /// - Returns: the keys that the file contains now.

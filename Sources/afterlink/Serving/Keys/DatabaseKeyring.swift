@@ -51,9 +51,9 @@ struct KeyringSecret: Sendable {
 
 /// The keyring in a database that several servers share.
 ///
-/// A row contains all keys of its kind, as the text of a key file. A change inserts a row with the next number, which
-/// only one of several processes can do, and then deletes the former row. A new server key is stored under when every
-/// running server has reported that it finds clicks under it.
+/// A row contains all keys of its kind, as the text of a key file. A change inserts a row with the next
+/// number, which only one of several processes can do, and then deletes the former row. Servers store clicks
+/// under a new server key when every running server has reported that it finds clicks under it.
 struct DatabaseKeyring: KeySource {
     private let rows: any KeyringRows
     private let secret: KeyringSecret
@@ -90,7 +90,8 @@ struct DatabaseKeyring: KeySource {
             guard try recognize(list) != .foreign else { throw files.foreign }
             copied = (list, TextFile.exists(files.addresses.path) ? try files.addressKeys(at: now) : nil)
         }
-        // The address keys first: a start that was killed between the two then copies both again.
+        // Copy the address keys first: if a start is killed between the two copies, the next start copies
+        // both again.
         let addresses = try change(.addresses, at: now) { text in
             guard text == nil else { return nil }
             if let copied = copied?.addresses { return AddressKeyFile.text(copied.seeds) }

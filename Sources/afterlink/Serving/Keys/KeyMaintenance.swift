@@ -7,7 +7,7 @@ internal import Threads
 /// Reloads server keys and address keys when they change, reports them to other servers, and destroys keys that are no
 /// longer needed.
 ///
-/// Used only on the thread of ``KeyMaintenanceThread``.
+/// It is used only on the thread of ``KeyMaintenanceThread``.
 struct KeyMaintenance {
     private var keys: LoadedKeys
     private var keyring: Keyring
@@ -76,7 +76,7 @@ struct KeyMaintenance {
                 ).advising("Put the key back, as a further line below a new key.")
             }
             if let refusal = source.refusal(of: list, after: keys.list) {
-                // Logged once; the rest of the work goes on with the keys of the start.
+                // This is logged once, and the service continues with the keys of its start.
                 stamp = observed.stamp
                 throw refusal
             }
@@ -88,7 +88,7 @@ struct KeyMaintenance {
             stamp = observed.stamp
         }
         try publishChangedKeys(at: now)
-        // What is reported must be published before, because other servers then store clicks under it.
+        // Keys are published before they are reported, because other servers then store clicks under them.
         let held = HeldKeys(keyring.server, keyring.addresses, at: now)
         if source.isShared, held != observed.reported { try source.report(held) }
     }
@@ -160,7 +160,8 @@ struct KeyMaintenance {
         let today = AddressKeys.day(of: now)
         let wasAhead = keys.addresses.firstDay > today + 1 && !settings.usesTestClock
         if wasAhead, let seed = AddressKeyFile.newSeed(from: today) {
-            // The clock was set forward and back: keys that start in the future would not change until then.
+            // The clock was set forward and back, so these keys start in the future and would not change
+            // until then.
             keys.addresses = try changeAddressKeys(at: now) { current in
                 current.firstDay > today + 1 ? AddressKeys([seed], readyUntil: now) ?? current : current
             }
@@ -225,8 +226,8 @@ struct KeyMaintenance {
 
 /// Runs ``KeyMaintenance`` twice a second on a thread of its own.
 ///
-/// Several processes of a database may do so at once. Stored keys change in one step, each address key is derived from the
-/// previous one, and the database records which keys are needed.
+/// Several processes with the same database may do this at once. Stored keys change in one step, each address
+/// key is derived from the previous one, and the database records which keys are needed.
 final class KeyMaintenanceThread: Sendable {
     private let stopping = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)

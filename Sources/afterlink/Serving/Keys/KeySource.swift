@@ -30,13 +30,16 @@ protocol KeySource: Sendable {
     func serverKeys() throws -> ServerKeyList
     func addressKeys(at now: Timestamp) throws -> AddressKeys
 
-    /// Returns a value that changes with the stored keys and with what other servers hold; and what this server reported.
+    /// Returns the keys that this server reported, and a stamp.
+    ///
+    /// The stamp changes when the stored keys change, and when the keys that other servers hold change.
     func observe() throws -> (stamp: [[Int]], reported: HeldKeys?)
 
     /// Reports to other servers the keys that this process finds clicks under.
     func report(_ keys: HeldKeys) throws
 
-    /// Returns why a running service may not replace the server keys that it read before by these; nil if it may.
+    /// Returns why a running service may not use this list instead of the server keys that it has read; nil
+    /// if it may.
     func refusal(of list: ServerKeyList, after former: ServerKeyList) -> CommandFailure?
 
     /// Changes the server keys in one step for all processes.
@@ -75,7 +78,7 @@ struct StartKeys {
     var addresses: AddressKeys
     /// The number of previous server keys that the database knows and the source lacks.
     let missing: Int
-    /// What the log tells at the start, as a clause.
+    /// Remarks for the log at the start, each a clause.
     var remarks: [String] = []
 }
 
@@ -163,8 +166,8 @@ struct KeyFiles: KeySource {
 extension HeldKeys {
     /// Describes the keys of a process.
     init(_ server: ServerKeys, _ addresses: AddressKeys, at now: Timestamp) {
-        // Servers destroy old days, and begin new seeds, at slightly different times. They agree on a day after all of
-        // these.
+        // Servers destroy old days, and begin new seeds, at slightly different times. For a day that is later
+        // than all of these, all servers have the same key.
         let last = max(addresses.seeds.last?.day ?? 0, AddressKeys.day(of: now))
         let day = (last / Self.days + 1) * Self.days
         self.init(

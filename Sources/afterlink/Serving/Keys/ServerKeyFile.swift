@@ -81,7 +81,7 @@ struct ServerKeyList: Equatable {
 
     /// Newest first; never empty.
     let entries: [Entry]
-    /// The keys that other servers hold, if they decide which key is used, and not its age.
+    /// The keys that other servers hold; nil if the age of a key decides when new clicks are stored under it.
     var holders: KeyHolders?
 
     /// Maximum number of keys: a check without a match looks up its fingerprint under each of them.
@@ -156,7 +156,7 @@ struct ServerKeyList: Equatable {
     private func has(_ key: Entry) -> Bool { entries.contains { $0.bytes == key.bytes } }
 }
 
-/// What decides which key of a shared keyring is stored under: the newest one that all running servers hold.
+/// The keys that running servers hold: new clicks are stored under the newest key that all of them hold.
 struct KeyHolders: Equatable {
     /// The first words of the check values of the server keys that each other server holds.
     let others: [[UInt64]]

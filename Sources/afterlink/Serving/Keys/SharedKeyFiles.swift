@@ -4,8 +4,8 @@ internal import Storage
 
 /// Key files for a database that several machines share: every server has the same two files.
 ///
-/// The first start creates them. Server keys cannot change while servers run, because nothing would tell when all of
-/// them have the new file.
+/// The first start creates them. Server keys cannot change while servers run, because no server could know
+/// when all of them have the new file.
 struct SharedKeyFiles: KeySource {
     private let files: KeyFiles
     private let keyring: any KeyringRows
@@ -70,7 +70,7 @@ struct SharedKeyFiles: KeySource {
             + " start every server with --secret-file."
     }
 
-    /// Requires that neither server would store clicks that the other does not find.
+    /// Requires that this server and the other one find the clicks that either of them stores.
     private func requireSameServerKeys(_ list: ServerKeyList, as other: KeyHolder, at now: Timestamp) throws {
         guard let held = other.keys, let own = list.keys(at: now) else { return }
         if let current = held.server.first, !own.all.contains(where: { $0.checkValue.index == current }) {
