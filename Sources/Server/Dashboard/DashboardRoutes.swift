@@ -61,7 +61,7 @@ extension Routes {
                 switch try await make(&exchange, visit) {
                 case .page(let page): return page.response(visit: visit)
                 case .redirect(let address): return DashboardPage.redirect(to: address.text)
-                case .file(let response): return response
+                case .response(let response): return response
                 }
             } catch {
                 return errorPage(error, visit: visit)
@@ -108,8 +108,8 @@ extension Routes {
 enum DashboardResult {
     case page(DashboardPage)
     case redirect(DashboardAddress)
-    /// What is no page, such as a picture.
-    case file(Response)
+    /// A response that is no page, such as a file, with ``DashboardPage/fields``.
+    case response(Response)
 }
 
 /// A file of the dashboard, with the digest of its content in its name, so that browsers keep it for good.

@@ -108,7 +108,7 @@ enum LinkDetailPage {
             guard let url = app.flatMap(link.url(of:)) else { throw .notFound(DashboardText.noLinkHost) }
             let file = try ShowQRCode.file(format, of: url, link.settings, exchange)
             let fields = DashboardPage.fields + [ShowQRCode.fileName(link.slug.text, format)]
-            return .file(Response(.ok, fields: fields, contentType: type, body: file))
+            return .response(Response(.ok, fields: fields, contentType: type, body: file))
         }
     }
 
@@ -151,7 +151,7 @@ enum LinkDetailPage {
 /// What a person may do with a link.
 extension LinkDetailPage {
     private static func writeActions(_ listing: LinkListing, _ visit: DashboardVisit, to html: inout HTML) {
-        guard visit.mayChangeLinks else { return }
+        guard visit.mayChange else { return }
         let path = "/links/\(listing.link.id.text)"
         func form(_ action: String, _ text: String, _ style: String, _ html: inout HTML) {
             html.element("form", ["method": "post", "action": "\(path)/\(action)"]) { html in
@@ -201,8 +201,8 @@ extension LinkDetailPage {
 }
 
 extension DashboardVisit {
-    /// Whether the session may change links.
-    var mayChangeLinks: Bool { true }
+    /// Whether the session may change anything; pages show their forms only then.
+    var mayChange: Bool { true }
 }
 
 extension HTML {

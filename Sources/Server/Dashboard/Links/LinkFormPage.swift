@@ -87,8 +87,8 @@ enum LinkFormPage {
     ) -> DashboardPage {
         let title = link.map { DashboardText.editTitle($0.slug.text) } ?? DashboardText.newLink
         return DashboardPage(title: title, status: error?.status ?? .ok) { html in
-            guard !apps.isEmpty, visit.mayChangeLinks else {
-                let reason = apps.isEmpty ? DashboardText.noApp : DashboardText.mayNotChangeLinks
+            guard !apps.isEmpty, visit.mayChange else {
+                let reason = apps.isEmpty ? DashboardText.noApp : DashboardText.mayNotChange
                 return html.element("p", ["class": "empty"], reason)
             }
             let writer = LinkFormWriter(problems: problems(of: error))

@@ -11,7 +11,7 @@ enum LinksPage {
         let (directory, now) = (exchange.directory, exchange.now)
         return .page(
             DashboardPage(title: DashboardText.links) { html in
-                if visit.mayChangeLinks, !directory.apps.isEmpty {
+                if visit.mayChange, !directory.apps.isEmpty {
                     html.element("p") { html in
                         html.link(visit.address.page("/links/new"), class: "button", DashboardText.newLink)
                     }

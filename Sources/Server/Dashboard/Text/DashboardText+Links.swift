@@ -73,7 +73,7 @@ extension DashboardText {
     static let create = "Create link"
     static let save = "Save"
     static let cancel = "Cancel"
-    static let mayNotChangeLinks = "This session may see links, but not change them."
+    static let mayNotChange = "A read key changes nothing. Sign in with an admin key."
     static let notSaved = "The link was not saved. Correct these fields:"
     static let changedLink =
         "Another request has changed this link since you opened the form. Compare with the link's page; if you save"
