@@ -7,6 +7,8 @@ struct DashboardPage {
     var status = Status.ok
     /// Whether everybody may see the page, so that it has no navigation.
     var isOpen = false
+    /// The origin of another site whose pictures the page shows; nil for none.
+    var pictureSource: String?
     let content: (inout HTML) -> Void
 
     init(
@@ -43,7 +45,7 @@ struct DashboardPage {
         }
         return Response(
             status,
-            fields: Self.fields,
+            fields: Self.fields(pictureSource: pictureSource),
             contentType: .html,
             body: Array("<!doctype html>".utf8) + html.bytes
         )
@@ -55,18 +57,21 @@ struct DashboardPage {
     }
 
     /// The fields of every response of the dashboard: no script or style but its own, no frame, no cache.
-    static let fields = [
-        FieldLine(
-            name: "Content-Security-Policy",
-            value: "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
-                + " connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none';"
-                + " require-trusted-types-for 'script'"
-        ),
-        .noStore,
-        FieldLine(name: "Referrer-Policy", value: "no-referrer"),
-        FieldLine(name: "Cross-Origin-Opener-Policy", value: "same-origin"),
-        FieldLine(name: "Cross-Origin-Resource-Policy", value: "same-origin"),
-    ]
+    static let fields = fields(pictureSource: nil)
+
+    private static func fields(pictureSource: String?) -> [FieldLine] {
+        let pictures = pictureSource.map { " \($0)" } ?? ""
+        let policy =
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:\(pictures);"
+            + " connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none';"
+            + " require-trusted-types-for 'script'"
+        return [
+            FieldLine(name: "Content-Security-Policy", value: policy), .noStore,
+            FieldLine(name: "Referrer-Policy", value: "no-referrer"),
+            FieldLine(name: "Cross-Origin-Opener-Policy", value: "same-origin"),
+            FieldLine(name: "Cross-Origin-Resource-Policy", value: "same-origin"),
+        ]
+    }
 
     private static func header(_ visit: DashboardVisit, _ html: inout HTML) {
         html.element("header") { html in
@@ -124,12 +129,13 @@ struct DashboardPage {
 
 /// The pages in the navigation.
 enum DashboardSection: CaseIterable {
-    case overview, launches
+    case overview, launches, links
 
     var path: String {
         switch self {
         case .overview: "/"
         case .launches: "/launches"
+        case .links: "/links"
         }
     }
 
@@ -138,6 +144,7 @@ enum DashboardSection: CaseIterable {
         switch self {
         case .overview: "o"
         case .launches: "l"
+        case .links: "i"
         }
     }
 
@@ -145,6 +152,7 @@ enum DashboardSection: CaseIterable {
         switch self {
         case .overview: DashboardText.overview
         case .launches: DashboardText.launches
+        case .links: DashboardText.links
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import QRCodes
 
 extension Routes {
     /// Makes the routes of the dashboard's address.
@@ -16,15 +17,26 @@ extension Routes {
             page("/", OverviewPage.make),
             page("/launches", LaunchesPage.make),
             page("/launches/{id}", LaunchPage.make),
+            page("/links", LinksPage.make),
+            page("/links/new", LinkFormPage.new),
+            action("/links/new", LinkFormPage.create),
+            page("/links/{id}", LinkDetailPage.make),
+            page("/links/{id}/edit", LinkFormPage.edit),
+            action("/links/{id}/edit", LinkFormPage.change),
+            action("/links/{id}/archive", LinkDetailPage.setArchived(true)),
+            action("/links/{id}/restore", LinkDetailPage.setArchived(false)),
+            action("/links/{id}/delete", LinkDetailPage.delete),
+            page("/links/{id}/qr.svg", LinkDetailPage.code(.svg, as: .svg)),
+            page("/links/{id}/qr.png", LinkDetailPage.code(.png, as: .png)),
             open(.get, "/files/{name}", DashboardFile.respond),
             // This route takes every other path.
             page("/{path...}") { _, _ throws(APIError) in throw .notFound(DashboardText.noPage) },
         ]
     }
 
-    private typealias Page =
+    typealias Page =
         @Sendable (inout Exchange, DashboardVisit) async throws(APIError) -> DashboardResult
-    private typealias Action =
+    typealias Action =
         @Sendable (inout Exchange, DashboardVisit, DashboardForm) async throws(APIError) -> Response
 
     /// Makes a route that needs no session.
@@ -49,6 +61,7 @@ extension Routes {
                 switch try await make(&exchange, visit) {
                 case .page(let page): return page.response(visit: visit)
                 case .redirect(let address): return DashboardPage.redirect(to: address.text)
+                case .response(let response): return response
                 }
             } catch {
                 return errorPage(error, visit: visit)
@@ -95,6 +108,8 @@ extension Routes {
 enum DashboardResult {
     case page(DashboardPage)
     case redirect(DashboardAddress)
+    /// A response that is no page, such as a file, with ``DashboardPage/fields``.
+    case response(Response)
 }
 
 /// A file of the dashboard, with the digest of its content in its name, so that browsers keep it for good.

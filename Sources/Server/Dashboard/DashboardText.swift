@@ -5,7 +5,7 @@ enum DashboardText {
     // Frame
     static let skip = "Skip to content"
     static let pages = "Pages"
-    static let find = "Find a check, click, request or fingerprint"
+    static let find = "Find a link, check, click, request or fingerprint"
     static let keys = "Keys"
     static let close = "Close"
     static let overview = "Overview"
@@ -126,7 +126,8 @@ enum DashboardText {
     static let noneYet =
         "None of the launches that were searched so far has these properties. Search further back."
     static let notAnID =
-        "must be the id of a check (chk_…), a click (clk_…) or a request, or a fingerprint's 64 digits"
+        "must be a link's address or slug, the id of a link (lnk_…), a check (chk_…), a click (clk_…) or a request, or a"
+        + " fingerprint's 64 digits"
     static let noLaunch =
         "No check, click or request is stored under this id. Records are deleted after the retention time."
     static let advice = "What to do"

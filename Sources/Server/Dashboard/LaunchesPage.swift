@@ -6,7 +6,9 @@ enum LaunchesPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
         -> DashboardResult
     {
-        if let found = exchange.sentQueryItem("find") { return .redirect(try address(of: found)) }
+        if let found = exchange.sentQueryItem("find") {
+            return .redirect(try await DashboardSearch.address(of: found, exchange))
+        }
         let filter = try DashboardFilter(exchange)
         let (query, period) = try query(exchange, filter)
         let page = try await exchange.store(await exchange.stores.checks.checks(query))
@@ -27,24 +29,6 @@ enum LaunchesPage {
                 }
             }
         )
-    }
-
-    /// Returns the address of what a person has typed: an id of any kind leads to its explanation, and a fingerprint to
-    /// its launches.
-    private static func address(of text: String) throws(APIError) -> DashboardAddress {
-        let text = text.filter { !$0.isWhitespace }
-        if Fingerprint(hex: text) != nil {
-            return DashboardAddress("/launches").with("fingerprint", text).with("period", "all")
-        }
-        guard CheckReference(text, keys: []) != nil, !text.contains("/"), text.utf8.allSatisfy(isPlain) else {
-            throw .invalidField("find", DashboardText.notAnID)
-        }
-        return DashboardAddress("/launches/\(text)")
-    }
-
-    /// Whether a byte may stand in a path without an encoding (RFC 3986 §2.3).
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        byte.isASCIIWordByte || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "~")
     }
 
     private static func query(_ exchange: Exchange, _ filter: DashboardFilter) throws(APIError)

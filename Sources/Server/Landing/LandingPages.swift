@@ -172,7 +172,7 @@ struct Page {
         hasScript: Bool = false
     ) -> Response {
         let body = template.render(values, rawParts: parts.merging(["style": pages.style]) { $1 })
-        let images = ["'self'", "data:"] + [values["icon"].flatMap(Self.origin)].compactMap(\.self)
+        let images = ["'self'", "data:"] + [app?.settings.links.icon?.policySource].compactMap(\.self)
         let script = hasScript ? "script-src 'nonce-\(nonce)'; connect-src 'self'; " : ""
         let policy =
             "default-src 'none'; \(script)style-src 'nonce-\(nonce)'; "
@@ -187,19 +187,6 @@ struct Page {
         return Response(status, fields: fields, contentType: .html, body: body)
     }
 
-    /// Returns `https://host` of a URL that an operator stored; nil for another scheme, or for a host with other
-    /// characters than letters, digits, `.`, `-` and the `:` before a port.
-    private static func origin(_ url: String) -> String? {
-        let start = "https://"
-        guard url.hasPrefix(start) else { return nil }
-        let authority = url.dropFirst(start.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        let isPlain = authority.utf8.allSatisfy { byte in
-            (0x30...0x3a).contains(byte) || (0x61...0x7a).contains(byte) || (0x41...0x5a).contains(byte)
-                || byte == 0x2d || byte == 0x2e
-        }
-        return isPlain && !authority.isEmpty ? start + authority : nil
-    }
-
     /// Returns the text colour with more contrast on a background: the dark text colour of page.css, or white.
     private static func ink(on color: String) -> String {
         guard let color = try? QRColor(parsing: color) else { return QRColor.white.text }
@@ -207,4 +194,16 @@ struct Page {
     }
 
     private static let ink = QRColor(red: 0x16, green: 0x18, blue: 0x1d)
+}
+
+extension WebURL {
+    /// The URL's origin as a content security policy names it.
+    ///
+    /// Nil for a host with other characters than letters, digits, `.` and `-`, which could change the policy.
+    var policySource: String? {
+        let isPlain = host.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x61...0x7a).contains(byte) || byte == 0x2d || byte == 0x2e
+        }
+        return isPlain && !host.isEmpty ? "https://\(host)" + (port.map { ":\($0)" } ?? "") : nil
+    }
 }

@@ -7,17 +7,6 @@ internal import HTTPServer
 struct LinkDebugPage {
     static let valueNames: Set<String> = ["title", "state", "icon", "color", "onColor", "nonce"]
 
-    /// The kinds of visitors for whom the page lists the effects of a tap.
-    private static let visitors: [(name: String, visitor: LinkVisitor)] = [
-        ("iPhone", LinkVisitor(device: .iPhone, browser: .safari)),
-        ("iPhone, inside Instagram", LinkVisitor(device: .iPhone, browser: .instagram)),
-        ("iPad", LinkVisitor(device: .iPad, browser: .safari)),
-        ("Android", LinkVisitor(device: .android, browser: .chrome)),
-        ("Android, inside Facebook", LinkVisitor(device: .android, browser: .facebook)),
-        ("Huawei's own system", LinkVisitor(device: .harmony, browser: .huawei)),
-        ("Computer", LinkVisitor(device: .desktop, browser: .chrome)),
-    ]
-
     private let found: FoundLink
     private let exchange: Exchange
 
@@ -47,31 +36,15 @@ struct LinkDebugPage {
 
     private func add(_ link: TappedLink, to rows: inout FlowRows) {
         let (settings, app) = (link.settings, found.app.settings.links)
-        for (name, visitor) in Self.visitors {
-            let target = settings.deepLink(settings.variants.first, on: visitor.platform, of: app)
-            rows.add(name, Self.effects(LandingActions(visitor, of: settings, to: target, in: app)))
+        for effects in LinkEffects.all(of: settings, in: app, exchange.service.settings.robots)
+        where !effects.isRobot {
+            rows.add(effects.visitor, zip(LinkEffects.names, effects.texts).map { ($0, $1) })
         }
         rows.add("Variants", Self.variants(settings.variants))
         rows.add("Recorded with the click", Self.recordedValues(settings))
         let (preview, name) = (settings.preview, found.app.settings.name)
         let (title, text, picture) = (preview.title ?? name, preview.description, preview.image?.text)
         rows.add("Shown by messengers", [("Title", title), ("Text", text), ("Picture", picture)])
-    }
-
-    private static func effects(_ actions: LandingActions) -> [(String, String?)] {
-        let opens = actions.inApp?.opensApps == .never ? nil : actions.openURL
-        let elsewhere = actions.storeURL ?? (actions.showsCode ? "A page with a code for a phone" : nil)
-        let itself =
-            switch actions.next {
-            case .wait: "Waits for a tap"
-            case .open: "Tries the app, and leads to the store if it is not installed"
-            case .store: "Leads to the store at once"
-            }
-        return [
-            ("App installed", opens ?? "Stays on the page"),
-            ("Not installed", elsewhere ?? "Nothing: the app has no store for this device"),
-            ("The page", itself),
-        ]
     }
 
     private static func variants(_ variants: [Link.Variant]) -> [(String, String?)] {

@@ -6,12 +6,23 @@ public import JSON
 enum LinkEndpoints {
     /// `GET /admin/api/links`: lists the links, newest first.
     static func list(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let query = try query(exchange)
+        let page = try await exchange.store(await exchange.stores.links.links(query))
+        let (directory, now) = (exchange.directory, exchange.now)
+        return Response(.ok) { json in
+            json.objects("links", page.links) { LinkBody.write($1, in: directory, at: now, to: &$0) }
+            json.member("next", orNull: page.next?.text)
+        }
+    }
+
+    /// Reads the filters of a list, the same in the API and in the dashboard.
+    static func query(_ exchange: Exchange) throws(APIError) -> LinkQuery {
         let limit = try exchange.limitItem(LinkQuery.limits, standard: LinkQuery.standardLimit)
         var query = LinkQuery(limit: limit)
         query.app = try exchange.appItem()?.id
         query.campaignKey = try exchange.campaignItem()
         query.search = exchange.queryItem("search")
-        query.tag = exchange.queryItem("tag").flatMap { $0.isEmpty ? nil : $0 }
+        query.tag = exchange.sentQueryItem("tag")
         switch exchange.queryItem("archived") {
         case nil, "false", "0": query.isArchived = false
         case "true", "1": query.isArchived = true
@@ -19,12 +30,7 @@ enum LinkEndpoints {
         default: throw .invalidField("archived", "must be true, false or any")
         }
         query.before = try exchange.pageItem("lnk_…") { LinkID($0) }
-        let page = try await exchange.store(await exchange.stores.links.links(query))
-        let (directory, now) = (exchange.directory, exchange.now)
-        return Response(.ok) { json in
-            json.objects("links", page.links) { LinkBody.write($1, in: directory, at: now, to: &$0) }
-            json.member("next", orNull: page.next?.text)
-        }
+        return query
     }
 
     /// `GET /admin/api/links/{id}`: returns one link with its counts.
@@ -38,7 +44,7 @@ enum LinkEndpoints {
     static func create(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let object = try JSONBody(exchange.request).members
         let body = FieldBody<LinkField>(object, over: LinkFields(), besides: ["app", "slug"])
-        let app = try app(object, exchange.directory)
+        let app = try app(object["app"], exchange.directory)
         exchange.app = app.id
         let (slug, directory, now) = (object["slug"] ?? .null, exchange.directory, exchange.now)
         let problem = FieldProblem("slug", "slug must be a text, or null.")
@@ -47,19 +53,26 @@ enum LinkEndpoints {
         let new = try body.validated(problems) { fields throws(FieldProblems) in
             try LinkDraft.link(slug.string, fields, of: app, in: directory, at: now, random: random)
         }
+        try await store(new, exchange)
+        return answer(LinkListing(link: new.link), .created, exchange)
+    }
+
+    /// Stores a new link of the API or of the dashboard.
+    ///
+    /// - Throws: 409 if its slug is taken.
+    static func store(_ new: NewLink, _ exchange: Exchange) async throws(APIError) {
         do throws(LinkStoreError) {
             try await exchange.stores.links.create([new])
         } catch {
             throw APIError(error, requestID: exchange.requestID)
         }
-        return answer(LinkListing(link: new.link), .created, exchange)
     }
 
-    /// Returns the app that the body names by its id, or the only app if the body names none.
+    /// Returns the app that a value names by its id, or the only app if the value is missing.
     ///
     /// - Throws: 422 for a text that is not an id, or if several apps exist and none is named; 404 for an unknown app.
-    private static func app(_ object: JSONObject, _ directory: Directory) throws(APIError) -> App {
-        guard let value = object["app"], !value.isNull else {
+    static func app(_ value: JSONValue?, _ directory: Directory) throws(APIError) -> App {
+        guard let value, !value.isNull else {
             guard directory.apps.count == 1, let only = directory.apps.first else {
                 let advice = "There are several apps: name the link's app by its id, such as app_…."
                 throw .unprocessable([FieldProblem("app", advice)])
@@ -77,9 +90,10 @@ enum LinkEndpoints {
     static func change(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let object = try JSONBody(exchange.request).members
         let (directory, now) = (exchange.directory, exchange.now)
-        return try await change(exchange) { link throws(APIError) in
+        let changed = try await change(exchange) { link throws(APIError) in
             link.settings = try settings(object, of: link, directory, at: now)
         }
+        return answer(changed, .ok, exchange)
     }
 
     private static func settings(
@@ -103,32 +117,45 @@ enum LinkEndpoints {
 
     /// `POST /admin/api/links/{id}/archive`: archives the link, which then leads nowhere; its slug and counts stay.
     static func archive(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        let now = exchange.now
-        return try await change(exchange) { link throws(APIError) in
-            if link.archivedAt == nil { link.archivedAt = now }
-        }
+        answer(try await setArchived(true, exchange), .ok, exchange)
     }
 
     /// `POST /admin/api/links/{id}/restore`: makes the link lead where it led before it was archived.
     static func restore(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        try await change(exchange) { link throws(APIError) in link.archivedAt = nil }
+        answer(try await setArchived(false, exchange), .ok, exchange)
+    }
+
+    /// Archives or restores the link whose id is in the path; keeps the time of an earlier archiving.
+    @discardableResult
+    static func setArchived(_ isArchived: Bool, _ exchange: Exchange) async throws(APIError) -> LinkListing {
+        let now = exchange.now
+        return try await change(exchange) { link throws(APIError) in
+            link.archivedAt = isArchived ? link.archivedAt ?? now : nil
+        }
     }
 
     /// `DELETE /admin/api/links/{id}`: deletes a link that was never clicked.
     static func delete(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        try await remove(exchange)
+        return Response(.noContent)
+    }
+
+    /// Deletes the link whose id is in the path.
+    ///
+    /// - Throws: 409 if it has clicks.
+    static func remove(_ exchange: Exchange) async throws(APIError) {
         guard let id = exchange.parameter.flatMap({ LinkID($0) }) else { throw .noLink }
         do throws(LinkStoreError) {
             try await exchange.stores.links.delete(id)
         } catch {
             throw APIError(error, requestID: exchange.requestID)
         }
-        return Response(.noContent)
     }
 
     /// Reads the link whose id is in the path.
     ///
     /// - Throws: 404 if there is no such link.
-    private static func link(_ exchange: Exchange) async throws(APIError) -> LinkListing {
+    static func link(_ exchange: Exchange) async throws(APIError) -> LinkListing {
         guard let id = exchange.parameter.flatMap({ LinkID($0) }),
             let listing = try await exchange.store(await exchange.stores.links.link(id))
         else { throw .noLink }
@@ -136,10 +163,11 @@ enum LinkEndpoints {
     }
 
     /// Changes the link whose id is in the path; retries three times if another request changed it meanwhile.
-    private static func change(
+    @discardableResult
+    static func change(
         _ exchange: Exchange,
         _ change: (inout Link) throws(APIError) -> Void
-    ) async throws(APIError) -> Response {
+    ) async throws(APIError) -> LinkListing {
         for _ in 0..<4 {
             var link = try await link(exchange).link
             let earlier = link.updatedAt
@@ -151,7 +179,7 @@ enum LinkEndpoints {
                 if error == .changed { continue }
                 throw APIError(error, requestID: exchange.requestID)
             }
-            return answer(try await self.link(exchange), .ok, exchange)
+            return try await self.link(exchange)
         }
         throw APIError(.changed, requestID: exchange.requestID)
     }

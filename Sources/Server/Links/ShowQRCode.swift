@@ -31,22 +31,35 @@ enum ShowQRCode {
         guard !address.origin.isEmpty else {
             throw .missingField("Host", "Send a Host field that names the service's host")
         }
-        let file: [UInt8]
-        do throws(FieldProblems) {
-            let style = try QRStyle(try QRStyleFields(query: exchange.request.query ?? ""), of: link.settings)
-            let url = address.url()
-            file = try QRPicture(ofLink: url, in: style).file(format, title: "QR code: \(url)")
-        } catch {
-            throw .invalidItems(error.all)
-        }
+        let file = try file(format, of: address.url(), link.settings, exchange)
         // If the app has no link host, the code contains the requested host, and must not be cached for other clients.
         let caching = found.app.settings.links.hosts.isEmpty ? "no-store" : "public, max-age=3600"
         var response = Response(file, as: contentType, cacheControl: caching, for: exchange.request)
-        response.fields += security
-        // All characters of a slug but the slash are safe in a file name.
-        let name = "\(link.path.replacing("/", with: "-")).\(format.rawValue)"
-        response.fields.append(FieldLine(name: "Content-Disposition", value: "inline; filename=\"\(name)\""))
+        response.fields += security + [fileName(link.path, format)]
         return response
+    }
+
+    /// Draws the code of a link's address, in the link's style or that of the request's query.
+    ///
+    /// - Throws: 400 with all wrong items of the query.
+    static func file(
+        _ format: QRPicture.Format,
+        of url: String,
+        _ settings: Link.Settings,
+        _ exchange: Exchange
+    ) throws(APIError) -> [UInt8] {
+        do throws(FieldProblems) {
+            let style = try QRStyle(try QRStyleFields(query: exchange.request.query ?? ""), of: settings)
+            return try QRPicture(ofLink: url, in: style).file(format, title: "QR code: \(url)")
+        } catch {
+            throw .invalidItems(error.all)
+        }
+    }
+
+    /// Returns the field that names the file by the link's slug, whose characters are safe but for the slash.
+    static func fileName(_ slug: String, _ format: QRPicture.Format) -> FieldLine {
+        let name = "\(slug.replacing("/", with: "-")).\(format.rawValue)"
+        return FieldLine(name: "Content-Disposition", value: "inline; filename=\"\(name)\"")
     }
 
     /// Lets other sites show the file as a picture, and forbids the file to load anything: an SVG that is opened by

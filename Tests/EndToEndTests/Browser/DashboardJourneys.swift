@@ -3,17 +3,19 @@ import Support
 import Testing
 
 /// A server with its dashboard, and a browser that reaches the dashboard as `http://localhost`.
-private final class DashboardStage: Sendable {
+final class DashboardStage: Sendable {
     let installation: Installation
     let server: AfterlinkProcess
     let browser: Chromium
     /// The address and port of the dashboard, as the server printed them at its start.
     let address: String
 
-    init() throws {
+    /// Starts the server; `prepare` runs before, and returns further arguments of `afterlink serve`.
+    init(_ prepare: (Installation) throws -> [String] = { _ in [] }) throws {
         installation = try Installation()
         server = try AfterlinkProcess(
             installation,
+            try prepare(installation),
             environment: ["AFTERLINK_DASHBOARD_LISTEN": "127.0.0.1:0"]
         )
         let start = "dashboard at http://"
@@ -75,7 +77,7 @@ private final class DashboardStage: Sendable {
 
 extension BrowserTab {
     /// Presses a key, and waits until the page that it opens is loaded.
-    fileprivate func press(_ key: String, opens: Bool = false) throws {
+    func press(_ key: String, opens: Bool = false) throws {
         let former = events().last?.number ?? 0
         let codes = ["Enter": 13, "Tab": 9]
         var stroke: [String: Any] = ["key": key, "code": key]
@@ -92,7 +94,7 @@ extension BrowserTab {
     }
 
     /// Presses Tab until the focused element has this text, as a person without a mouse does.
-    fileprivate func focus(_ text: String) throws {
+    func focus(_ text: String) throws {
         for _ in 0..<60 {
             try press("Tab")
             let focused = "(document.activeElement.textContent || '').trim()"
@@ -101,7 +103,7 @@ extension BrowserTab {
         throw Chromium.Failure(description: "Tab does not reach \(text)")
     }
 
-    fileprivate var heading: String {
+    var heading: String {
         get throws { try value(of: "document.querySelector('h1').textContent") }
     }
 }

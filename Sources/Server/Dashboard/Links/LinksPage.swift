@@ -1,0 +1,100 @@
+internal import Attribution
+internal import HTTPServer
+
+/// The list of links, newest first; each row leads to its link.
+enum LinksPage {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> DashboardResult
+    {
+        let query = try LinkEndpoints.query(exchange)
+        let page = try await exchange.store(await exchange.stores.links.links(query))
+        let (directory, now) = (exchange.directory, exchange.now)
+        return .page(
+            DashboardPage(title: DashboardText.links) { html in
+                if visit.mayChange, !directory.apps.isEmpty {
+                    html.element("p") { html in
+                        html.link(visit.address.page("/links/new"), class: "button", DashboardText.newLink)
+                    }
+                }
+                writeFilters(query, directory.apps, visit, to: &html)
+                if page.links.isEmpty {
+                    html.element("p", ["class": "empty"], reason(query, page, directory))
+                } else {
+                    write(page.links, directory, at: now, to: &html)
+                }
+                if let next = page.next {
+                    html.element("p") { html in
+                        let address = visit.address.with("before", next.text)
+                        html.link(address, class: "next", DashboardText.olderLinks)
+                    }
+                }
+            }
+        )
+    }
+
+    /// Returns why a page has no links, and what to do.
+    private static func reason(_ query: LinkQuery, _ page: LinkPage, _ directory: Directory) -> String {
+        if directory.apps.isEmpty { return DashboardText.noApp }
+        if page.next != nil { return DashboardText.noLinkYet }
+        var standard = LinkQuery(limit: query.limit)
+        standard.search = query.search?.isEmpty == true ? "" : nil
+        return query == standard ? DashboardText.noLinks : DashboardText.noLinkFound
+    }
+
+    private static func writeFilters(
+        _ query: LinkQuery,
+        _ apps: [App],
+        _ visit: DashboardVisit,
+        to html: inout HTML
+    ) {
+        html.element("form", ["class": "filters", "action": "/links", "aria-label": DashboardText.filters]) {
+            html in
+            // The period of other pages stays in the address.
+            for item in visit.address.page("/links").items where item.name != "app" {
+                html.open("input", ["type": "hidden", "name": item.name, "value": item.value])
+            }
+            if apps.count > 1 {
+                let choices = [("", DashboardText.allApps)] + apps.map { ($0.id.text, $0.settings.name) }
+                html.select("app", DashboardText.app, choices, chosen: query.app?.text ?? "")
+            }
+            for (name, label, value) in [
+                ("search", DashboardText.searchLinks, query.search),
+                ("campaign", DashboardText.campaign, query.campaignKey?.text),
+                ("tag", DashboardText.tag, query.tag),
+            ] {
+                html.element("label") { html in
+                    html.element("span", label)
+                    let type = name == "search" ? name : nil
+                    html.open("input", ["type": type, "name": name, "value": value])
+                }
+            }
+            let archived = query.isArchived.map { String($0) } ?? "any"
+            html.select("archived", DashboardText.state, DashboardText.archivedChoices, chosen: archived)
+            html.element("button", ["type": "submit"], DashboardText.show)
+        }
+    }
+
+    private static func write(
+        _ links: [LinkListing],
+        _ directory: Directory,
+        at now: Timestamp,
+        to html: inout HTML
+    ) {
+        let hasApps = directory.apps.count > 1
+        let headings = DashboardText.linkHeadings + (hasApps ? [DashboardText.app] : [])
+        html.table(DashboardText.links, headings, links) { html, listing in
+            let (link, settings) = (listing.link, listing.link.settings)
+            html.element("th", ["scope": "row"]) { html in
+                html.link(DashboardAddress("/links/\(link.id.text)"), link.slug.text)
+            }
+            html.element("td", settings.title ?? "–")
+            html.element("td", settings.campaignKey?.text ?? "–")
+            html.element("td", settings.tags.isEmpty ? "–" : settings.tags.joined(separator: ", "))
+            html.number(DashboardText.count(Int64(listing.clicks)))
+            html.number(DashboardText.count(Int64(listing.matches)))
+            html.element("td", DashboardText.state(link.ending(at: now, clicks: listing.clicks)))
+            html.element("td", String(link.createdAt.iso8601.prefix(10)))
+            if hasApps { html.element("td", directory.app(link.app)?.settings.name ?? link.app.text) }
+        }
+    }
+}

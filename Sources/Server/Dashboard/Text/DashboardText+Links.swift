@@ -1,0 +1,149 @@
+internal import Attribution
+
+/// The sentences of the pages of links.
+extension DashboardText {
+    static let links = "Links"
+    static let newLink = "New link"
+    static let searchLinks = "Slug, title, campaign or destination"
+    static let tag = "Tag"
+    static let state = "State"
+    static let olderLinks = "Older links"
+    static let linkHeadings = ["Link", "Title", "Campaign", "Tags", "Clicks", "Matches", "State", "Created"]
+    static let archivedChoices = [("false", "Not archived"), ("true", "Archived"), ("any", "Any")]
+    static let noLinks =
+        "There is no link yet, apart from archived ones. Create one here or with `afterlink links create`;"
+        + " `afterlink links import` takes over the links of another service."
+    static let noLinkFound = "No link has these properties. Change the filters above."
+    static let noLinkYet =
+        "None of the links that were searched so far has these properties. Search further back."
+    static let noLink =
+        "There is no such link. It was deleted, or its id is mistyped; the page Links lists all."
+    static let noLinkHost =
+        "The link's app has no link host, so its links have no address and no code. Set one with"
+        + " `afterlink apps set --link-host go.example.com`."
+
+    static func state(_ ending: Link.Ending?) -> String {
+        switch ending {
+        case nil: "Live"
+        case .archived: "Archived"
+        case .expired: "Expired"
+        case .usedUp: "Used up"
+        }
+    }
+
+    // One link
+    static let matchesOfClicks = "Matches of clicks"
+    static let robots = "Previews and robots"
+    static let facts = "Settings"
+    static let address = "Address"
+    static let created = "Created"
+    static let changed = "Changed"
+    static let code = "QR code"
+    static let variants = "Variants"
+    static let variantHeadings = ["Variant", "Share", "Destination", "Clicks", "Matches"]
+    static let formerVariant = "Removed from the link; its counts remain"
+    static let preview = "Preview in messengers"
+    static let visitors = "What each visitor gets"
+    static let visitorHeadings = ["Visitor"] + LinkEffects.names
+    static let edit = "Edit"
+    static let archive = "Archive"
+    static let restore = "Restore"
+    static let delete = "Delete…"
+    static let deleteForGood = "Delete for good"
+
+    static func ended(_ ending: Link.Ending) -> String {
+        "This link \(ending.reason), and no longer leads anywhere."
+    }
+
+    static func codeOf(_ url: String) -> String { "QR code of \(url)" }
+
+    static func download(_ format: String) -> String { "Download \(format)" }
+
+    static func firstVariant(_ name: String) -> String {
+        "The link has variants; this table shows the destination of \(name)."
+    }
+
+    static func notDeletable(_ reason: String) -> String { "This link cannot be deleted. \(reason)" }
+
+    // Form
+    static let slug = "Slug"
+    static let slugHint =
+        "The path after the link host, as in summer25 or go/summer25. Empty for a random one."
+    static let standard = "Standard"
+    static let create = "Create link"
+    static let save = "Save"
+    static let cancel = "Cancel"
+    static let mayNotChange = "A read key changes nothing. Sign in with an admin key."
+    static let notSaved = "The link was not saved. Correct these fields:"
+    static let changedLink =
+        "Another request has changed this link since you opened the form. Compare with the link's page; if you save"
+        + " again, your form replaces that change."
+    static func editTitle(_ slug: String) -> String { "Edit \(slug)" }
+
+    /// Returns the label of an input by its name; nil if no input has this name.
+    static func labelOfInput(_ name: String) -> String? {
+        switch name {
+        case "slug": slug
+        case "app": app
+        default: LinkField(rawValue: name).map { self.name(of: $0) }
+        }
+    }
+
+    static func name(of field: LinkField) -> String { labels[field] ?? field.rawValue }
+
+    private static let labels = Dictionary(
+        linkGroups.flatMap(\.value).map { ($0.field, $0.label) },
+        uniquingKeysWith: { first, _ in first }
+    )
+}
+
+/// The fields of a link's form.
+extension DashboardText {
+    /// An input: its field, its label, and how to fill it in; no hint if the label says it.
+    typealias LinkInput = (field: LinkField, label: String, hint: String?)
+
+    static let linkGroups: KeyValuePairs<String, [LinkInput]> = [
+        "Name": [(.title, "Title", "Only operators see it."), (.tags, "Tags", "With commas between them.")],
+        "Destination in the app": [
+            (.destination, "Destination", "A deep link such as myapp://promo, or a path such as /promo."),
+            (.iosDestination, "Destination on iOS", "If it differs from the destination."),
+            (.androidDestination, "Destination on Android", "If it differs from the destination."),
+            (.variants, "Variants", "One on each line: name, weight and destination, as in b 30 /promo/b."),
+        ],
+        "Pages without the app, instead of the stores": [
+            (.desktopURL, "Page for computers", "Empty shows a QR code for the phone."),
+            (.iosFallback, "Page for iOS", pageHint), (.androidFallback, "Page for Android", pageHint),
+            (.huaweiFallback, "Page for Huawei", pageHint),
+        ],
+        "Campaign": [
+            (.campaignKey, "Campaign key", nil), (.source, "Source", "For example instagram."),
+            (.utmSource, "utm_source", nil), (.utmMedium, "utm_medium", nil),
+            (.utmCampaign, "utm_campaign", nil), (.utmTerm, "utm_term", nil),
+            (.utmContent, "utm_content", nil), (.referralCode, "Referral code", nil),
+        ],
+        "Limits": [
+            (.expiresAt, "Expires (UTC)", "From then on, the link leads nowhere. Empty for no end."),
+            (.maximumClicks, "Maximum of clicks", "Empty for any number."),
+            (.windowSeconds, "Attribution window in seconds", "Empty for the app's window."),
+        ],
+        preview: linkPreview,
+        "For the app": [
+            (.metadata, "Metadata", #"A JSON object for the app, such as {"offer":"summer"}."#),
+            (.passedParameters, "Parameters to pass on", "Of the address, as in gclid, fbclid."),
+            (.journeyID, "Journey id", "Empty gives each click its own."),
+            (.pasteboard, "Use the pasteboard", "An iPhone keeps the link there on the visitor's tap."),
+        ],
+        "Look of the QR code": [
+            (.qrForeground, "Foreground", "As #1a2b3c."), (.qrBackground, "Background", "As #ffffff."),
+            (.qrErrorCorrection, "Error correction", "H survives the most damage; the code is larger."),
+        ],
+    ]
+
+    static let linkPreview: [LinkInput] = [
+        (.previewTitle, "Preview title", "Empty shows the app's name."),
+        (.previewImage, "Preview picture", "The address of a picture, with https."),
+        (.previewDescription, "Preview text", nil),
+    ]
+
+    private static let pageHint = "An address with https. Empty leads to the store."
+}
