@@ -64,6 +64,42 @@ struct CounterCompactionTests {
         #expect(try test.store.runRetention().deleted == 0, "a day is compacted once")
     }
 
+    @Test("links are compacted like campaigns, and four weeks with their last day", arguments: backends)
+    func compactsWeeks(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        // Within one span of four weeks, more links and browsers than each span keeps.
+        let first = Granularity.fourWeeks.start(of: test.clock.now.advanced(byMilliseconds: 28 * 86_400_000))
+        test.clock.now = first
+        try await test.run { session in
+            for number in 0..<150 as Range<UInt64> {
+                let link = LinkID(high: number, low: 1)
+                for copy in 0..<(number < 3 ? 3 : 1) as Range<UInt64> {
+                    let click = try NewClick.sample(fingerprint: number * 10 + copy, at: first) { facts in
+                        (facts.link, facts.browser) = (link, Browser(.chrome, version: Int(number)))
+                    }
+                    _ = try await session.record(click)
+                }
+            }
+        }
+        func browsers(_ days: Int64) async throws -> [StatisticsReport.Group] {
+            test.clock.now = first.advanced(byMilliseconds: days * 86_400_000)
+            try test.store.runRetention()
+            let now = test.clock.now
+            let end = first.advanced(byMilliseconds: 28 * 86_400_000)
+            let report = try await test.run { session in
+                var query = StatisticsQuery(from: first, to: end, interval: .day)
+                query.groupLimit = 200
+                return try await session.statistics(query, at: now)
+            }
+            #expect(report.totals[.clicks] == 156)
+            return report.byBrowser
+        }
+        #expect(try await browsers(57).count == 150, "the last day is not old enough")
+        let compacted = try await browsers(59)
+        #expect(compacted.count == 101 && compacted.reduce(0) { $0 + ($1.counts[.clicks] ?? 0) } == 156)
+        #expect(compacted.first?.name == "other" && compacted.first?.counts[.clicks] == 50)
+    }
+
     private let sum: SQL = """
         SELECT sum(count) FROM counts
         WHERE campaign <> '' AND span = \(Granularity.all) AND dimension = \(Dimension.total) AND metric = 'clicks'
@@ -73,7 +109,7 @@ struct CounterCompactionTests {
         switch granularity {
         case .all:
             "SELECT count(DISTINCT campaign) FROM counts WHERE campaign <> '' AND span = \(Granularity.all)"
-        case .day:
+        case .day, .fourWeeks:
             """
             SELECT count(*) FROM counts
             WHERE dimension = \(Dimension.total) AND campaign <> '' AND span = \(Granularity.day) AND metric = 'clicks'

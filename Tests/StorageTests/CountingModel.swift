@@ -12,7 +12,11 @@ struct CountingModel: Sendable {
     private(set) var campaigns: [String: Counts] = [:]
     private(set) var sources: [String: Counts] = [:]
     private(set) var platforms: [String: Counts] = [:]
+    private(set) var browsers: [String: Counts] = [:]
+    private(set) var links: [String: Counts] = [:]
+    private(set) var hours: [String: Counts] = [:]
     private(set) var delays = TimeToInstallHistogram()
+    private(set) var delaysByCampaign: [String: TimeToInstallHistogram] = [:]
     private var moments: [(Timestamp, Metric)] = []
     private var live: [LiveClick] = []
     private var visit: UInt64 = 0
@@ -49,6 +53,8 @@ struct CountingModel: Sendable {
             facts.source = SourceToken.allCases[Int(source)]
             facts.platform = Platform.allCases[Int(platform)]
             facts.isRobot = isRobot
+            facts.browser = Self.browsers[Int(visit % 3)]
+            facts.link = visit % 5 < 2 ? LinkID(high: visit % 5, low: 7) : nil
             facts.window = AttributionWindow(seconds: 10_000) ?? .standard
         }
         switch try await session.record(click) {
@@ -68,7 +74,11 @@ struct CountingModel: Sendable {
         case .match(let claim):
             count(.matches, claim.click.facts, at: check.at)
             let delay = check.at.milliseconds(since: claim.click.facts.clickedAt)
-            delays.add(1, inBin: TimeToInstallHistogram.bin(forMilliseconds: delay))
+            let bin = TimeToInstallHistogram.bin(forMilliseconds: delay)
+            delays.add(1, inBin: bin)
+            if let campaign = claim.click.facts.campaignKey?.text {
+                delaysByCampaign[campaign, default: TimeToInstallHistogram()].add(1, inBin: bin)
+            }
             // A match retires no other click, because of the steps' times.
             live.removeAll { $0.id == claim.click.id }
         case .replay(let claim):
@@ -85,19 +95,40 @@ struct CountingModel: Sendable {
         }
         sources[facts.source.rawValue, default: [:]][metric, default: 0] += 1
         platforms[facts.platform.rawValue, default: [:]][metric, default: 0] += 1
+        if facts.browser != .unknown {
+            browsers[facts.browser.rawValue, default: [:]][metric, default: 0] += 1
+        }
+        if let link = facts.link { links[link.text, default: [:]][metric, default: 0] += 1 }
+        count(metric, at: moment)
+    }
+
+    private mutating func count(_ metric: Metric, at moment: Timestamp) {
+        let hour = String(moment.iso8601.dropFirst(11).prefix(2))
+        hours[hour, default: [:]][metric, default: 0] += 1
         moments.append((moment, metric))
     }
+
+    private static let browsers = [
+        Browser.unknown, Browser(.chrome, version: 131), Browser(.instagram),
+    ]
 
     private mutating func count(_ metric: Metric, _ check: Check, at moment: Timestamp) {
         totals[metric, default: 0] += 1
         platforms[check.platform.rawValue, default: [:]][metric, default: 0] += 1
-        moments.append((moment, metric))
+        count(metric, at: moment)
     }
 
-    func series(_ granularity: Granularity) -> [StatisticsReport.Period] {
+    /// The totals of the events from `first` on, before `end`.
+    func totals(from first: Timestamp, before end: Timestamp) -> Counts {
+        moments.filter { $0.0 >= first && $0.0 < end }.reduce(into: [:]) { $0[$1.1, default: 0] += 1 }
+    }
+
+    func series(_ granularity: Granularity, offset: Int64 = 0) -> [StatisticsReport.Period] {
         var periods: [Timestamp: Counts] = [:]
+        let shift = offset * 3_600_000
         for (moment, metric) in moments {
-            periods[granularity.start(of: moment), default: [:]][metric, default: 0] += 1
+            let start = granularity.start(of: moment.advanced(byMilliseconds: shift))
+            periods[start.advanced(byMilliseconds: -shift), default: [:]][metric, default: 0] += 1
         }
         return periods.sorted { $0.key < $1.key }.map {
             StatisticsReport.Period(start: $0.key, counts: $0.value)

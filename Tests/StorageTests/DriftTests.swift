@@ -164,7 +164,7 @@ struct DriftTests {
     func claims() async throws {
         let test = try await TestStore()
         try await test.run { session in
-            _ = try await session.record(.sample { $0.browser = .instagram })
+            _ = try await session.record(.sample { $0.browser = Browser(.instagram, version: 415) })
             var check = Check.sample()
             check.launch = CountedLaunch(platform: .ios, sdk: SDKVersion(header: "x/1.8.9"))
             _ = try await session.match(check)

@@ -177,11 +177,7 @@ private let plans: [(statements: [SQL], plan: String)] = [
     ([SQLiteWriter.countMatch], "link_counts(link variant)"),
     ([SQLiteReader.linkByNumber], "links(rowid)"),
     (
-        [SQLiteReader.sumsOfCounts],
-        "counts(scope campaign dimension span period>… | USE TEMP B-TREE FOR GROUP BY"
-    ),
-    (
-        [SQLiteReader.countSeries, SQLiteReader.countedPeriods],
+        [SQLiteReader.countsByValue, SQLiteReader.countSeries, SQLiteReader.countedPeriods],
         "counts(scope campaign dimension span period>…"
     ),
     ([SQLiteReader.countedValues], "counts(scope campaign dimension span period…"),
@@ -189,12 +185,23 @@ private let plans: [(statements: [SQL], plan: String)] = [
         [SQLiteReader.topCampaigns, SQLiteReader.countedCampaigns],
         "counts COVERING INDEX top_campaigns(scope span period)"
     ),
+    (
+        [SQLiteReader.topLinks, SQLiteReader.countedLinks],
+        "counts COVERING INDEX top_links(scope span period)"
+    ),
     ([SQLiteReader.firstCountedDay], "counts(scope campaign dimension span)"),
     (
         [SQLiteWriter.foldCampaigns, SQLiteWriter.removeCampaigns],
         """
         counts(scope campaign dimension span period… | LIST SUBQUERY |
         counts COVERING INDEX top_campaigns(scope span period) | LIST SUBQUERY | SCAN json_each
+        """
+    ),
+    (
+        [SQLiteWriter.foldRareLinks, SQLiteWriter.removeRareLinks],
+        """
+        counts(scope campaign dimension span period… | LIST SUBQUERY |
+        counts COVERING INDEX top_links(scope span period) | LIST SUBQUERY | SCAN json_each
         """
     ),
     (

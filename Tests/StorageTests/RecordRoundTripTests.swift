@@ -26,7 +26,7 @@ struct RecordRoundTripTests {
         click.facts.recordedAt = TestStore.noon.advanced(byMilliseconds: 7)
         click.facts.window = try #require(AttributionWindow(seconds: 7200))
         click.facts.rawSource = "IG"
-        click.facts.browser = .webView
+        click.facts.browser = Browser(.webView, version: 131)
         click.facts.isRobot = true
         click.facts.isContradictory = true
         click.facts.variant = "b"

@@ -39,15 +39,111 @@ struct StatisticsTests {
                 Dictionary(report.byPlatform.map { ($0.name, $0.counts) }) { first, _ in first }
                     == model.platforms
             )
+            func counts(_ groups: [StatisticsReport.Group]) -> [String: Counts] {
+                Dictionary(groups.map { ($0.name, $0.counts) }) { first, _ in first }
+            }
+            #expect(counts(report.byBrowser) == model.browsers)
+            #expect(counts(report.byLink) == model.links)
+            #expect(counts(report.byHour) == model.hours)
+            for group in report.byCampaign {
+                #expect(
+                    group.timeToInstall ?? TimeToInstallHistogram() == model.delaysByCampaign[group.name]
+                        ?? .init()
+                )
+            }
             #expect(report.series == model.series(granularity))
             #expect(report.timeToInstall == model.delays)
             #expect(report.liveClicks == model.liveClicks(at: clock.now))
         }
+        #expect(model.links.count == 2 && model.browsers.count == 2 && model.delaysByCampaign.count == 3)
         // The comparison would also succeed if neither the model nor the store counted anything.
         for metric in [
             Metric.clicks, .duplicates, .robots, .matches, .replays, .noMatch(.expired),
             .noMatch(.alreadyClaimed),
         ] { #expect(model.totals[metric, default: 0] > 0, "\(metric) happened") }
+    }
+
+    @Test(
+        "days that begin before those of UTC, and ranges of weeks, have the same sums as plain addition",
+        arguments: backends,
+        [-12, -5, 0, 3, 14] as [Int64]
+    )
+    func countsLocalDays(backend: Backend, offset: Int64) async throws {
+        let test = try await TestStore(backend)
+        let clock = test.clock
+        let start = clock.now
+        let model = try await test.run { session in
+            var model = CountingModel()
+            var random = SeededGenerator(seed: 9)
+            for _ in 0..<150 {
+                clock.advance(seconds: Int64(20_000 + random.next() % 40_000))
+                try await model.step(session, at: clock.now, &random)
+            }
+            return model
+        }
+        let now = clock.now
+        for (first, last) in [(0, 52), (3, 4), (1, 30), (29, 70), (10, 38)] as [(Int64, Int64)] {
+            var query = StatisticsQuery()
+            query.offset = offset
+            query.from = query.start(of: start.advanced(byMilliseconds: first * 86_400_000))
+            query.to = query.start(of: start.advanced(byMilliseconds: last * 86_400_000))
+            let (local, utc) = (query, query.inHours)
+            let report = try await test.run { session in try await session.statistics(local, at: now) }
+            let (from, to) = query.range
+            #expect(query.from == from && query.to == to)
+            #expect(report.totals == model.totals(from: from, before: to))
+            #expect(
+                report.series
+                    == model.series(.day, offset: offset).filter { $0.start >= from && $0.start < to }
+            )
+            func clicks(_ groups: [StatisticsReport.Group]) -> Int64 {
+                groups.reduce(0) { $0 + ($1.counts[.clicks] ?? 0) }
+            }
+            #expect(clicks(report.bySource) == report.totals[.clicks] ?? 0)
+            #expect(clicks(report.byHour) == report.totals[.clicks] ?? 0)
+            let evening = report.byHour.first { $0.name == "20" }?.counts[.clicks] ?? 0
+            let hours = try await test.run { session in try await session.statistics(utc, at: now) }
+            #expect(hours.totals == report.totals)
+            let same = hours.byHour.first { Int64($0.name) == (20 - offset + 24) % 24 }?.counts[.clicks] ?? 0
+            #expect(evening == same)
+        }
+    }
+
+    @Test("totals and series are limited to a value, alone or within a campaign", arguments: backends)
+    func slices(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let link = LinkID(high: 5, low: 6)
+        let later = TestStore.noon.advanced(byMilliseconds: 60_000)
+        func report(_ slice: CountedValue, _ campaign: String? = nil) async throws -> StatisticsReport {
+            try await test.run { session in
+                var query = StatisticsQuery()
+                (query.slice, query.campaign) = (slice, campaign.flatMap { CampaignKey($0) })
+                return try await session.statistics(query, at: later)
+            }
+        }
+        try await test.run { session in
+            for number in 0..<6 as Range<UInt64> {
+                _ = try await session.record(
+                    .sample(fingerprint: number) { facts in
+                        facts.campaignKey = CampaignKey(number < 4 ? "A" : "B")
+                        facts.platform = number % 2 == 0 ? .android : .ios
+                        facts.osVersion = "1\(number % 3).0"
+                        facts.browser = Browser(.safari, version: number < 2 ? 18 : 26)
+                        facts.link = number == 5 ? link : nil
+                    }
+                )
+            }
+            _ = try await session.match(.sample(fingerprint: 5, at: later))
+        }
+        #expect(try await report(CountedValue(.platform, "android")).totals[.clicks] == 3)
+        #expect(try await report(CountedValue(.platform, "android"), "A").totals == [.clicks: 2])
+        #expect(try await report(CountedValue(.osVersion, "11.0")).totals == [.clicks: 2])
+        #expect(try await report(CountedValue(.browser, "safari 18")).totals == [.clicks: 2])
+        let tapped = try await report(CountedValue(.link, link.text))
+        #expect(tapped.totals == [.clicks: 1, .matches: 1])
+        #expect(tapped.series.map(\.counts) == [[.clicks: 1, .matches: 1]])
+        #expect(tapped.byCampaign.isEmpty && tapped.bySource.isEmpty && tapped.timeToInstall.total == 0)
+        #expect(try await report(CountedValue(.browser, "chrome 1")).totals.isEmpty)
     }
 
     @Test(
@@ -203,7 +299,7 @@ struct StatisticsTests {
                 .init(name: "other", counts: [.clicks: 21]), .init(name: "v0", counts: [.clicks: 2]),
             ]
         )
-        #expect(report.byOSVersion.count == StatisticsReport.campaignLimit)
+        #expect(report.byOSVersion.count == StatisticsReport.groupLimit)
         #expect(report.totals[.clicks] == Int64(limit) + 23)
     }
 
@@ -254,5 +350,14 @@ struct StatisticsTests {
             let report = try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }
             #expect(report.liveClicks == Int64(windows.filter { $0 >= second }.count), "after \(second) s")
         }
+    }
+}
+
+extension StatisticsQuery {
+    /// The same range by the hour, in UTC.
+    fileprivate var inHours: StatisticsQuery {
+        var query = self
+        (query.interval, query.offset) = (.hour, 0)
+        return query
     }
 }

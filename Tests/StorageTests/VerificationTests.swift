@@ -88,6 +88,8 @@ struct VerificationTests {
         """,
         "counts: by the day do not add up":
             "DELETE FROM counts WHERE dimension = \(Dimension.source) AND span = \(Granularity.day) AND metric = 'clicks'",
+        "counts: by the day do not add up to those of four weeks":
+            "UPDATE counts SET count = count + 1 WHERE dimension = \(Dimension.hourOfDay) AND span = \(Granularity.fourWeeks)",
         "counts: by the day do not add up to those of all time": """
         UPDATE counts SET count = count + 1
         WHERE dimension = \(Dimension.platform) AND span = \(Granularity.all) AND campaign = 'c1' AND metric = 'clicks'

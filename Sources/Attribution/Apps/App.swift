@@ -24,6 +24,15 @@ public struct App: Equatable, Sendable {
         public var defaultLink: DeepLinkURL?
         /// The settings of its links, landing pages and domain files.
         public var links: AppLinks
+        /// The hours by which the days of its reports begin before those of UTC, −12…14.
+        public var reportingOffset: Int64
+
+        public static let reportingOffsets: ClosedRange<Int64> = -12...14
+
+        /// Reads a ``reportingOffset``; nil unless the text is one.
+        public static func reportingOffset(_ text: String) -> Int64? {
+            Int64(text).flatMap { reportingOffsets.contains($0) ? $0 : nil }
+        }
 
         public init(
             name: String,
@@ -35,7 +44,8 @@ public struct App: Equatable, Sendable {
             developmentLanguage: String? = nil,
             policy: MatchPolicy = MatchPolicy(),
             defaultLink: DeepLinkURL? = nil,
-            links: AppLinks = AppLinks()
+            links: AppLinks = AppLinks(),
+            reportingOffset: Int64 = 0
         ) {
             self.name = name
             self.openClicks = openClicks
@@ -47,6 +57,7 @@ public struct App: Equatable, Sendable {
             self.policy = policy
             self.defaultLink = defaultLink
             self.links = links
+            self.reportingOffset = reportingOffset
         }
 
         /// The ``policy`` in effect: without a default link, `campaignOnly` becomes `noMatch`.

@@ -40,7 +40,7 @@ public struct Click: Equatable, Sendable {
         /// Major and minor OS version in the system's own spelling (`17.2`); nil if it is unknown.
         public var osVersion: String?
         /// The program that opened the link.
-        public var browser = BrowserFamily.unknown
+        public var browser = Browser.unknown
         /// A JSON object as the caller wrote it, at most 8 KiB.
         public var metadata: String?
         /// Whether the click comes from a preview, a prefetch or a robot: it is recorded and counted, but
@@ -73,7 +73,7 @@ public struct Click: Equatable, Sendable {
 
         /// The group of clicks (platform, OS version and browser) whose match rate is watched.
         public var driftGroup: DriftGroup {
-            DriftGroup(clickOn: platform, osVersion: osVersion, browser: browser)
+            DriftGroup(clickOn: platform, osVersion: osVersion, browser: browser.family)
         }
 
         /// The last millisecond in which a first launch may be credited to the click.

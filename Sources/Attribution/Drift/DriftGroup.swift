@@ -141,17 +141,11 @@ public enum BrowserFamily: String, CaseIterable, Sendable {
     case unknown
 
     /// - Parameter userAgent: the click's user agent.
-    public init(userAgent: String) {
-        guard !userAgent.utf8.isEmpty else {
-            self = .unknown
-            return
-        }
-        let bytes = userAgent.utf8.prefix(AgentText.maximumLength).map(\.asciiLowercased)
-        guard let keyword = Self.tokens.firstMatch(in: bytes) else {
-            self = .other
-            return
-        }
-        self = Self.keywords[keyword].family
+    public init(userAgent: String) { self = Browser(userAgent: userAgent).family }
+
+    /// Finds the keyword that decides in a user agent in lower case.
+    static func keyword(in bytes: [UInt8]) -> (keyword: String, family: BrowserFamily)? {
+        tokens.firstMatch(in: bytes).map { keywords[$0] }
     }
 
     /// The keywords in user agents, in lower case; the first one of the list that occurs decides.

@@ -1,10 +1,10 @@
 /// The label of a count: its campaign, dimension and value.
 public struct CounterLabel: Hashable, Sendable {
-    /// Nil for all campaigns together.
+    /// Nil for all campaigns together; for ``Dimension/link``, the link's id, because a link is counted like a campaign.
     public let campaign: String?
     /// The dimension; never ``Dimension/campaign``, because a campaign's count is its ``Dimension/total``.
     public let dimension: Dimension
-    /// Empty for ``Dimension/total``.
+    /// Empty for ``Dimension/total`` and ``Dimension/link``.
     public let value: String
 
     public init(campaign: String? = nil, _ dimension: Dimension, _ value: String = "") {
@@ -22,10 +22,10 @@ extension Dimension {
     /// groups with a watched match rate.
     public var nameLimit: Int? {
         switch self {
-        case .total, .platform, .method, .timeToInstall, .calibration: nil
-        case .campaign: 10_000
+        case .total, .platform, .method, .timeToInstall, .calibration, .hourOfDay: nil
+        case .campaign, .link: 10_000
         case .source: 1_000
-        case .osVersion: 500
+        case .osVersion, .browser: 500
         case .launch, .click: 200
         }
     }
@@ -38,6 +38,11 @@ extension Dimension {
         default: "other"
         }
     }
+}
+
+extension Dimension {
+    /// Whether each value is a ``CounterLabel/campaign`` of its own, so that an index finds the most clicked ones.
+    public var isRanked: Bool { self == .campaign || self == .link }
 }
 
 extension DriftSide {
@@ -53,6 +58,8 @@ public struct CountedTraits: Hashable, Sendable {
     public let sourceToken: SourceToken
     public let platform: Platform
     public let osVersion: String?
+    public let browser: Browser
+    public let link: LinkID?
 
     public init(_ facts: Click.Facts) {
         campaign = facts.campaignKey?.text
@@ -64,6 +71,7 @@ public struct CountedTraits: Hashable, Sendable {
         }
         platform = facts.platform
         osVersion = facts.osVersion
+        (browser, link) = (facts.browser, facts.link)
     }
 
     /// Returns all labels that an event of the click is counted under.
@@ -82,6 +90,10 @@ public struct CountedTraits: Hashable, Sendable {
             CounterLabel(.platform, platform.rawValue),
         ]
         if let osVersion { labels.append(CounterLabel(.osVersion, try admit(.osVersion, osVersion))) }
+        if browser != .unknown {
+            labels.append(CounterLabel(.browser, try admit(.browser, browser.rawValue)))
+        }
+        if let link { labels.append(CounterLabel(campaign: try admit(.link, link.text), .link)) }
         if let campaign {
             let campaign = try admit(.campaign, campaign)
             labels.append(CounterLabel(campaign: campaign, .total))
@@ -107,14 +119,17 @@ public enum Granularity: Int64, CaseIterable, Sendable {
     case hour = 2
     /// A quarter of a day; only for groups whose match rate is watched.
     case quarter = 3
+    /// Twenty-eight days, so that a year of them has few rows.
+    case fourWeeks = 4
 
     /// The granularities by which an event is counted if this is the finest one; a coarser count is the sum
     /// of the finer counts in its span.
     public var kept: [Granularity] {
         switch self {
         case .all: [.all]
-        case .day: [.all, .day]
-        case .hour: [.all, .day, .hour]
+        case .fourWeeks: [.all, .fourWeeks]
+        case .day: [.all, .fourWeeks, .day]
+        case .hour: [.all, .fourWeeks, .day, .hour]
         case .quarter: [.quarter]
         }
     }
@@ -131,6 +146,7 @@ public enum Granularity: Int64, CaseIterable, Sendable {
     public var milliseconds: Int64? {
         switch self {
         case .all: nil
+        case .fourWeeks: 28 * 86_400_000
         case .day: 86_400_000
         case .hour: 3_600_000
         case .quarter: DriftHistory.periodMilliseconds
@@ -154,22 +170,39 @@ public struct CountedSpans: Equatable, Sendable {
 }
 
 extension StatisticsQuery {
-    public var seriesGranularity: Granularity { interval == .hour ? .hour : .day }
+    /// The age in days from which counts by names have no hours.
+    public static let daysWithHours: Int64 = 30
+
+    /// Returns the first time from which all counts have hours, the start of a day in UTC.
+    public static func firstHour(at now: Timestamp) -> Timestamp {
+        Granularity.day.start(of: now.advanced(byMilliseconds: -daysWithHours * 86_400_000))
+    }
+
+    /// The span of the series: days that do not begin at midnight in UTC are sums of hours.
+    public var seriesGranularity: Granularity { interval == .hour || offset != 0 ? .hour : .day }
+
+    /// Returns the start of the interval of the series that contains `time`.
+    public func start(of time: Timestamp) -> Timestamp {
+        guard interval == .day, offset != 0 else { return seriesGranularity.start(of: time) }
+        let shift = offset * 3_600_000
+        return Granularity.day.start(of: time.advanced(byMilliseconds: shift)).advanced(
+            byMilliseconds: -shift
+        )
+    }
 
     /// The range of the query, rounded outwards to the interval.
     ///
     /// Without a start, the range extends from the first ``Timestamp``; without an end, to the last.
     public var range: (first: Timestamp, end: Timestamp) {
-        let granularity = seriesGranularity
-        let first = from.map(granularity.start(of:)) ?? Timestamp(milliseconds: .min)
-        guard let to, let length = granularity.milliseconds
-        else { return (first, Timestamp(milliseconds: .max)) }
-        let start = granularity.start(of: to)
+        let first = from.map(start) ?? Timestamp(milliseconds: .min)
+        guard let to else { return (first, Timestamp(milliseconds: .max)) }
+        let length: Int64 = interval == .hour ? 3_600_000 : 86_400_000
+        let start = start(of: to)
         return (first, start == to ? start : start.advanced(byMilliseconds: length))
     }
 
-    /// The fewest spans whose counts add up to the query's range: whole days, and for the interval `hour`,
-    /// hours at its edges.
+    /// The fewest spans whose counts add up to the query's range: four weeks, and at its edges days and, if it does not
+    /// begin or end with days in UTC, hours.
     ///
     /// If the query has neither a start nor an end, one span covers all time.
     public var spans: [CountedSpans] {
@@ -178,15 +211,26 @@ extension StatisticsQuery {
             return [CountedSpans(.all, from: start, before: start.advanced(byMilliseconds: 1))]
         }
         let (first, end) = range
-        guard interval == .hour else { return [CountedSpans(.day, from: first, before: end)] }
-        let lastDay = Granularity.day.start(of: end)
-        let startOfFirst = Granularity.day.start(of: first)
-        let firstDay = startOfFirst == first ? first : startOfFirst.advanced(byMilliseconds: 86_400_000)
-        guard firstDay < lastDay else { return [CountedSpans(.hour, from: first, before: end)] }
-        return [
-            CountedSpans(.hour, from: first, before: firstDay),
-            CountedSpans(.day, from: firstDay, before: lastDay),
-            CountedSpans(.hour, from: lastDay, before: end),
-        ].filter { $0.first < $0.end }
+        let lengths: [Granularity] =
+            seriesGranularity == .hour ? [.fourWeeks, .day, .hour] : [.fourWeeks, .day]
+        return CountedSpans(.all, from: first, before: end).divided(by: lengths[...])
+    }
+}
+
+extension CountedSpans {
+    /// Divides the time into as many of the longest spans as fit, and its edges into shorter ones.
+    fileprivate func divided(by lengths: ArraySlice<Granularity>) -> [CountedSpans] {
+        guard first < end, let longest = lengths.first, let length = longest.milliseconds else { return [] }
+        let start = longest.start(of: first)
+        // The first and the last time have no edge.
+        let innerFirst =
+            start == first || first.milliseconds == .min ? first : start.advanced(byMilliseconds: length)
+        let innerEnd = end.milliseconds == .max ? end : longest.start(of: end)
+        guard lengths.count > 1 else { return [CountedSpans(longest, from: first, before: end)] }
+        let shorter = lengths.dropFirst()
+        guard innerFirst < innerEnd else { return divided(by: shorter) }
+        return CountedSpans(.all, from: first, before: innerFirst).divided(by: shorter)
+            + [CountedSpans(longest, from: innerFirst, before: innerEnd)]
+            + CountedSpans(.all, from: innerEnd, before: end).divided(by: shorter)
     }
 }

@@ -59,6 +59,12 @@ public enum Dimension: Int64, CaseIterable, Sendable {
     case launch = 8
     /// The group of a click whose match rate is watched.
     case click = 9
+    /// The ``Browser`` that opened the link.
+    case browser = 10
+    /// A link's total; see ``CounterLabel/campaign``.
+    case link = 11
+    /// The hour of the day in UTC, `00` to `23`; only for all campaigns together.
+    case hourOfDay = 12
 }
 
 /// Numbers by metric; a missing metric is zero.
@@ -78,11 +84,48 @@ public struct StatisticsQuery: Equatable, Sendable {
     /// The end of the time span, exclusive, rounded up to the interval; nil for no end.
     public var to: Timestamp?
     public var interval = Interval.day
+    /// The hours by which days begin before those of UTC.
+    public var offset: Int64 = 0
+    /// The value to which totals and series are limited; nil for all values.
+    public var slice: CountedValue?
+    /// The maximum number of groups of a dimension.
+    public var groupLimit = StatisticsReport.groupLimit
+    /// Whether the report has more than the totals, the expected conversions and the time to install.
+    public var hasGroups = true
 
     public init(app: AppID? = nil, isTest: Bool = false) {
         self.app = app
         self.isTest = isTest
     }
+}
+
+/// A value of a dimension, whose totals can be queried.
+public struct CountedValue: Equatable, Sendable {
+    public let dimension: Dimension
+    public let value: String
+
+    public init(_ dimension: Dimension, _ value: String) { (self.dimension, self.value) = (dimension, value) }
+
+    /// The dimensions whose values can be queried, with the word for a value.
+    public static let words: [(dimension: Dimension, word: String)] = [
+        (.source, "source"), (.platform, "platform"), (.osVersion, "os_version"), (.browser, "browser"),
+        (.link, "link"),
+    ]
+
+    /// The dimensions that are counted within a campaign too.
+    public static let withinCampaigns: Set<Dimension> = [.source, .platform]
+}
+
+extension StatisticsQuery {
+    /// The label of the totals.
+    public var label: CounterLabel {
+        guard let slice else { return CounterLabel(campaign: campaign?.text, .total) }
+        guard slice.dimension != .link else { return CounterLabel(campaign: slice.value, .link) }
+        return CounterLabel(campaign: campaign?.text, slice.dimension, slice.value)
+    }
+
+    /// Whether the totals have checks: a check belongs to no campaign, source, browser or link before it matches.
+    public var hasChecks: Bool { campaign == nil && (slice == nil || slice?.dimension == .platform) }
 }
 
 /// The counts that match a query.
@@ -93,10 +136,16 @@ public struct StatisticsReport: Equatable, Sendable {
         public var counts: Counts
         /// The expected conversions of the group; nil for dimensions by which the store does not count them.
         public var expected: ExpectedConversions?
-        public init(name: String, counts: Counts, expected: ExpectedConversions? = nil) {
-            self.name = name
-            self.counts = counts
-            self.expected = expected
+        /// The times from click to first launch; nil for dimensions by which the store does not count them.
+        public var timeToInstall: TimeToInstallHistogram?
+        public init(
+            name: String,
+            counts: Counts,
+            expected: ExpectedConversions? = nil,
+            timeToInstall: TimeToInstallHistogram? = nil
+        ) {
+            (self.name, self.counts) = (name, counts)
+            (self.expected, self.timeToInstall) = (expected, timeToInstall)
         }
     }
     public struct Period: Equatable, Sendable {
@@ -111,12 +160,17 @@ public struct StatisticsReport: Equatable, Sendable {
     public var totals: Counts = [:]
     /// The counts by app; names are the texts of app ids.
     public var byApp: [Group] = []
-    /// At most ``campaignLimit`` campaigns, those with the most clicks first; `other` has the counts of
-    /// campaigns without counters of their own.
+    /// At most ``StatisticsQuery/groupLimit`` campaigns, those with the most clicks first; `other` has the counts
+    /// of campaigns without counters of their own.
     public var byCampaign: [Group] = []
+    /// The most clicked links by their ids, like the campaigns.
+    public var byLink: [Group] = []
     public var bySource: [Group] = []
     public var byPlatform: [Group] = []
     public var byOSVersion: [Group] = []
+    public var byBrowser: [Group] = []
+    /// The counts by the hour of the day, which begins as the query's days do; omits hours without counts.
+    public var byHour: [Group] = []
     /// The matches by method, in the order in which the methods are tried; omits methods without matches.
     public var byMethod: [Group] = []
     public var expected = ExpectedConversions.zero
@@ -141,7 +195,7 @@ public struct StatisticsReport: Equatable, Sendable {
     public var databaseBytes: Int64 = 0
     public var writeAheadLogBytes: Int64 = 0
 
-    public static let campaignLimit = 100
+    public static let groupLimit = 100
     public static let collisionLimit = 20
 
     public init() {}

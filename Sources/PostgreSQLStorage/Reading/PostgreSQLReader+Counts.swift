@@ -35,8 +35,9 @@ extension PostgreSQLReader {
             return try all(Self.values, scope.number, dimension.rawValue, span, period) { $0.get("value") }
         }
         switch dimension {
-        case .campaign:
-            return try all(Self.campaigns, scope.number, period.milliseconds) { $0.get("campaign") }
+        case .campaign, .link:
+            let names = dimension == .link ? Self.links : Self.campaigns
+            return try all(names, scope.number, period.milliseconds) { $0.get("campaign") }
         case .launch, .click:
             // Watched groups are always among the names, so that names that clients invent cannot displace them.
             let side = (dimension == .launch ? DriftSide.launch : .click).rawValue
@@ -49,6 +50,12 @@ extension PostgreSQLReader {
         """
         SELECT campaign FROM counts WHERE scope = $1 AND span = \(Granularity.day.rawValue) AND period = $2
         AND metric = 'clicks' AND dimension = \(Dimension.total.rawValue) AND campaign <> ''
+        """
+    )
+    private static let links = PreparedStatement(
+        """
+        SELECT campaign FROM counts WHERE scope = $1 AND span = \(Granularity.day.rawValue) AND period = $2
+        AND metric = 'clicks' AND dimension = \(Dimension.link.rawValue)
         """
     )
     private static let values = PreparedStatement(
@@ -69,28 +76,35 @@ extension PostgreSQLReader {
 
     func totals(
         of scope: Scope,
-        campaign: String,
+        _ label: CounterLabel,
         over spans: CountedSpans,
         _ body: (_ period: Timestamp, _ metric: String, _ count: Int64) -> Void
     ) throws(PostgreSQLError) {
         let (first, end) = (spans.first.milliseconds, spans.end.milliseconds)
-        _ = try all(Self.series, scope.number, campaign, spans.granularity.rawValue, first, end) {
-            body($0.get("period"), $0.get("metric"), $0.get("count"))
+        let (campaign, dimension) = (label.campaign ?? "", label.dimension.rawValue)
+        let span = spans.granularity.rawValue
+        _ = try all(Self.series, scope.number, campaign, dimension, span, first, end) { row in
+            let (period, metric, count): (Timestamp, String, Int64) = (
+                row.get("period"), row.get("metric"), row.get("count")
+            )
+            if (row.get("value") as String) == label.value { body(period, metric, count) }
         }
     }
 
     private static let series = PreparedStatement(
         """
-        SELECT period, metric, count FROM counts WHERE scope = $1 AND campaign = $2
-        AND dimension = \(Dimension.total.rawValue) AND span = $3 AND period >= $4 AND period < $5
+        SELECT period, metric, count, value FROM counts WHERE scope = $1 AND campaign = $2 AND dimension = $3
+        AND span = $4 AND period >= $5 AND period < $6
         """
     )
 
-    func topCampaigns(of scope: Scope, _ granularity: Granularity, from period: Timestamp, atMost limit: Int)
+    /// Adds up the clicks of all spans, because the index does not have the rows in the order of their clicks.
+    func top(_ dimension: Dimension, of scope: Scope, over spans: CountedSpans, atMost limit: Int)
         throws(PostgreSQLError) -> [(name: String, clicks: Int64)]
     {
-        let (span, period) = (granularity.rawValue, period.milliseconds)
-        return try all(Self.topCampaigns, scope.number, span, period, Int64(limit)) {
+        let (first, end) = (spans.first.milliseconds, spans.end.milliseconds)
+        let statement = dimension == .link ? Self.topLinks : Self.topCampaigns
+        return try all(statement, scope.number, spans.granularity.rawValue, first, end, Int64(limit)) {
             row throws(PostgreSQLError) in
             (name: row.get("campaign") as String, clicks: row.get("count") as Int64)
         }
@@ -98,22 +112,16 @@ extension PostgreSQLReader {
 
     private static let topCampaigns = PreparedStatement(
         """
-        SELECT campaign, count FROM counts WHERE scope = $1 AND span = $2 AND period = $3 AND metric = 'clicks'
-        AND dimension = \(Dimension.total.rawValue) AND campaign <> '' ORDER BY count DESC LIMIT $4
+        SELECT campaign, sum(count)::int8 AS count FROM counts
+        WHERE scope = $1 AND span = $2 AND period >= $3 AND period < $4 AND metric = 'clicks'
+        AND dimension = \(Dimension.total.rawValue) AND campaign <> '' GROUP BY campaign ORDER BY 2 DESC LIMIT $5
         """
     )
-
-    func countedPeriods(of spans: CountedSpans, in scope: Scope) throws(PostgreSQLError) -> [Timestamp] {
-        let (first, end) = (spans.first.milliseconds, spans.end.milliseconds)
-        return try all(Self.periods, scope.number, spans.granularity.rawValue, first, end) {
-            $0.get("period")
-        }
-    }
-
-    private static let periods = PreparedStatement(
+    private static let topLinks = PreparedStatement(
         """
-        SELECT DISTINCT period FROM counts WHERE scope = $1 AND campaign = ''
-        AND dimension = \(Dimension.total.rawValue) AND span = $2 AND period >= $3 AND period < $4
+        SELECT campaign, sum(count)::int8 AS count FROM counts
+        WHERE scope = $1 AND span = $2 AND period >= $3 AND period < $4 AND metric = 'clicks'
+        AND dimension = \(Dimension.link.rawValue) GROUP BY campaign ORDER BY 2 DESC LIMIT $5
         """
     )
 

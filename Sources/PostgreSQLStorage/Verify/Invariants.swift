@@ -308,7 +308,7 @@ extension Invariant {
     private static let counts = Invariant(
         name: "counts",
         scope:
-            "no hour counts fewer clicks and matches than are stored, hours add up to days and days to all time, and"
+            "no hour counts fewer clicks and matches than are stored, hours add up to days, days to four weeks and to all time, and"
             + " the number of stored records of checks is the counted number",
         subject: "scope",
         exceptions: [
@@ -337,6 +337,13 @@ extension Invariant {
                     AND dimension IN (\(Dimension.total.rawValue), \(Dimension.platform.rawValue))
                     GROUP BY scope, dimension, value, metric
                     HAVING \(sum(.hour)) <> \(sum(.day))
+                    """
+                ),
+            "counts by the day do not add up to those of four weeks":
+                .ofAll(
+                    """
+                    SELECT scope FROM counts GROUP BY scope, campaign = '', dimension, metric
+                    HAVING \(sum(.day)) <> \(sum(.fourWeeks))
                     """
                 ),
             "counts by the day do not add up to those of all time":

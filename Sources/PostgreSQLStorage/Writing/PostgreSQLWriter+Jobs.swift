@@ -74,20 +74,28 @@ extension PostgreSQLWriter {
 /// Compacts the counts of rare names.
 extension PostgreSQLWriter {
     func foldRareNames(_ names: RareNames) throws(PostgreSQLError) -> Bool {
-        try run(Self.foldCampaigns, orForValues: Self.foldValues, names)
+        try run(
+            names.dimension == .link ? Self.foldRareLinks : Self.foldCampaigns,
+            orForValues: Self.foldValues,
+            names
+        )
     }
 
     func removeRareNames(_ names: RareNames) throws(PostgreSQLError) -> Bool {
-        try run(Self.removeCampaigns, orForValues: Self.removeValues, names)
+        try run(
+            names.dimension == .link ? Self.removeRareLinks : Self.removeCampaigns,
+            orForValues: Self.removeValues,
+            names
+        )
     }
 
     /// Runs one of two statements; returns whether it changed any row.
     private func run(
-        _ campaigns: PreparedStatement,
+        _ ranked: PreparedStatement,
         orForValues values: PreparedStatement,
         _ names: RareNames
     ) throws(PostgreSQLError) -> Bool {
-        let statement = names.dimension == .campaign ? campaigns : values
+        let statement = names.dimension.isRanked ? ranked : values
         let changed = try batch.run(
             statement,
             names.scope.number,
@@ -110,6 +118,11 @@ extension PostgreSQLWriter {
         SELECT campaign FROM counts WHERE scope = $1 AND span = $2 AND period = $3 AND metric = 'clicks'
         AND dimension = \(Dimension.total.rawValue) AND campaign <> '' AND campaign <> ALL ($5) ORDER BY count DESC LIMIT 32 OFFSET $4)
         """
+    private static let rareLinks: SQLText = """
+        scope = $1 AND dimension = \(Dimension.link.rawValue) AND $6 >= 0 AND span = $2 AND period = $3 AND campaign IN (
+        SELECT campaign FROM counts WHERE scope = $1 AND span = $2 AND period = $3 AND metric = 'clicks'
+        AND dimension = \(Dimension.link.rawValue) AND campaign <> ALL ($5) ORDER BY count DESC LIMIT 32 OFFSET $4)
+        """
     private static let rareValues: SQLText = """
         scope = $1 AND campaign = '' AND dimension = $6 AND span = $2 AND period = $3 AND value IN (
         SELECT value FROM counts WHERE scope = $1 AND campaign = '' AND dimension = $6 AND span = $2
@@ -117,15 +130,19 @@ extension PostgreSQLWriter {
         ORDER BY coalesce(sum(count) FILTER (WHERE metric = 'clicks'), 0) DESC LIMIT 32 OFFSET $4)
         """
     private static let foldCampaigns = PreparedStatement(
-        """
-        INSERT INTO counts SELECT scope, ($5)[1], dimension, span, period, value, metric, sum(count) FROM counts
-        WHERE \(rareCampaigns) GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7 \(conflict)
-        """
+        "\(foldNames) WHERE \(rareCampaigns) \(grouped) \(conflict)"
     )
+    private static let foldRareLinks = PreparedStatement(
+        "\(foldNames) WHERE \(rareLinks) \(grouped) \(conflict)"
+    )
+    private static let foldNames: SQLText = """
+        INSERT INTO counts SELECT scope, ($5)[1], dimension, span, period, value, metric, sum(count) FROM counts
+        """
+    private static let grouped: SQLText = "GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7"
     private static let foldValues = PreparedStatement(
         """
         INSERT INTO counts SELECT scope, campaign, dimension, span, period, ($5)[1], metric, sum(count) FROM counts
-        WHERE \(rareValues) GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7 \(conflict)
+        WHERE \(rareValues) \(grouped) \(conflict)
         """
     )
     private static let conflict: SQLText = """
@@ -133,6 +150,7 @@ extension PostgreSQLWriter {
         DO UPDATE SET count = counts.count + excluded.count
         """
     private static let removeCampaigns = PreparedStatement("DELETE FROM counts WHERE \(rareCampaigns)")
+    private static let removeRareLinks = PreparedStatement("DELETE FROM counts WHERE \(rareLinks)")
     private static let removeValues = PreparedStatement("DELETE FROM counts WHERE \(rareValues)")
 }
 #endif

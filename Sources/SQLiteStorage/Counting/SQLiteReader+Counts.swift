@@ -4,20 +4,19 @@ internal import Storage
 
 /// Reads the counts of each span (such as an hour or a day), and the number of live clicks (unclaimed and unexpired).
 extension SQLiteReader {
-    /// Adds up the counts of a query.
+    /// Adds up the counts of a query: SQLite would sort all rows to add them up.
     func add(_ query: CountQuery, to sum: inout CountSum) throws(SQLiteError) {
         let (dimension, span) = (query.dimension.rawValue, query.spans.granularity.rawValue)
         let (first, end) = (query.spans.first.milliseconds, query.spans.end.milliseconds)
-        try connection.statement(Self.sumsOfCounts)
+        try connection.statement(Self.countsByValue)
             .forEach(query.scope.number, query.campaign, dimension, span, first, end) { row in
                 sum.add(row.integer(2), row.text(1), of: row.text(0))
             }
     }
 
-    static let sumsOfCounts: SQL = """
-        SELECT value, metric, sum(count) FROM counts
+    static let countsByValue: SQL = """
+        SELECT value, metric, count FROM counts
         WHERE scope = ?1 AND campaign = ?2 AND dimension = ?3 AND span = ?4 AND period >= ?5 AND period < ?6
-        GROUP BY value, metric
         """
 
     /// Returns the names (campaigns, or values of another dimension) that have counts in the span from `period` on.
@@ -28,8 +27,9 @@ extension SQLiteReader {
     {
         let (scope, period) = (scope.number, period.milliseconds)
         switch dimension {
-        case .campaign:
-            return try connection.statement(Self.countedCampaigns).all(scope, period) { $0.text(0) }
+        case .campaign, .link:
+            let names = dimension == .link ? Self.countedLinks : Self.countedCampaigns
+            return try connection.statement(names).all(scope, period) { $0.text(0) }
         case .launch, .click:
             let counted = try connection.statement(Self.countedValues)
                 .all(scope, dimension.rawValue, Granularity.quarter.rawValue, period) { $0.text(0) }
@@ -47,6 +47,11 @@ extension SQLiteReader {
         SELECT campaign FROM counts
         WHERE scope = ?1 AND span = \(Granularity.day) AND period = ?2 AND metric = 'clicks'
             AND dimension = \(Dimension.total) AND campaign <> ''
+        """
+    static let countedLinks: SQL = """
+        SELECT campaign FROM counts
+        WHERE scope = ?1 AND span = \(Granularity.day) AND period = ?2 AND metric = 'clicks'
+            AND dimension = \(Dimension.link)
         """
     static let countedValues: SQL = """
         SELECT DISTINCT value FROM counts
@@ -75,30 +80,36 @@ extension SQLiteReader {
 
     func totals(
         of scope: Scope,
-        campaign: String,
+        _ label: CounterLabel,
         over spans: CountedSpans,
         _ body: (_ period: Timestamp, _ metric: String, _ count: Int64) -> Void
     ) throws(SQLiteError) {
         let (first, end) = (spans.first.milliseconds, spans.end.milliseconds)
+        let (campaign, dimension) = (label.campaign ?? "", label.dimension.rawValue)
         try connection.statement(Self.countSeries)
-            .forEach(scope.number, campaign, spans.granularity.rawValue, first, end) { row in
+            .forEach(scope.number, campaign, dimension, spans.granularity.rawValue, first, end) { row in
+                guard row.text(3) == label.value else { return }
                 body(row.time(0), row.text(1), row.integer(2))
             }
     }
 
     static let countSeries: SQL = """
-        SELECT period, metric, count FROM counts
-        WHERE scope = ?1 AND campaign = ?2 AND dimension = \(Dimension.total) AND span = ?3
-            AND period >= ?4 AND period < ?5
+        SELECT period, metric, count, value FROM counts
+        WHERE scope = ?1 AND campaign = ?2 AND dimension = ?3 AND span = ?4 AND period >= ?5 AND period < ?6
         """
 
-    func topCampaigns(of scope: Scope, _ granularity: Granularity, from period: Timestamp, atMost limit: Int)
+    func top(_ dimension: Dimension, of scope: Scope, over spans: CountedSpans, atMost limit: Int)
         throws(SQLiteError) -> [(name: String, clicks: Int64)]
     {
-        try connection.statement(Self.topCampaigns)
-            .all(scope.number, granularity.rawValue, period.milliseconds, limit) {
-                ($0.text(0), $0.integer(1))
-            }
+        let span = spans.granularity.rawValue
+        // All time is one span.
+        let periods = try spans.granularity == .all ? [spans.first] : countedPeriods(of: spans, in: scope)
+        var top: [(name: String, clicks: Int64)] = []
+        for period in periods {
+            top += try connection.statement(dimension == .link ? Self.topLinks : Self.topCampaigns)
+                .all(scope.number, span, period.milliseconds, limit) { ($0.text(0), $0.integer(1)) }
+        }
+        return top
     }
 
     static let topCampaigns: SQL = """
@@ -107,8 +118,13 @@ extension SQLiteReader {
             AND campaign <> ''
         ORDER BY count DESC LIMIT ?4
         """
+    static let topLinks: SQL = """
+        SELECT campaign, count FROM counts
+        WHERE scope = ?1 AND span = ?2 AND period = ?3 AND metric = 'clicks' AND dimension = \(Dimension.link)
+        ORDER BY count DESC LIMIT ?4
+        """
 
-    func countedPeriods(of spans: CountedSpans, in scope: Scope) throws(SQLiteError) -> [Timestamp] {
+    private func countedPeriods(of spans: CountedSpans, in scope: Scope) throws(SQLiteError) -> [Timestamp] {
         let (first, end) = (spans.first.milliseconds, spans.end.milliseconds)
         return try connection.statement(Self.countedPeriods)
             .all(scope.number, spans.granularity.rawValue, first, end) { $0.time(0) }
@@ -141,7 +157,14 @@ extension SQLiteWriter {
                 while try statement.step() {}
                 statement.reset()
                 guard key.namesCampaign else { continue }
-                try connection.statement(Self.addCampaign).run(scope, campaign, granularity.rawValue, period)
+                let dimension = record.dimension.rawValue
+                try connection.statement(Self.addName).run(
+                    scope,
+                    campaign,
+                    granularity.rawValue,
+                    period,
+                    dimension
+                )
             }
         }
         try addLiveClicks(deltas.live, by: "second")
@@ -155,9 +178,9 @@ extension SQLiteWriter {
         \(SQL.insert("counts", CountRecord.columns))
         ON CONFLICT DO UPDATE SET count = count + excluded.count
         """
-    /// Adds a row of 0 clicks for a campaign without clicks, because the rows of clicks name and rank campaigns.
-    static let addCampaign: SQL = """
-        INSERT INTO counts VALUES (?1, ?2, \(Dimension.total), ?3, ?4, '', 'clicks', 0) ON CONFLICT DO NOTHING
+    /// Adds a row of 0 clicks for a campaign or link without clicks, because the rows of clicks name and rank them.
+    static let addName: SQL = """
+        INSERT INTO counts VALUES (?1, ?2, ?5, ?3, ?4, '', 'clicks', 0) ON CONFLICT DO NOTHING
         """
 
     private func addLiveClicks(_ changes: [CountDeltas.ExpirySlot: Int64], by span: String)

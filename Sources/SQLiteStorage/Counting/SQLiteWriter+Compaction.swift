@@ -5,22 +5,30 @@ internal import Storage
 /// Compacts the counts of rare names.
 extension SQLiteWriter {
     func foldRareNames(_ names: RareNames) throws(SQLiteError) -> Bool {
-        try run(Self.foldCampaigns, orForValues: Self.foldValues, names)
+        try run(
+            names.dimension == .link ? Self.foldRareLinks : Self.foldCampaigns,
+            orForValues: Self.foldValues,
+            names
+        )
     }
 
     func removeRareNames(_ names: RareNames) throws(SQLiteError) -> Bool {
-        try run(Self.removeCampaigns, orForValues: Self.removeValues, names)
+        try run(
+            names.dimension == .link ? Self.removeRareLinks : Self.removeCampaigns,
+            orForValues: Self.removeValues,
+            names
+        )
     }
 
     /// Runs one of two statements; returns whether it changed any row.
-    private func run(_ campaigns: SQL, orForValues values: SQL, _ names: RareNames) throws(SQLiteError)
+    private func run(_ ranked: SQL, orForValues values: SQL, _ names: RareNames) throws(SQLiteError)
         -> Bool
     {
         let (scope, span) = (names.scope.number, names.granularity.rawValue)
         let period = names.period.milliseconds
         let kept = "[" + names.kept.map { "\"\($0)\"" }.joined(separator: ",") + "]"
-        if names.dimension == .campaign {
-            try connection.statement(campaigns).run(scope, span, period, names.limit, kept)
+        if names.dimension.isRanked {
+            try connection.statement(ranked).run(scope, span, period, names.limit, kept)
         } else {
             let dimension = names.dimension.rawValue
             try connection.statement(values).run(scope, span, period, names.limit, kept, dimension)
@@ -41,6 +49,15 @@ extension SQLiteWriter {
                 ORDER BY count DESC LIMIT 32 OFFSET ?4
             )
         """
+    /// The rows of the 32 most clicked links after the first ?4.
+    private static let rareLinks: SQL = """
+        scope = ?1 AND dimension = \(Dimension.link) AND span = ?2 AND period = ?3 AND campaign IN (
+                SELECT campaign FROM counts
+                WHERE scope = ?1 AND span = ?2 AND period = ?3 AND metric = 'clicks' AND dimension = \(Dimension.link)
+                    AND campaign NOT IN (SELECT value FROM json_each(?5))
+                ORDER BY count DESC LIMIT 32 OFFSET ?4
+            )
+        """
     /// The rows of the 32 most clicked values of the dimension ?6 after the first ?4.
     private static let rareValues: SQL = """
         scope = ?1 AND campaign = '' AND dimension = ?6 AND span = ?2 AND period = ?3 AND value IN (
@@ -50,19 +67,19 @@ extension SQLiteWriter {
             GROUP BY value ORDER BY sum(iif(metric = 'clicks', count, 0)) DESC LIMIT 32 OFFSET ?4
         )
         """
-    static let foldCampaigns: SQL = """
-        INSERT INTO counts
-        SELECT scope, ?5 ->> '$[0]', dimension, span, period, value, metric, count FROM counts
-        WHERE \(rareCampaigns)
-        ON CONFLICT DO UPDATE SET count = count + excluded.count
+    static let foldCampaigns: SQL = "\(foldNames) WHERE \(rareCampaigns) \(addToConflicting)"
+    static let foldRareLinks: SQL = "\(foldNames) WHERE \(rareLinks) \(addToConflicting)"
+    private static let foldNames: SQL = """
+        INSERT INTO counts SELECT scope, ?5 ->> '$[0]', dimension, span, period, value, metric, count FROM counts
         """
+    private static let addToConflicting: SQL = "ON CONFLICT DO UPDATE SET count = count + excluded.count"
     static let foldValues: SQL = """
         INSERT INTO counts
         SELECT scope, campaign, dimension, span, period, ?5 ->> '$[0]', metric, count FROM counts
-        WHERE \(rareValues)
-        ON CONFLICT DO UPDATE SET count = count + excluded.count
+        WHERE \(rareValues) \(addToConflicting)
         """
     static let removeCampaigns: SQL = "DELETE FROM counts WHERE \(rareCampaigns)"
+    static let removeRareLinks: SQL = "DELETE FROM counts WHERE \(rareLinks)"
     static let removeValues: SQL = "DELETE FROM counts WHERE \(rareValues)"
 }
 

@@ -137,7 +137,7 @@ struct Invariant: Sendable {
         ]
     )
 
-    /// Counts by hour, day and all time also remain when clicks and claims are deleted.
+    /// Counts by hour, day, four weeks and all time also remain when clicks and claims are deleted.
     ///
     /// A count changes in the transaction that stores the click or claim, so that a wrong count means a defect or
     /// damage. Compaction merges the counts of rare names within a span, and deletes hourly counts by name. Sums over
@@ -145,7 +145,7 @@ struct Invariant: Sendable {
     private static let counts = Invariant(
         name: "counts",
         scope:
-            "no hour counts fewer clicks and matches than are stored, hours add up to days and days to all time, and"
+            "no hour counts fewer clicks and matches than are stored, hours add up to days, days to four weeks and to all time, and"
             + " the number of stored records of checks is the counted number",
         subject: "scope",
         exceptions: [
@@ -172,6 +172,11 @@ struct Invariant: Sendable {
             GROUP BY scope, dimension, value, metric
             HAVING sum(iif(span = \(Granularity.hour), count, 0))
                 <> sum(iif(span = \(Granularity.day), count, 0))
+            """,
+            "counts by the day do not add up to those of four weeks": """
+            SELECT scope FROM counts WHERE span IN (\(Granularity.day), \(Granularity.fourWeeks))
+            GROUP BY scope, campaign = '', dimension, metric
+            HAVING sum(iif(span = \(Granularity.day), count, -count)) <> 0
             """,
             "counts by the day do not add up to those of all time": """
             SELECT scope FROM counts WHERE span IN (\(Granularity.day), \(Granularity.all))

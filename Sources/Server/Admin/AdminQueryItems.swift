@@ -30,6 +30,34 @@ extension Exchange {
         return (min(from, to), max(from, to))
     }
 
+    /// Reads `offset`, the whole hours by which days begin before those of UTC; 0 without it.
+    func offsetItem() throws(APIError) -> Int64 {
+        guard let text = sentQueryItem("offset") else { return 0 }
+        guard let offset = App.Settings.reportingOffset(text) else {
+            throw .invalidField("offset", "must be whole hours from -12 to 14")
+        }
+        return offset
+    }
+
+    /// Reads the parameter of a dimension, whose value the totals are limited to; nil without one.
+    ///
+    /// - Parameter campaign: the campaign of the same query.
+    /// - Returns: the value.
+    /// - Throws: 400 for values that are not counted together.
+    func sliceItem(of campaign: CampaignKey?) throws(APIError) -> CountedValue? {
+        let sent = CountedValue.words.compactMap { dimension, word in
+            sentQueryItem(word).map { (word, CountedValue(dimension, $0)) }
+        }
+        guard let (word, slice) = sent.first else { return nil }
+        guard sent.count == 1 else {
+            throw .invalidField(sent[1].0, "cannot be combined with \(word), because no count has both")
+        }
+        guard campaign == nil || CountedValue.withinCampaigns.contains(slice.dimension) else {
+            throw .invalidField(word, "cannot be combined with campaign, because no count has both")
+        }
+        return slice
+    }
+
     /// Reads `limit`, the maximum number of entries in a page; `standard` without it.
     func limitItem(_ limits: ClosedRange<Int>, standard: Int) throws(APIError) -> Int {
         guard let text = queryItem("limit") else { return standard }

@@ -138,7 +138,7 @@ extension StatisticsReport {
         guard !query.isTest else { return [:] }
         var figures: [AppID: PolicyFigures] = [:]
         for app in collisions { figures[app.app] = PolicyFigures(collisions: app.report) }
-        guard query.campaign == nil, query.from == nil, query.to == nil, byApp.count == 1,
+        guard query.label == CounterLabel(.total), query.from == nil, query.to == nil, byApp.count == 1,
             let app = byApp.first.flatMap({ AppID($0.name) })
         else { return figures }
         let certain = AttributionMethod.allCases.filter { $0.confidence != nil }.map(\.rawValue)

@@ -3,7 +3,7 @@ public import DomainFiles
 internal import HTTPServer
 public import JSON
 
-/// `GET /admin/stats`: reports the counts, in totals and by app, campaign, source, platform and period.
+/// `GET /admin/stats`: reports the counts, in totals, by period, and by app, campaign and the other dimensions.
 enum ShowStatistics {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let query = try self.query(exchange)
@@ -24,6 +24,8 @@ enum ShowStatistics {
         query.app = try exchange.appItem()?.id
         query.campaign = try exchange.campaignItem()
         (query.from, query.to) = try exchange.rangeItems()
+        query.offset = try exchange.offsetItem()
+        query.slice = try exchange.sliceItem(of: query.campaign)
         if let text = exchange.queryItem("interval") {
             guard let interval = StatisticsQuery.Interval(rawValue: text) else {
                 throw .invalidField("interval", "must be hour or day")
@@ -83,7 +85,8 @@ public struct StatisticsBody {
             let groups = [
                 ("apps", "app", report.byApp), ("campaigns", "campaign", report.byCampaign),
                 ("sources", "source", report.bySource), ("platforms", "platform", report.byPlatform),
-                ("os_versions", "os_version", report.byOSVersion),
+                ("os_versions", "os_version", report.byOSVersion), ("browsers", "browser", report.byBrowser),
+                ("links", "link", report.byLink), ("hours", "hour", report.byHour),
             ]
             for (name, key, groups) in groups {
                 json.objects(name, groups) { json, group in
@@ -92,6 +95,7 @@ public struct StatisticsBody {
                     json.member("name", app?.settings.name)
                     write(group.counts, to: &json)
                     if let expected = group.expected { write(expected, to: &json) }
+                    if let delays = group.timeToInstall { write(delays, to: &json) }
                 }
             }
             json.objects("methods", report.byMethod) { json, group in
@@ -118,10 +122,14 @@ public struct StatisticsBody {
         write(report.expected, to: &json)
         json.member("live_clicks", report.liveClicks)
         json.member("unrecorded_checks", report.unrecordedChecks)
+        write(report.timeToInstall, to: &json)
+    }
+
+    private func write(_ delays: TimeToInstallHistogram, to json: inout JSONWriter) {
         json.object("time_to_install") { json in
-            json.member("count", report.timeToInstall.total)
+            json.member("count", delays.total)
             for (name, share) in [("median_seconds", 0.5), ("p90_seconds", 0.9)] {
-                json.member(name, orNull: report.timeToInstall.quantile(share).map { $0 / 1000 })
+                json.member(name, orNull: delays.quantile(share).map { $0 / 1000 })
             }
         }
     }

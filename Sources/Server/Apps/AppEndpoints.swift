@@ -69,6 +69,7 @@ public enum AppBody {
         json.member("on_ambiguity", settings.policy.onAmbiguity.rawValue)
         json.member("fingerprinting", settings.policy.usesFingerprints)
         json.member("default_link", settings.defaultLink?.text)
+        json.member("reporting_offset", settings.reportingOffset)
         json.members(of: settings.links.fields)
         json.member("created_at", app.createdAt.iso8601)
     }

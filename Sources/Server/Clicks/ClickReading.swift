@@ -145,7 +145,7 @@ struct ClickReading {
         facts.rawSource = source.raw
         facts.platform = device.platform
         facts.osVersion = device.osVersion
-        facts.browser = BrowserFamily(userAgent: provenance.userAgent)
+        facts.browser = Browser(userAgent: provenance.userAgent)
         facts.metadata = link.map { LinkMetadata.merged(body.metadata, $0.settings) } ?? body.metadata
         facts.isRobot = device.isRobot
         facts.isContradictory = device.isContradictory

@@ -4,44 +4,55 @@ internal import Attribution
 struct DashboardFilter {
     let app: App?
     let isTest: Bool
+    /// The campaign, and the value of a dimension, to which a page of counts is limited.
+    let campaign: CampaignKey?
+    let slice: CountedValue?
     let span: DashboardSpan
     /// Whether figures are compared with those of the earlier span.
     let compares: Bool
     let now: Timestamp
+    /// Why the days are those of UTC although an app has others; nil if they are the app's.
+    let noteOfDays: String?
     private let apps: [App]
 
     /// Reads the choices from the address of a request.
     ///
+    /// - Parameters:
+    ///   - exchange: the request.
+    ///   - isOfCounts: whether the page shows counts, which can be limited to a campaign or a value of a dimension.
     /// - Throws: 400 for a malformed choice, 404 for an unknown app.
-    init(_ exchange: Exchange) throws(APIError) {
+    init(_ exchange: Exchange, isOfCounts: Bool = false) throws(APIError) {
         app = try exchange.appItem()
         isTest = try exchange.testItem()
+        campaign = isOfCounts ? try exchange.campaignItem() : nil
+        slice = isOfCounts ? try exchange.sliceItem(of: campaign) : nil
         now = exchange.now
         apps = exchange.directory.apps
         compares = exchange.queryItem("compare") != "off"
         let chosen = try exchange.rangeItems()
-        let today = Self.day(of: now)
-        let first = apps.map { Self.day(of: $0.createdAt) }.min() ?? today
-        var days: ClosedRange<Int64>?
-        if let from = chosen.from {
-            // Bound the number of days, because a page with more of them would be useless.
-            let start = max(Self.day(of: from), today - Self.maximumDays)
-            days = start...min(max(chosen.to.map(Self.day) ?? today, start), start + Self.maximumDays)
+        let standard = chosen.from == nil ? DashboardPeriod.standard : .custom
+        let choice = DaysOfChoice(period: try exchange.word("period") ?? standard, chosen: chosen, now: now)
+        let offsets = Set((app.map { [$0] } ?? apps).map(\.settings.reportingOffset))
+        let offset = offsets.count == 1 ? offsets.first ?? 0 : 0
+        let local = choice.span(offset: offset, firstData: apps.map(\.createdAt).min())
+        // Totals and platforms keep their hours; the span before is compared by these alone, if nothing else is chosen.
+        let isNamed = campaign != nil || slice.map { $0.dimension != .platform } ?? false
+        let first = compares && isNamed ? local.earlier.from : local.from
+        if offset == 0 || first >= StatisticsQuery.firstHour(at: now) {
+            (span, noteOfDays) = (local, offsets.count > 1 ? DashboardText.severalOffsets : nil)
+        } else {
+            span = choice.span(offset: 0, firstData: apps.map(\.createdAt).min())
+            noteOfDays = DashboardText.withoutHours
         }
-        let period = try exchange.word("period") ?? (days == nil ? DashboardPeriod.standard : .custom)
-        span = DashboardSpan(period, period.days(today: today, first: first, chosen: days))
-    }
-
-    private static let maximumDays: Int64 = 3660
-
-    static func day(of moment: Timestamp) -> Int64 {
-        CivilDate.floorDivide(moment.milliseconds, by: DashboardSpan.dayMilliseconds)
     }
 
     /// The query for the counts of a span.
     func query(_ span: DashboardSpan) -> StatisticsQuery {
         var query = StatisticsQuery(app: app?.id, isTest: isTest)
-        (query.from, query.to, query.interval) = (span.from, span.to, span.interval)
+        (query.campaign, query.slice) = (campaign, slice)
+        // A span that has not ended reads no shorter counts at its end.
+        (query.from, query.to) = (span.from, span.to > now ? nil : span.to)
+        (query.interval, query.offset) = (span.interval, span.offset)
         return query
     }
 
@@ -63,7 +74,8 @@ struct DashboardFilter {
             let traffic = [("false", DashboardText.live), ("true", DashboardText.test)]
             html.select("test", DashboardText.traffic, traffic, chosen: isTest ? "true" : "false")
             let periods = DashboardPeriod.allCases.map { ($0.rawValue, DashboardText.name(of: $0)) }
-            html.select("period", DashboardText.period, periods, chosen: span.period.rawValue)
+            let label = DashboardText.period(offset: span.offset)
+            html.select("period", label, periods, chosen: span.period.rawValue)
             for (name, label, day) in [
                 ("from", DashboardText.from, span.days.lowerBound),
                 ("to", DashboardText.to, span.days.upperBound),
@@ -76,6 +88,36 @@ struct DashboardFilter {
             }
             further(&html)
             html.element("button", ["type": "submit"], DashboardText.show)
+        }
+        if let noteOfDays { html.element("p", ["class": "note"], noteOfDays) }
+    }
+
+    /// Writes the choices of a page of counts: a campaign, a source, a platform, and the value that a row was chosen by.
+    func writeCountChoices(to html: inout HTML) {
+        func value(_ dimension: Dimension) -> String {
+            slice?.dimension == dimension ? slice?.value ?? "" : ""
+        }
+        html.field("campaign", DashboardText.campaign, campaign?.text)
+        let (platforms, any) = (Platform.allCases.map(\.rawValue), [("", DashboardText.any)])
+        let choices = any + platforms.map { ($0, DashboardText.words($0)) }
+        html.select("platform", DashboardText.platform, choices, chosen: value(.platform))
+        html.field("source", DashboardText.source, value(.source))
+        let others: [(Dimension, String, String)] = [
+            (.osVersion, "os_version", DashboardText.osVersion), (.browser, "browser", DashboardText.browser),
+            (.link, "link", DashboardText.linkID),
+        ]
+        for (dimension, name, label) in others where slice?.dimension == dimension {
+            html.field(name, label, value(dimension))
+        }
+    }
+}
+
+extension HTML {
+    /// Writes a field for text with its label.
+    fileprivate mutating func field(_ name: String, _ label: String, _ value: String?) {
+        element("label") { html in
+            html.element("span", label)
+            html.open("input", ["name": name, "value": value])
         }
     }
 }

@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// A span of days that a page shows, in UTC.
+/// A span of days that a page shows.
 enum DashboardPeriod: String, CaseIterable, Sendable {
     case today = "day"
     case yesterday
@@ -73,20 +73,36 @@ struct DashboardSpan: Sendable {
     /// The days since 1970-01-01.
     let days: ClosedRange<Int64>
     let interval: StatisticsQuery.Interval
+    /// The hours by which the days begin before those of UTC.
+    let offset: Int64
 
-    init(_ period: DashboardPeriod, _ days: ClosedRange<Int64>) {
-        (self.period, self.days) = (period, days)
+    init(_ period: DashboardPeriod, _ days: ClosedRange<Int64>, offset: Int64 = 0) {
+        (self.period, self.days, self.offset) = (period, days, offset)
         interval = days.count <= 2 ? .hour : .day
     }
 
-    var from: Timestamp { Timestamp(milliseconds: days.lowerBound * Self.dayMilliseconds) }
+    var from: Timestamp { start(ofDay: days.lowerBound) }
     /// The end, exclusive.
-    var to: Timestamp { Timestamp(milliseconds: (days.upperBound + 1) * Self.dayMilliseconds) }
+    var to: Timestamp { start(ofDay: days.upperBound + 1) }
+
+    private func start(ofDay day: Int64) -> Timestamp {
+        Timestamp(milliseconds: day * Self.dayMilliseconds - offset * 3_600_000)
+    }
 
     /// The span before, moved by whole weeks, so that the same days of the week are compared.
     var earlier: DashboardSpan {
         let weeks = (Int64(days.count) + 6) / 7
-        return DashboardSpan(period, days.lowerBound - weeks * 7...days.upperBound - weeks * 7)
+        return DashboardSpan(
+            period,
+            days.lowerBound - weeks * 7...days.upperBound - weeks * 7,
+            offset: offset
+        )
+    }
+
+    /// Returns the name of an interval: its date, or the time of day of an hour.
+    func label(of start: Timestamp) -> String {
+        let text = start.advanced(byMilliseconds: offset * 3_600_000).iso8601
+        return String(interval == .hour ? text.dropFirst(11).prefix(5) : text.prefix(10))
     }
 
     /// The starts of the intervals.
@@ -105,5 +121,32 @@ struct DashboardSpan: Sendable {
 
     static func text(ofDay day: Int64) -> String {
         String(Timestamp(milliseconds: day * dayMilliseconds).iso8601.prefix(10))
+    }
+}
+
+/// A choice of days, before it is known where they begin.
+struct DaysOfChoice {
+    let period: DashboardPeriod
+    /// The times `from` and `to` of a custom period.
+    let chosen: (from: Timestamp?, to: Timestamp?)
+    let now: Timestamp
+
+    private static let maximumDays: Int64 = 3660
+
+    /// Returns the span, whose days begin `offset` hours before those of UTC.
+    func span(offset: Int64, firstData: Timestamp?) -> DashboardSpan {
+        func day(of time: Timestamp, _ offset: Int64 = 0) -> Int64 {
+            let time = time.advanced(byMilliseconds: offset * 3_600_000)
+            return CivilDate.floorDivide(time.milliseconds, by: DashboardSpan.dayMilliseconds)
+        }
+        let today = day(of: now, offset)
+        var days: ClosedRange<Int64>?
+        if let from = chosen.from {
+            // A page of more days than the calendar of one life has no reader.
+            let start = max(day(of: from), today - Self.maximumDays)
+            days = start...min(max(chosen.to.map { day(of: $0) } ?? today, start), start + Self.maximumDays)
+        }
+        let first = firstData.map { day(of: $0, offset) } ?? today
+        return DashboardSpan(period, period.days(today: today, first: first, chosen: days), offset: offset)
     }
 }

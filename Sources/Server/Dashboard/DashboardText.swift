@@ -46,7 +46,6 @@ enum DashboardText {
     static let traffic = "Traffic"
     static let live = "Live"
     static let test = "Test"
-    static let period = "Period (UTC)"
     static let from = "From"
     static let to = "To"
     static let show = "Show"

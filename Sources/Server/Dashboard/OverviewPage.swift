@@ -9,23 +9,26 @@ enum OverviewPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
         -> DashboardResult
     {
-        let filter = try DashboardFilter(exchange)
+        let filter = try DashboardFilter(exchange, isOfCounts: true)
         let (statistics, now) = (exchange.stores.statistics, exchange.now)
-        let query = filter.query(filter.span)
+        var query = filter.query(filter.span)
+        query.groupLimit = rowCount
         let report = try await exchange.store(await statistics.statistics(query, at: now))
         var earlier: StatisticsReport?
         if filter.compares, filter.span.period != .all {
-            let before = filter.query(filter.span.earlier)
+            var before = filter.query(filter.span.earlier)
+            before.hasGroups = false
             earlier = try await exchange.store(await statistics.statistics(before, at: now))
         }
         let directory = exchange.directory
         let warnings =
             directory.warnings + directory.policyWarnings(report.policyFigures(of: query))
             + report.drift.flatMap(\.readings).compactMap(alarm)
+        let slugs = try await slugs(of: report.byLink, exchange)
         let hasData = report.totals.values.contains { $0 > 0 }
         return .page(
             DashboardPage(title: DashboardText.overview) { [earlier] html in
-                filter.writeForm(visit, to: &html)
+                filter.writeForm(visit, to: &html, filter.writeCountChoices)
                 writeWarnings(warnings, to: &html)
                 guard hasData else {
                     html.element("p", ["class": "empty"], reason(filter, directory))
@@ -33,10 +36,23 @@ enum OverviewPage {
                     return
                 }
                 writeFigures(report, earlier, filter, to: &html)
+                if filter.slice != nil { html.element("p", ["class": "note"], DashboardText.partsOfSlice) }
                 chart(report, filter).write(to: &html)
-                writePanels(report, visit, to: &html)
+                writePanels(report, slugs, visit, to: &html)
             }
         )
+    }
+
+    /// Returns the slugs of the links that still exist, by their ids.
+    private static func slugs(of links: [StatisticsReport.Group], _ exchange: Exchange) async throws(APIError)
+        -> [String: String]
+    {
+        var slugs: [String: String] = [:]
+        for id in links.compactMap({ LinkID($0.name) }) {
+            let found = try await exchange.store(await exchange.stores.links.link(id))
+            if let found { slugs[id.text] = found.link.slug.text }
+        }
+        return slugs
     }
 
     /// Returns the sentence about a group whose match rate has fallen; nil for other groups.
@@ -49,6 +65,7 @@ enum OverviewPage {
     /// Returns why a span has no figures.
     private static func reason(_ filter: DashboardFilter, _ directory: Directory) -> String {
         if directory.apps.isEmpty { return DashboardText.noApp }
+        if filter.campaign != nil || filter.slice != nil { return DashboardText.noCounts(filter.span.text) }
         if filter.span.to <= filter.firstData {
             return DashboardText.beforeFirstData(filter.firstData)
         }
@@ -94,13 +111,14 @@ extension OverviewPage {
             return Figure(name: name, text: text(value), number: value, earlier: earlier.flatMap(number))
         }
         let whole = { (value: Double?) in DashboardText.count(value.map { Int64($0) }) }
+        let (hasChecks, isSlice) = (filter.query(filter.span).hasChecks, filter.slice != nil)
         let figures = [
             figure(DashboardText.clicks, whole) { Double($0.totals[.clicks] ?? 0) },
-            figure(DashboardText.launches, whole) { Double($0.totals.launches) },
+            figure(DashboardText.launches, whole) { hasChecks ? Double($0.totals.launches) : nil },
             figure(DashboardText.matches, whole) { Double($0.totals[.matches] ?? 0) },
             figure(DashboardText.matchRate, DashboardText.percent) { StatisticsBody.matchRate($0.totals) },
             figure(DashboardText.medianTime, DashboardText.duration) { $0.timeToInstall.quantile(0.5) },
-            figure(DashboardText.expected, DashboardText.decimal) { $0.expected.count },
+            figure(DashboardText.expected, DashboardText.decimal) { isSlice ? nil : $0.expected.count },
         ]
         html.element("dl", ["class": "figures"]) { html in
             for figure in figures {
@@ -134,44 +152,36 @@ extension OverviewPage {
         let end = starts.last?.advanced(byMilliseconds: length)
         return LineChart(
             title: DashboardText.chartTitle(filter.span.text),
-            labels: starts.map { label($0, filter.span.interval) },
-            series: [
-                series(DashboardText.clicks) { $0[.clicks] ?? 0 },
-                series(DashboardText.launches) { $0.launches },
-                series(DashboardText.matches) { $0[.matches] ?? 0 },
-            ],
+            labels: starts.map(filter.span.label),
+            series: [series(DashboardText.clicks) { $0[.clicks] ?? 0 }]
+                + (filter.query(filter.span).hasChecks
+                    ? [series(DashboardText.launches) { $0.launches }] : [])
+                + [series(DashboardText.matches) { $0[.matches] ?? 0 }],
             isRunning: end.map { $0 > filter.now } ?? false
         )
     }
 
-    private static func label(_ start: Timestamp, _ interval: StatisticsQuery.Interval) -> String {
-        let text = start.iso8601
-        return String(interval == .hour ? text.dropFirst(11).prefix(5) : text.prefix(10))
-    }
-
     private static func writePanels(
         _ report: StatisticsReport,
+        _ slugs: [String: String],
         _ visit: DashboardVisit,
         to html: inout HTML
     ) {
         html.element("div", ["class": "panels"]) { html in
-            for (title, groups, filterName) in [
+            for (title, groups, name) in [
                 (DashboardText.campaigns, report.byCampaign, "campaign"),
-                (DashboardText.sources, report.bySource, nil),
-                (DashboardText.platforms, report.byPlatform, nil),
-                (DashboardText.osVersions, report.byOSVersion, nil),
-            ] as [(String, [StatisticsReport.Group], String?)] where !groups.isEmpty {
+                (DashboardText.links, report.byLink, "link"),
+                (DashboardText.sources, report.bySource, "source"),
+                (DashboardText.platforms, report.byPlatform, "platform"),
+                (DashboardText.osVersions, report.byOSVersion, "os_version"),
+                (DashboardText.browsers, report.byBrowser, "browser"),
+            ] where !groups.isEmpty {
                 let most = groups.map { $0.counts[.clicks] ?? 0 }.max() ?? 0
-                html.table(title, [title] + DashboardText.panelHeadings, groups.prefix(rowCount)) {
-                    html,
-                    group in
+                html.table(title, [title] + DashboardText.panelHeadings, groups) { html, group in
                     html.element("th", ["scope": "row"]) { html in
-                        if let filterName {
-                            let address = visit.address.page("/launches").with(filterName, group.name)
-                            html.link(address, group.name)
-                        } else {
-                            html.text(group.name)
-                        }
+                        // A launch is listed by its campaign; the other names choose the counts of this page.
+                        let page = name == "campaign" ? visit.address.page("/launches") : visit.address
+                        html.link(page.with(name, group.name), slugs[group.name] ?? group.name)
                     }
                     let clicks = group.counts[.clicks] ?? 0
                     html.element("td", ["class": "n"]) { html in

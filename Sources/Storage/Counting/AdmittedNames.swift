@@ -1,6 +1,6 @@
 public import Attribution
 
-/// The campaigns, sources, OS versions and groups for drift alarms that have separate counts in a span of time.
+/// The campaigns, links and other free texts, and the groups for drift alarms, that have separate counts in a span of time.
 ///
 /// Only the thread that adds to the counts uses it.
 ///

@@ -21,9 +21,10 @@ public struct CountKey: Hashable, Sendable {
         (self.granularity, self.period) = (granularity, period)
     }
 
-    /// Whether the campaign must have a count of clicks in the span, even if it is 0, because campaigns are ranked by it.
+    /// Whether the campaign or link must have a count of clicks in the span, even if it is 0, because that ranks it.
     public var namesCampaign: Bool {
-        label.campaign != nil && label.dimension == .total && metric != Metric.clicks.name
+        label.campaign != nil && (label.dimension == .total || label.dimension == .link)
+            && metric != Metric.clicks.name
             && metric != CountWord.conversions && metric != CountWord.variance
     }
 }
@@ -31,7 +32,7 @@ public struct CountKey: Hashable, Sendable {
 /// A row of `counts`.
 public struct CountRecord: Record, Equatable, Sendable {
     public let scope: Scope
-    /// Empty for all campaigns together.
+    /// Empty for all campaigns together; see ``CounterLabel/campaign``.
     public let campaign: String
     public let dimension: Dimension
     public let granularity: Granularity
@@ -142,7 +143,7 @@ public struct CountDeltas: Equatable, Sendable {
         add(count, to: key)
     }
 
-    /// Adds an event of a click or a check under each of its labels.
+    /// Adds an event of a click or a check under each of its labels, and under the hour of the day.
     public mutating func add(
         _ count: Int64,
         _ metric: Metric,
@@ -151,7 +152,19 @@ public struct CountDeltas: Equatable, Sendable {
         at time: Timestamp
     ) {
         let name = metric.name
-        for label in labels { add(count, name, to: label, of: scope, in: .hour, at: time) }
+        for label in labels {
+            add(count, name, to: label, of: scope, in: .hour, at: time)
+            guard label == CounterLabel(.total) else { continue }
+            let hour = CounterLabel(.hourOfDay, Self.hourOfDay(at: time))
+            add(count, name, to: hour, of: scope, in: .day, at: time)
+        }
+    }
+
+    /// Returns a time's hour of the day in UTC, `00` to `23`.
+    public static func hourOfDay(at time: Timestamp) -> String {
+        let hour =
+            Granularity.hour.start(of: time).milliseconds(since: Granularity.day.start(of: time)) / 3_600_000
+        return hour < 10 ? "0\(hour)" : "\(hour)"
     }
 
     /// Adds the method of a match and its time since the click, for all campaigns together and for the match's campaign.
@@ -237,14 +250,14 @@ public struct CountDeltas: Equatable, Sendable {
 extension CountDeltas {
     /// The rows to add to the stored counts: each number in every span for which it is stored.
     ///
-    /// Each campaign has a row of clicks, which may be 0, because the rows of clicks name and rank campaigns.
+    /// Each campaign and link has a row of clicks, which may be 0, because the rows of clicks name and rank them.
     public var rows: [CountRecord] {
         var rows: [CountKey: Int64] = [:]
         for (key, count) in counts {
             for granularity in key.granularity.kept {
                 rows[key.row(key.label, key.metric, in: granularity), default: 0] += count
                 guard key.namesCampaign else { continue }
-                let label = CounterLabel(campaign: key.label.campaign, .total)
+                let label = CounterLabel(campaign: key.label.campaign, key.label.dimension)
                 rows[key.row(label, Metric.clicks.name, in: granularity), default: 0] += 0
             }
         }
@@ -296,7 +309,8 @@ extension CounterLabel {
     {
         // Within a campaign, all other values are of a fixed set; so are the tokens of sources.
         if let campaign {
-            return CounterLabel(campaign: try admit(.campaign, campaign), dimension, value)
+            let name = dimension == .link ? Dimension.link : .campaign
+            return CounterLabel(campaign: try admit(name, campaign), dimension, value)
         }
         guard dimension != .source || SourceToken(rawValue: value) == nil else { return self }
         return CounterLabel(dimension, try admit(dimension, value))

@@ -11,31 +11,65 @@ public struct CountQuery: Sendable {
 
 /// The counts of one dimension, added up by value.
 public struct CountSum: Sendable {
-    private var sums: [String: [String: Int64]] = [:]
+    private struct Row {
+        let value: String
+        /// At most a dozen, so that a search costs less than a hash.
+        var counts: [(metric: String, count: Int64)] = []
+
+        mutating func add(_ count: Int64, _ metric: String) {
+            if let index = counts.firstIndex(where: { $0.metric == metric }) {
+                counts[index].count += count
+            } else {
+                counts.append((metric, count))
+            }
+        }
+    }
+
+    private var rows: [Row] = []
+    private var places: [String: Int] = [:]
+    /// The place of the value that was added last.
+    private var last = 0
 
     public init() {}
 
     public mutating func add(_ count: Int64, _ metric: String, of value: String) {
-        sums[value, default: [:]][metric, default: 0] += count
+        last = place(of: value)
+        rows[last].add(count, metric)
+    }
+
+    /// Returns the place of a value; consecutive spans have the same values in the same order, so two places are tried first.
+    private mutating func place(of value: String) -> Int {
+        if last < rows.count, rows[last].value == value { return last }
+        if last + 1 < rows.count, rows[last + 1].value == value { return last + 1 }
+        if let place = places[value] { return place }
+        places[value] = rows.count
+        rows.append(Row(value: value))
+        return rows.count - 1
     }
 
     public mutating func add(_ other: CountSum) {
-        for (value, counts) in other.sums { sums[value, default: [:]].merge(counts, uniquingKeysWith: +) }
+        for row in other.rows { for (metric, count) in row.counts { add(count, metric, of: row.value) } }
     }
 
-    /// Adds the totals of another sum under one value.
+    /// Adds the totals of another sum, with their words that are not events, under one value.
     public mutating func add(_ other: CountSum, as value: String) {
-        sums[value, default: [:]].merge(other.sums[""] ?? [:], uniquingKeysWith: +)
+        for (metric, count) in other.counts(at: "") { add(count, metric, of: value) }
     }
 
-    public var values: Dictionary<String, [String: Int64]>.Keys { sums.keys }
+    public var values: [String] { rows.map(\.value) }
 
-    public subscript(_ value: String, _ metric: String) -> Int64 { sums[value]?[metric] ?? 0 }
+    public subscript(_ value: String, _ metric: String) -> Int64 {
+        counts(at: value).first { $0.metric == metric }?.count ?? 0
+    }
+
+    private func counts(at value: String) -> [(metric: String, count: Int64)] {
+        places[value].map { rows[$0].counts } ?? []
+    }
 
     /// Returns the events of a value that are not zero.
     public func counts(of value: String = "") -> Counts {
         var counts: Counts = [:]
-        for (name, count) in sums[value] ?? [:] where count != 0 {
+        for (name, count) in counts(at: value) where count != 0 {
             if let metric = Metric(name: name) { counts[metric] = count }
         }
         return counts
@@ -46,14 +80,11 @@ public struct CountSum: Sendable {
         return ExpectedConversions(millionths: sum, varianceMillionths: variance)
     }
 
-    /// A group for each of the most clicked values, ordered by clicks and then by name.
-    public var groups: [StatisticsReport.Group] {
+    /// Returns a group for each of the most clicked values, ordered by clicks and then by name.
+    public func groups(atMost limit: Int) -> [StatisticsReport.Group] {
         let clicks = Metric.clicks.name
-        let ranked = sums.keys.sorted { left, right in
-            let (leftClicks, rightClicks) = (self[left, clicks], self[right, clicks])
-            return leftClicks == rightClicks ? left < right : leftClicks > rightClicks
-        }
-        return ranked.prefix(StatisticsReport.campaignLimit).map { name in
+        let ranked = values.map { ($0, self[$0, clicks]) }.sorted { ($0.1, $1.0) > ($1.1, $0.0) }
+        return ranked.prefix(limit).map { name, _ in
             StatisticsReport.Group(name: name, counts: counts(of: name))
         }
     }

@@ -5,21 +5,19 @@ public import Attribution
 ///
 /// Totals and platforms are not compacted.
 enum CounterCompaction {
-    /// The age in days from which counts are compacted.
-    static let keptDays: Int64 = 30
     /// The number of names that one pair of statements compacts, in a millisecond or two.
     static let namesAtOnce = 32
 
-    static let dimensions = [Dimension.campaign, .source, .osVersion]
+    static let dimensions = [Dimension.campaign, .link, .source, .osVersion, .browser]
 
     /// Returns the first day that is too young to be compacted at a time.
-    static func end(at now: Timestamp) -> Timestamp {
-        Granularity.day.start(of: now.advanced(byMilliseconds: -keptDays * 86_400_000))
-    }
+    static func end(at now: Timestamp) -> Timestamp { StatisticsQuery.firstHour(at: now) }
 
-    /// Returns the spans that are compacted with a day: its hours, the day, and all time.
+    /// Returns the spans that are compacted with a day: its hours, the day, all time, and the four weeks that it ends.
     static func spans(of day: Timestamp) -> [(Granularity, Timestamp)] {
-        [(.all, Timestamp(milliseconds: 0)), (.day, day)]
+        let (weeks, next) = (Granularity.fourWeeks.start(of: day), day.advanced(byMilliseconds: 86_400_000))
+        let ended = Granularity.fourWeeks.start(of: next) == weeks ? [] : [(Granularity.fourWeeks, weeks)]
+        return [(.all, Timestamp(milliseconds: 0)), (.day, day)] + ended
             + (0..<24 as Range<Int64>).map { (.hour, day.advanced(byMilliseconds: $0 * 3_600_000)) }
     }
 
@@ -27,7 +25,7 @@ enum CounterCompaction {
     static func limit(_ dimension: Dimension, _ granularity: Granularity) -> Int {
         switch granularity {
         case .all: dimension.nameLimit ?? .max
-        case .day: dimension == .campaign ? 1_000 : 100
+        case .fourWeeks, .day: dimension.isRanked ? 1_000 : 100
         case .hour, .quarter: 0
         }
     }

@@ -39,7 +39,7 @@ public struct MovedTable: Sendable {
             "apps",
             integers: [
                 "number", "id_high", "id_low", "open_clicks", "window_seconds", "created_at",
-                "uses_fingerprints",
+                "uses_fingerprints", "reporting_offset",
             ],
             texts: ["name", "development_language", "matching_rule", "on_ambiguity", "default_link"],
             reals: ["minimum_confidence"]

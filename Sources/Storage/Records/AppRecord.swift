@@ -16,6 +16,7 @@ public struct AppRecord: Record, Equatable, Sendable {
     public static let columns: Columns = [
         "id_high", "id_low", "name", "open_clicks", "window_seconds", "created_at", "development_language",
         "matching_rule", "minimum_confidence", "on_ambiguity", "uses_fingerprints", "default_link",
+        "reporting_offset",
     ]
 
     public func write(to row: inout some RowWriter) {
@@ -31,6 +32,7 @@ public struct AppRecord: Record, Equatable, Sendable {
         row.put("on_ambiguity", settings.policy.onAmbiguity)
         row.put("uses_fingerprints", settings.policy.usesFingerprints)
         row.put("default_link", settings.defaultLink?.text)
+        row.put("reporting_offset", settings.reportingOffset)
     }
 
     public init?(_ row: inout some RowReader) {
@@ -51,6 +53,7 @@ public struct AppRecord: Record, Equatable, Sendable {
             usesFingerprints: row.get("uses_fingerprints")
         )
         settings.defaultLink = (row.get("default_link") as String?).map { DeepLinkURL(stored: $0) }
+        settings.reportingOffset = row.get("reporting_offset")
     }
 
     /// Returns the app with its lists; `lists` has them by the names under which they are stored.

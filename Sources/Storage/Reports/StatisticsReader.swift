@@ -6,15 +6,13 @@ public protocol StatisticsRows {
 
     /// Adds up the counts of a query.
     func add(_ query: CountQuery, to sum: inout CountSum) throws(Failure)
-    /// Returns the starts of the spans in which anything of a scope was counted.
-    func countedPeriods(of spans: CountedSpans, in scope: Scope) throws(Failure) -> [Timestamp]
-    /// Returns the campaigns with the most clicks of one span.
-    func topCampaigns(of scope: Scope, _ granularity: Granularity, from period: Timestamp, atMost limit: Int)
+    /// Returns the campaigns or links that are among the `limit` most clicked ones of a span, with the clicks of such spans.
+    func top(_ dimension: Dimension, of scope: Scope, over spans: CountedSpans, atMost limit: Int)
         throws(Failure) -> [(name: String, clicks: Int64)]
-    /// Passes the totals of each span to `body`; `campaign` is empty for all campaigns together.
+    /// Feeds the counts of a label in each span to `body`.
     func totals(
         of scope: Scope,
-        campaign: String,
+        _ label: CounterLabel,
         over spans: CountedSpans,
         _ body: (_ period: Timestamp, _ metric: String, _ count: Int64) -> Void
     ) throws(Failure)
@@ -35,28 +33,41 @@ private struct StatisticsReader<Reader: ReportReader> {
 
     func report(at now: Timestamp) throws(Reader.Failure) -> StatisticsReport {
         var report = StatisticsReport()
+        let label = query.label
         for app in apps {
-            let total = try sum(.total, of: app.scope, campaign: campaign)
-            report.byApp.append(StatisticsReport.Group(name: app.id.text, counts: total.counts()))
-            report.totals.merge(total.counts(), uniquingKeysWith: +)
-            report.expected += total.expected()
+            let total = try sum(label.dimension, of: app.scope, campaign: label.campaign ?? "")
+            let counts = total.counts(of: label.value)
+            report.byApp.append(StatisticsReport.Group(name: app.id.text, counts: counts))
+            report.totals.merge(counts, uniquingKeysWith: +)
+            report.expected += total.expected(of: label.value)
             report.liveClicks += try reader.liveClickCount(of: app.scope, at: now)
         }
-        report.bySource = try sum(.source).groups
-        report.byPlatform = try sum(.platform).groups
-        report.byOSVersion = try sum(.osVersion).groups
-        report.byMethod = try methods()
-        report.byCampaign = try campaigns(totals: report.totals)
+        if query.slice == nil {
+            report.timeToInstall = try sum(.timeToInstall, over: query.daySpans).timeToInstall
+        }
+        guard query.hasGroups else { return report }
+        if query.slice == nil { try addGroups(to: &report) }
         report.series = try series()
-        // Delays and probabilities are counted by day: a range that starts or ends within a day includes all of that
-        // day.
-        report.timeToInstall = try sum(.timeToInstall, over: [query.delaySpan]).timeToInstall
-        report.calibration = try sum(.calibration, campaign: "", over: [query.delaySpan]).calibration
+        report.calibration = try sum(.calibration, campaign: "", over: query.daySpans).calibration
         report.unrecordedChecks = try reader.unrecordedCheckCount()
         report.drift = try drift(at: now)
         report.collisions = try collisions()
         report.databaseBytes = try reader.databaseByteCount()
         return report
+    }
+
+    /// Adds the counts by value of each dimension.
+    private func addGroups(to report: inout StatisticsReport) throws(Reader.Failure) {
+        let limit = query.groupLimit
+        report.bySource = try sum(.source).groups(atMost: limit)
+        report.byPlatform = try sum(.platform).groups(atMost: limit)
+        report.byOSVersion = try sum(.osVersion).groups(atMost: limit)
+        report.byBrowser = try sum(.browser).groups(atMost: limit)
+        report.byMethod = try methods()
+        report.byCampaign = try campaigns(report)
+        guard query.campaign == nil else { return }
+        report.byLink = try top(.link, by: .link).groups(atMost: limit)
+        report.byHour = try hoursOfDay()
     }
 
     /// Adds up counts by value of a dimension over all apps; campaign and spans are the query's if nil.
@@ -92,59 +103,85 @@ private struct StatisticsReader<Reader: ReportReader> {
         }
     }
 
-    private func campaigns(totals: Counts) throws(Reader.Failure) -> [StatisticsReport.Group] {
+    private func campaigns(_ report: StatisticsReport) throws(Reader.Failure) -> [StatisticsReport.Group] {
         var groups: [StatisticsReport.Group]
         if let campaign = query.campaign {
-            groups = totals.isEmpty ? [] : [StatisticsReport.Group(name: campaign.text, counts: totals)]
+            let (counts, expected) = (report.totals, report.expected)
+            groups = counts.isEmpty ? [] : [.init(name: campaign.text, counts: counts, expected: expected)]
         } else {
-            var sum = CountSum()
-            for app in apps {
-                for name in try topCampaigns(of: app.scope) {
-                    sum.add(try self.sum(.total, of: app.scope, campaign: name), as: name)
-                }
-            }
-            groups = sum.groups
+            let sum = try top(.campaign, by: .total)
+            groups = sum.groups(atMost: query.groupLimit)
+            for index in groups.indices { groups[index].expected = sum.expected(of: groups[index].name) }
         }
         for index in groups.indices {
-            groups[index].expected = try sum(.total, campaign: groups[index].name).expected()
+            let delays = try sum(.timeToInstall, campaign: groups[index].name, over: query.daySpans)
+            groups[index].timeToInstall = delays.timeToInstall
         }
         return groups
     }
 
-    /// Returns the campaigns of a scope with the most clicks; an index finds them, however many campaigns there are.
+    /// Adds up the counts of the most clicked campaigns or links; an index finds them, however many there are.
     ///
-    /// Over a range, the campaigns with the most clicks of each span are compared. A campaign that is never among a
-    /// span's first hundred is left out, even if its sum would be large enough.
-    private func topCampaigns(of scope: Scope) throws(Reader.Failure) -> [String] {
-        let limit = StatisticsReport.campaignLimit
-        var candidates: [String: Int64] = [:]
-        for span in query.spans {
-            // All time is one span.
-            let periods =
-                try span.granularity == .all
-                ? [Timestamp(milliseconds: 0)] : reader.countedPeriods(of: span, in: scope)
-            for period in periods {
-                for top in try reader.topCampaigns(of: scope, span.granularity, from: period, atMost: limit) {
-                    candidates[top.name, default: 0] += top.clicks
+    /// Over a range, those with the most clicks of each span are compared. One that is never among a span's first hundred
+    /// is left out, even if its sum would be large enough.
+    ///
+    /// - Parameters:
+    ///   - names: campaigns or links.
+    ///   - dimension: the dimension of their totals.
+    /// - Returns: the sums by name.
+    /// - Throws: the failure of the database.
+    private func top(_ names: Dimension, by dimension: Dimension) throws(Reader.Failure) -> CountSum {
+        var sum = CountSum()
+        for app in apps {
+            var clicks: [String: Int64] = [:]
+            let limit = max(query.groupLimit, StatisticsReport.groupLimit)
+            for spans in query.spans {
+                for top in try reader.top(names, of: app.scope, over: spans, atMost: limit) {
+                    clicks[top.name, default: 0] += top.clicks
                 }
             }
+            let candidates = clicks.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.prefix(
+                2 * query.groupLimit
+            )
+            for (name, _) in candidates {
+                sum.add(try self.sum(dimension, of: app.scope, campaign: name), as: name)
+            }
         }
-        return candidates.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.prefix(2 * limit).map(\.key)
+        return sum
+    }
+
+    /// Returns the counts by the hour of the day; the edges of a range are counted by the hour.
+    private func hoursOfDay() throws(Reader.Failure) -> [StatisticsReport.Group] {
+        var sum = CountSum()
+        for app in apps {
+            let edges = query.spans.filter { $0.granularity == .hour }
+            for spans in edges {
+                try reader.totals(of: app.scope, CounterLabel(.total), over: spans) { period, metric, count in
+                    sum.add(count, metric, of: CountDeltas.hourOfDay(at: period))
+                }
+            }
+            let others = query.spans.filter { $0.granularity != .hour }
+            sum.add(try self.sum(.hourOfDay, of: app.scope, campaign: "", over: others))
+        }
+        return (0..<24 as Range<Int64>).compactMap { hour in
+            func time(_ hour: Int64) -> Timestamp { Timestamp(milliseconds: hour * 3_600_000) }
+            let counts = sum.counts(of: CountDeltas.hourOfDay(at: time(hour - query.offset)))
+            return counts.isEmpty ? nil : .init(name: CountDeltas.hourOfDay(at: time(hour)), counts: counts)
+        }
     }
 
     private func series() throws(Reader.Failure) -> [StatisticsReport.Period] {
-        var periods: [Int64: CountSum] = [:]
+        var periods: [Timestamp: CountSum] = [:]
         let (first, end) = query.range
         let spans = CountedSpans(query.seriesGranularity, from: first, before: end)
         for app in apps {
-            try reader.totals(of: app.scope, campaign: campaign, over: spans) { period, metric, count in
-                periods[period.milliseconds, default: CountSum()].add(count, metric, of: "")
+            try reader.totals(of: app.scope, query.label, over: spans) { period, metric, count in
+                periods[query.start(of: period), default: CountSum()].add(count, metric, of: "")
             }
         }
         return periods.sorted { $0.key < $1.key }.compactMap { period in
             let counts = period.value.counts()
-            guard !counts.isEmpty else { return nil }
-            return StatisticsReport.Period(start: Timestamp(milliseconds: period.key), counts: counts)
+            return counts.isEmpty ? nil : StatisticsReport.Period(start: period.key, counts: counts)
         }
     }
 
@@ -189,12 +226,12 @@ private struct StatisticsReader<Reader: ReportReader> {
 }
 
 extension StatisticsQuery {
-    /// The range in whole days; all time without a range.
-    fileprivate var delaySpan: CountedSpans {
+    /// The range in whole days in UTC, by which delays and probabilities are counted: a day at the edge is included whole.
+    fileprivate var daySpans: [CountedSpans] {
         var query = self
-        query.interval = .day
-        return query.spans.first
-            ?? CountedSpans(.all, from: Timestamp(milliseconds: 0), before: .init(milliseconds: 1))
+        (query.interval, query.offset) = (.day, 0)
+        (query.from, query.to) = (from.map { _ in range.first }, to.map { _ in range.end })
+        return query.spans
     }
 }
 

@@ -130,6 +130,8 @@ struct ReaderTests {
             )
             payload.counts.add(1, .matches, to: [total], of: scope, at: ReaderHarness.time(3600))
             payload.counts.add(3, .clicks, to: [CounterLabel(.source, "instagram")], of: scope, at: noon)
+            payload.counts.add(1, .matches, to: [CounterLabel(campaign: "lnk_a", .link)], of: scope, at: noon)
+            payload.counts.add(5, .clicks, to: [CounterLabel(campaign: "lnk_b", .link)], of: scope, at: noon)
             payload.counts.addLive(4, of: scope, expiringAt: ReaderHarness.time(10))
             payload.counts.addLive(2, of: scope, expiringAt: ReaderHarness.time(90_000))
             payload.values[.unrecordedChecks] = 6
@@ -143,17 +145,19 @@ struct ReaderTests {
         var sources = CountSum()
         try reader.add(CountQuery(scope: scope, campaign: "", dimension: .source, spans: days), to: &sources)
         #expect(sources["instagram", "clicks"] == 3)
-        let top = try reader.topCampaigns(of: scope, .day, from: midnight, atMost: 1)
+        let top = try reader.top(.campaign, of: scope, over: days, atMost: 1)
         #expect(top.map(\.name) == ["SUMMER"] && top.map(\.clicks) == [6])
+        let links = try reader.top(.link, of: scope, over: days, atMost: 2)
+        #expect(links.map(\.name) == ["lnk_b", "lnk_a"] && links.map(\.clicks) == [5, 0])
+        #expect(try reader.countedNames(of: .link, scope, in: midnight).sorted() == ["lnk_a", "lnk_b"])
         #expect(try reader.countedNames(of: .campaign, scope, in: midnight).sorted() == ["SUMMER", "WINTER"])
         #expect(try reader.countedNames(of: .source, scope, in: midnight) == ["instagram"])
         let hours = CountedSpans(.hour, from: hour, before: hour.advanced(byMilliseconds: 7_200_000))
         var series: [String] = []
-        try reader.totals(of: scope, campaign: "", over: hours) { period, metric, count in
+        try reader.totals(of: scope, total, over: hours) { period, metric, count in
             series.append("\(period.milliseconds(since: hour) / 3_600_000) \(metric) \(count)")
         }
         #expect(series.sorted() == ["0 clicks 8", "1 matches 1"])
-        #expect(try reader.countedPeriods(of: hours, in: scope).count == 2)
         #expect(try reader.firstCountedDay(of: scope) == midnight)
         #expect(try reader.firstCountedDay(of: Scope(app: 4, isTest: false)) == nil)
         #expect(try reader.liveClickCount(of: scope, at: noon) == 6)

@@ -120,6 +120,7 @@ struct PostgreSQLVerificationTests {
                 "counts: by the hour do not add up",
                 "UPDATE counts SET count = 99 WHERE span = 1 AND metric = 'clicks'"
             ),
+            ("counts: of four weeks", "UPDATE counts SET count = 99 WHERE span = 4 AND metric = 'clicks'"),
             ("counts: of all time", "UPDATE counts SET count = 99 WHERE span = 0 AND metric = 'clicks'"),
             ("counts: of records of checks", "DELETE FROM checks"),
             ("integrity: partition", "ALTER TABLE checks DETACH PARTITION checks_l"),

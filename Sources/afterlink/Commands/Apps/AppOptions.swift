@@ -18,6 +18,9 @@ enum AppSettingOptions {
                 + " browser's language; `none` removes them.",
             "development-language LANGUAGE":
                 "The language that iOS gives the app if none of its languages fits; `none` removes it.",
+            "reporting-offset HOURS":
+                "The whole hours by which the dashboard's days begin before those of UTC, -12 to 14, as in 3 for Istanbul;"
+                + " 0 if it was never set.",
         ]) + MatchingOptions.all + AppLinkOptions.all
 
     /// Changes the settings that the arguments name, and keeps the others.
@@ -38,6 +41,9 @@ enum AppSettingOptions {
             settings.developmentLanguage =
                 try text == "none" ? nil : language(text, of: "development-language")
         }
+        let hours = "must be whole hours from -12 to 14"
+        let offset = try arguments.read("reporting-offset", hours, App.Settings.reportingOffset)
+        if let offset { settings.reportingOffset = offset }
         try MatchingOptions.apply(arguments, to: &settings)
         try AppLinkOptions.apply(arguments, to: &settings)
     }

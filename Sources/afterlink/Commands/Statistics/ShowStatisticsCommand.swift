@@ -8,7 +8,7 @@ enum ShowStatisticsCommand {
         name: "stats",
         summary: "Show clicks, checks and matches",
         discussion: [
-            "Prints the statistics of GET /admin/stats: totals, then counts by app, campaign, source, platform and period."
+            "Prints the statistics of GET /admin/stats: totals, then counts by app, campaign, link, source, platform, system, browser, hour of the day and period."
                 + " The service counts each click and check as it records it, so that this command takes the same time for"
                 + " any number of them.",
             "The match rate is the number of matches per check, without replays; the conversion rate is the number of"
@@ -20,9 +20,15 @@ enum ShowStatisticsCommand {
         options: CommandOption.table([
             "app APP": "Only this app, by id or name.",
             "campaign KEY": "Only this campaign.",
+            "source SOURCE": "Only the totals and periods of this source.",
+            "platform PLATFORM": "Only the totals and periods of this platform.",
+            "os-version VERSION": "Only the totals and periods of this system version.",
+            "browser BROWSER": "Only the totals and periods of this browser, as in `chrome 131`.",
+            "link ID": "Only the totals and periods of this link, by its id.",
             "from TIME": "Only counts from this time on: 2026-01-31 or 2026-01-31T12:00:00Z.",
             "to TIME": "Only counts before this time.",
             "interval hour|day": "The length of each period. Default: day.",
+            "offset HOURS": "The whole hours by which days begin before those of UTC, -12 to 14. Default: 0.",
             "test": "Test clicks and checks instead of live ones.",
         ]) + [.json],
         settings: CommandDatabase.settings,
@@ -89,6 +95,18 @@ enum ShowStatisticsCommand {
             StatisticsQuery.Interval(rawValue: $0)
         }
         if let interval { query.interval = interval }
+        let hours = "must be whole hours from -12 to 14"
+        query.offset = try arguments.read("offset", hours, App.Settings.reportingOffset) ?? 0
+        for (dimension, word) in CountedValue.words {
+            let option = word.replacing("_", with: "-")
+            guard let value = arguments.value(option) else { continue }
+            let isCounted = query.campaign == nil || CountedValue.withinCampaigns.contains(dimension)
+            guard query.slice == nil, isCounted else {
+                throw CommandFailure.usage("--\(option) cannot be combined with the other options.")
+                    .advising("Leave one of them out: no count has both values.")
+            }
+            query.slice = CountedValue(dimension, value)
+        }
         return query
     }
 }

@@ -1,7 +1,7 @@
 internal import Attribution
 internal import Server
 
-/// A statistics report as tables: the totals, then one table each by app, campaign, source, platform, system and period.
+/// A statistics report as tables: the totals, then one table for each dimension and one for the periods.
 struct StatisticsTables {
     let report: StatisticsReport
     let query: StatisticsQuery
@@ -11,9 +11,12 @@ struct StatisticsTables {
         let groups = [
             ("APP", report.byApp.map { (appName($0.name), $0.counts) }),
             ("CAMPAIGN", report.byCampaign.map { ($0.name, $0.counts) }),
+            ("LINK", report.byLink.map { ($0.name, $0.counts) }),
             ("SOURCE", report.bySource.map { ($0.name, $0.counts) }),
             ("PLATFORM", report.byPlatform.map { ($0.name, $0.counts) }),
             ("OS VERSION", report.byOSVersion.map { ($0.name, $0.counts) }),
+            ("BROWSER", report.byBrowser.map { ($0.name, $0.counts) }),
+            ("HOUR OF DAY", report.byHour.map { ($0.name, $0.counts) }),
             (query.interval.rawValue.uppercased(), report.series.map { (period($0.start), $0.counts) }),
         ]
         let tables = groups.filter { !$0.1.isEmpty }.map { counts($0.0, $0.1) }
@@ -38,8 +41,8 @@ struct StatisticsTables {
         }
         table.add(["match rate", Table.percent(StatisticsBody.matchRate(report.totals))])
         table.add(["conversion rate", Table.percent(StatisticsBody.conversionRate(report.totals))])
-        table.add(["time to install, median", delay(0.5)])
-        table.add(["time to install, 90 %", delay(0.9)])
+        table.add(["time to install, median", ProbabilityTables.delay(0.5, of: report.timeToInstall)])
+        table.add(["time to install, 90 %", ProbabilityTables.delay(0.9, of: report.timeToInstall)])
         table.add(["live clicks", String(report.liveClicks)])
         table.add(["database", "\(report.databaseBytes + report.writeAheadLogBytes) bytes"])
         return table.text
@@ -60,17 +63,13 @@ struct StatisticsTables {
 
     /// Returns the date of a period of a day, or the date and time at which a period of an hour starts.
     private func period(_ start: Timestamp) -> String {
-        let text = start.iso8601
-        return query.interval == .day
-            ? String(text.prefix(10)) : text.prefix(10) + " " + text.dropFirst(11).prefix(5)
+        guard query.interval == .hour else {
+            return String(start.advanced(byMilliseconds: query.offset * 3_600_000).iso8601.prefix(10))
+        }
+        return start.iso8601.prefix(10) + " " + start.iso8601.dropFirst(11).prefix(5)
     }
 
     private func count(_ metric: Metric, in counts: Counts) -> String { String(counts[metric] ?? 0) }
-
-    private func delay(_ share: Double) -> String {
-        report.timeToInstall.quantile(share).map { ElapsedTime.text(milliseconds: Int64($0.rounded())) }
-            ?? "–"
-    }
 }
 
 /// The probabilities of a statistics report as tables; empty tables are left out.
@@ -81,6 +80,11 @@ struct ProbabilityTables {
 
     /// Returns the sum with its spread, as in `812.4 ± 9.1`.
     static func text(_ sum: ExpectedConversions) -> String { "\(tenths(sum.count)) ± \(tenths(sum.spread))" }
+
+    /// Returns the delay that a share of all delays does not exceed.
+    static func delay(_ share: Double, of delays: TimeToInstallHistogram) -> String {
+        delays.quantile(share).map { ElapsedTime.text(milliseconds: Int64($0.rounded())) } ?? "–"
+    }
 
     private var methods: String? {
         guard !report.byMethod.isEmpty else { return nil }
@@ -95,6 +99,7 @@ struct ProbabilityTables {
             .left("CAMPAIGN", \.name),
             .right("MATCHES GIVEN") { String($0.counts[.matches] ?? 0) },
             .right("EXPECTED CONVERSIONS") { Self.text($0.expected ?? .zero) },
+            .right("TIME TO INSTALL") { Self.delay(0.5, of: $0.timeToInstall ?? TimeToInstallHistogram()) },
         ])
     }
 

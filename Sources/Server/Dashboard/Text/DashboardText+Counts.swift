@@ -1,0 +1,26 @@
+internal import Attribution
+
+/// Sentences about counts and their days.
+extension DashboardText {
+    static let platform = "Platform"
+    static let source = "Source"
+    static let osVersion = "OS version"
+    static let browser = "Browser"
+    static let browsers = "Browsers"
+    static let linkID = "Link"
+    static let links = "Links"
+    static let withoutHours =
+        "Days in UTC: counts by name have hours for 30 days, and a day that begins at another hour is a sum of hours."
+    static let severalOffsets = "Days in UTC: the apps have days of their own. Choose an app to see its days."
+    static let partsOfSlice =
+        "Counts are limited to one value, so there are no counts by other values, and no time to install."
+
+    static func noCounts(_ span: String) -> String {
+        "Nothing with these choices was counted in this span (\(span))."
+    }
+
+    /// Names the choice of a period with the offset of its days, as `Period (UTC+3)`.
+    static func period(offset: Int64) -> String {
+        offset == 0 ? "Period (UTC)" : "Period (UTC\(offset < 0 ? "−" : "+")\(abs(offset)))"
+    }
+}

@@ -1,0 +1,67 @@
+import Attribution
+import Testing
+
+@Suite("Spans of counts")
+struct CountedSpansTests {
+    private static let day: Int64 = 86_400_000
+
+    /// Returns the query of a range in hours from a start of four weeks on.
+    private func query(
+        _ from: Int64?,
+        _ to: Int64?,
+        _ interval: StatisticsQuery.Interval = .day,
+        offset: Int64 = 0
+    )
+        -> StatisticsQuery
+    {
+        func time(_ hours: Int64) -> Timestamp {
+            Timestamp(milliseconds: 28 * 700 * Self.day + hours * 3_600_000)
+        }
+        var query = StatisticsQuery()
+        (query.from, query.to, query.interval) = (from.map(time), to.map(time), interval)
+        query.offset = offset
+        return query
+    }
+
+    @Test("cover a range once, without gaps, with hours only at edges within a day")
+    func covers() {
+        for from in [nil, -24 * 30, -25, 0, 1, 24, 24 * 27, 24 * 28, 24 * 29 + 5] as [Int64?] {
+            for length in [nil, 1, 23, 24, 25, 24 * 28, 24 * 57, 24 * 365] as [Int64?] {
+                for offset in [0, 3, -12] as [Int64] {
+                    for interval in StatisticsQuery.Interval.allCases {
+                        let to = length.map { (from ?? 0) + $0 }
+                        let query = query(from, to, interval, offset: offset)
+                        guard from != nil || to != nil else {
+                            #expect(query.spans.map(\.granularity) == [.all])
+                            continue
+                        }
+                        let (spans, range) = (query.spans, query.range)
+                        #expect(spans.first?.first == range.first && spans.last?.end == range.end)
+                        #expect(zip(spans, spans.dropFirst()).allSatisfy { $0.end == $1.first })
+                        for span in spans {
+                            #expect(span.first < span.end)
+                            let ends = [span.first, span.end].filter {
+                                ![.min, .max].contains($0.milliseconds)
+                            }
+                            #expect(ends.allSatisfy { span.granularity.start(of: $0) == $0 })
+                            let isFine = span.granularity == .hour
+                            #expect(!isFine || interval == .hour || offset != 0)
+                            #expect(!isFine || span.end.milliseconds(since: span.first) < 2 * Self.day)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("a year has few spans, and one that has not ended has no short ones at its end")
+    func fewSpans() {
+        func count(_ spans: CountedSpans) -> Int64 {
+            (spans.granularity.milliseconds ?? 0) == 0
+                ? 1 : spans.end.milliseconds(since: spans.first) / (spans.granularity.milliseconds ?? 1)
+        }
+        #expect(query(24 * 5, 24 * 370).spans.map(count).reduce(0, +) < 40)
+        #expect(query(24 * 5, nil).spans.map(\.granularity) == [.day, .fourWeeks])
+        #expect(query(24 * 28, nil, .hour).spans.map(\.granularity) == [.fourWeeks])
+    }
+}

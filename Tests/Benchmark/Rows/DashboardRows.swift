@@ -1,0 +1,207 @@
+import Foundation
+import SQLite
+import Support
+import Synchronization
+
+// Rows that measure pages of the dashboard, and what they cost other requests.
+extension Row {
+    /// The cost of the overview of a year, with as many campaigns as an app counts.
+    static let dashboard = Row(
+        "dashboard",
+        "the overview of a year with 10,000 campaigns, beside /admin/stats of the same year"
+    ) { bench in
+        let year = try YearOfCounts(bench)
+        let server = try Server(year.installation, bench, extra: ["--dashboard-listen", "127.0.0.1:0"])
+        let pages = try OpenDashboard(server)
+        func contest(
+            _ name: String,
+            _ title: String,
+            _ bars: (Bar?, Bar?),
+            _ load: @escaping () -> (Wrk, any Listener)
+        )
+            -> Contest
+        {
+            let names = [
+                FigureName("\(name)_core_milliseconds", "\(title), ms of a core", bars.0),
+                FigureName("\(name)_milliseconds", "\(title), ms to the last byte", bars.1),
+            ]
+            return Contest(names: names) { seconds in
+                let (wrk, listener) = load()
+                let turn = try wrk.turn(listener, seconds)
+                return [turn.coreMicroseconds / 1000, turn.result.p50 / 1000]
+            }
+        }
+        let target = "/admin/stats?from=\(year.firstDay)"
+        let statistics = Wrk(WrkScript.get(target, key: year.installation.keys.admin), connections: 1)
+        return [
+            contest("overview", "overview of a year", (.below(50), .below(100))) {
+                (Wrk(pages.script("/?period=12mo"), connections: 1), pages)
+            },
+            contest("overview_week", "overview of a week", (nil, nil)) {
+                (Wrk(pages.script("/?period=7d"), connections: 1), pages)
+            },
+            contest("statistics_year", "/admin/stats of a year", (nil, nil)) { (statistics, server) },
+        ]
+    }
+
+    /// The rates of checks and clicks while ten people look at the dashboard.
+    static let openDashboards = Row(
+        "open-dashboards",
+        "checks and clicks while ten open dashboards reload the overview of a year every five seconds",
+        shares: [
+            Share(
+                "checks_beside_dashboards",
+                "checks, beside dashboards of without",
+                .atLeast(0.97),
+                of: (1, 0)
+            ),
+            Share(
+                "clicks_beside_dashboards",
+                "clicks, beside dashboards of without",
+                .atLeast(0.97),
+                of: (3, 2)
+            ),
+        ]
+    ) { bench in
+        let year = try YearOfCounts(bench)
+        let server = try Server(year.installation, bench, extra: ["--dashboard-listen", "127.0.0.1:0"])
+        let pages = try OpenDashboard(server)
+        func contest(
+            _ name: String,
+            _ title: String,
+            isBeside: Bool,
+            _ rate: @escaping (Double) throws -> Double
+        )
+            -> Contest
+        {
+            let suffix = isBeside ? " beside ten dashboards" : ""
+            let figure = FigureName(name + (isBeside ? "_beside_dashboards" : ""), title + suffix)
+            return Contest(names: [figure]) { seconds in
+                try isBeside ? [pages.reloading { try rate(seconds) }] : [rate(seconds)]
+            }
+        }
+        let checks: (Double) throws -> Double = { try server.highestCheckRate($0) }
+        let clicks: (Double) throws -> Double = { try server.clickTurn($0).rate }
+        return [false, true].map { contest("checks_per_second", "checks a second", isBeside: $0, checks) }
+            + [false, true].map { contest("clicks_per_second", "clicks a second", isBeside: $0, clicks) }
+    }
+}
+
+/// A database with the counts of a year: 10,000 campaigns on the days that are not compacted, 1,000 on the others.
+struct YearOfCounts {
+    let installation: Installation
+    /// The first day, as `/admin/stats` takes it.
+    let firstDay: String
+
+    init(_ bench: Workbench) throws {
+        installation = try bench.emptyInstallation()
+        let (campaigns, days) = bench.options.isQuick ? (300, 60) : (10_000, 365)
+        let today = Int64(Date().timeIntervalSince1970 / 86_400) * 86_400_000
+        let first = Date(timeIntervalSince1970: Double(today) / 1000 - Double(days - 1) * 86_400)
+        firstDay = String(first.ISO8601Format().prefix(10))
+        bench.say("storing counts of \(campaigns) campaigns and \(days) days …")
+        let database = try installation.open()
+        try database.execute(
+            """
+            PRAGMA synchronous = OFF; PRAGMA cache_size = -500000; BEGIN;
+            CREATE TEMP TABLE days AS WITH RECURSIVE d (d) AS (VALUES (0) UNION ALL SELECT d + 1 FROM d WHERE d < \(days - 1))
+            SELECT \(today) - d * 86400000 AS period, d < 30 AS is_new, (SELECT number * 2 FROM apps) AS scope FROM d;
+            CREATE TEMP TABLE names AS
+            WITH RECURSIVE n (n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM n WHERE n < \(campaigns - 1))
+            SELECT n, printf('%05d', n) AS name FROM n;
+            INSERT INTO counts SELECT scope, 'campaign ' || name, 0, 1, period, '', column1,
+                column2 + (n * 7919 + period / 86400000 * 104729) % (100000 / (n + 1) + 5)
+            FROM names, days, (VALUES ('clicks', 9), ('matches', 2)) WHERE is_new OR n < 1000;
+            INSERT INTO counts SELECT scope, 'campaign ' || name, 6, 1, period, 80 + n % 20, 'launches', 3
+            FROM names, days WHERE is_new OR n < 1000;
+            INSERT INTO counts SELECT scope, 'lnk_' || name, 11, 1, period, '', column1, column2 + 10000 / (n + 1)
+            FROM names, days, (VALUES ('clicks', 9), ('matches', 2)) WHERE n < 1000;
+            INSERT INTO counts SELECT scope, '', column1, 1, period, printf('%02d', n), metric, 100 + n
+            FROM names, days, (VALUES (2, 20), (3, 4), (4, 60), (10, 80), (12, 24)),
+                (SELECT 'clicks' AS metric UNION VALUES ('matches'), ('duplicates'), ('robots'), ('replays'))
+            WHERE n < column2;
+            INSERT INTO counts SELECT scope, '', column1, 1, period, n, column2, 100 + n
+            FROM names, days, (VALUES (6, 'launches'), (7, 'launches'), (7, 'stated'), (7, 'expected'), (7, 'correct'))
+            WHERE n < iif(column1 = 6, 120, 10);
+            INSERT INTO counts SELECT scope, '', 0, 2, period + n * 3600000, '', column1, 1000 + n
+            FROM names, days, (VALUES ('clicks'), ('matches'), ('checks'), ('duplicates'), ('robots'), ('replays'),
+                ('no_match_no_click'), ('no_match_expired'), ('conversions'), ('variance')) WHERE n < 24;
+            INSERT INTO counts SELECT scope, '', 0, 1, period - period % 86400000, '', metric, sum(count)
+            FROM counts WHERE span = 2 GROUP BY 5, 7;
+            INSERT INTO counts SELECT scope, campaign, dimension, 4, period - period % 2419200000, value, metric, sum(count)
+            FROM counts WHERE span = 1 GROUP BY 1, 2, 3, 5, 6, 7;
+            INSERT INTO counts SELECT scope, campaign, dimension, 0, 0, value, metric, sum(count)
+            FROM counts WHERE span = 4 GROUP BY 1, 2, 3, 6, 7;
+            INSERT INTO progress VALUES ('thinned_before', \(today - 30 * 86_400_000))
+                ON CONFLICT DO UPDATE SET value = excluded.value;
+            COMMIT; PRAGMA wal_checkpoint(TRUNCATE);
+            """
+        )
+    }
+}
+
+/// The dashboard of a server, with a session.
+final class OpenDashboard: Listener, Sendable {
+    let port: UInt16
+    let figures: ProcessFigures
+    var isEncrypted: Bool { false }
+    nonisolated(unsafe) let bench: Workbench
+    private let cookie: String
+
+    init(_ server: Server) throws {
+        (bench, figures) = (server.bench, server.figures)
+        let start = "dashboard at http://127.0.0.1:"
+        let log = server.installation.log
+        guard let found = log.firstRange(of: start),
+            let port = UInt16(log[found.upperBound...].prefix { $0.isNumber })
+        else { throw BenchmarkError("The server names no address of its dashboard.") }
+        self.port = port
+        let form = "key=\(server.installation.keys.admin)"
+        let client = try RawClient(port: port)
+        client.send(
+            "POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nSec-Fetch-Site: same-origin\r\n"
+                + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(form.utf8.count)\r\n\r\n\(form)"
+        )
+        let answer = try client.answer().expecting(303)
+        guard let pair = answer.field("Set-Cookie")?.split(separator: ";").first else {
+            throw BenchmarkError("The dashboard set no cookie.")
+        }
+        cookie = String(pair)
+    }
+
+    /// Returns the script with which wrk loads a page again and again.
+    func script(_ target: String) -> String {
+        """
+        local made
+        function init() made = wrk.format("GET", "\(target)", {["Cookie"] = "\(cookie)"}) end
+        function request() return made end
+        """
+    }
+
+    /// Runs `body` while ten browsers load the overview of a year, each every five seconds.
+    func reloading<Value>(_ body: () throws -> Value) throws -> Value {
+        let (isOver, failure) = (Mutex(false), Mutex<(any Error)?>(nil))
+        let browsers = try (0..<10).map { _ in try RawClient(port: port) }
+        nonisolated(unsafe) let clients = browsers
+        let request = "GET /?period=12mo HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nCookie: \(cookie)\r\n\r\n"
+        let thread = Thread {
+            do {
+                var number = 0
+                while !isOver.withLock({ $0 }) {
+                    let client = unsafe clients[number % clients.count]
+                    number += 1
+                    client.send(request)
+                    _ = try client.answer().expecting(200)
+                    usleep(500_000)
+                }
+            } catch {
+                failure.withLock { $0 = error }
+            }
+        }
+        thread.start()
+        defer { isOver.withLock { $0 = true } }
+        let value = try body()
+        if let error = failure.withLock({ $0 }) { throw error }
+        return value
+    }
+}
