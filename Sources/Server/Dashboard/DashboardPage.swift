@@ -124,12 +124,13 @@ struct DashboardPage {
 
 /// The pages in the navigation.
 enum DashboardSection: CaseIterable {
-    case overview, launches
+    case overview, launches, live
 
     var path: String {
         switch self {
         case .overview: "/"
         case .launches: "/launches"
+        case .live: "/live"
         }
     }
 
@@ -138,6 +139,7 @@ enum DashboardSection: CaseIterable {
         switch self {
         case .overview: "o"
         case .launches: "l"
+        case .live: "v"
         }
     }
 
@@ -145,6 +147,7 @@ enum DashboardSection: CaseIterable {
         switch self {
         case .overview: DashboardText.overview
         case .launches: DashboardText.launches
+        case .live: DashboardText.liveTraffic
         }
     }
 }

@@ -16,6 +16,10 @@ extension Routes {
             page("/", OverviewPage.make),
             page("/launches", LaunchesPage.make),
             page("/launches/{id}", LaunchPage.make),
+            page("/live", LivePage.make),
+            page("/live/now", LivePage.now),
+            page("/live/stream", LivePage.stream),
+            page("/export/{file}", PanelFile.make),
             open(.get, "/files/{name}", DashboardFile.respond),
             // This route takes every other path.
             page("/{path...}") { _, _ throws(APIError) in throw .notFound(DashboardText.noPage) },
@@ -49,6 +53,7 @@ extension Routes {
                 switch try await make(&exchange, visit) {
                 case .page(let page): return page.response(visit: visit)
                 case .redirect(let address): return DashboardPage.redirect(to: address.text)
+                case .response(let response): return response
                 }
             } catch {
                 return errorPage(error, visit: visit)
@@ -95,6 +100,8 @@ extension Routes {
 enum DashboardResult {
     case page(DashboardPage)
     case redirect(DashboardAddress)
+    /// A response that is no page, such as a file, with ``DashboardPage/fields``.
+    case response(Response)
 }
 
 /// A file of the dashboard, with the digest of its content in its name, so that browsers keep it for good.

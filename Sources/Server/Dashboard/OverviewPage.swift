@@ -10,21 +10,15 @@ enum OverviewPage {
         -> DashboardResult
     {
         let filter = try DashboardFilter(exchange)
-        let (statistics, now) = (exchange.stores.statistics, exchange.now)
         let query = filter.query(filter.span)
-        let report = try await exchange.store(await statistics.statistics(query, at: now))
-        var earlier: StatisticsReport?
-        if filter.compares, filter.span.period != .all {
-            let before = filter.query(filter.span.earlier)
-            earlier = try await exchange.store(await statistics.statistics(before, at: now))
-        }
+        let (report, earlier) = try await reports(&exchange, filter)
         let directory = exchange.directory
         let warnings =
             directory.warnings + directory.policyWarnings(report.policyFigures(of: query))
             + report.drift.flatMap(\.readings).compactMap(alarm)
         let hasData = report.totals.values.contains { $0 > 0 }
         return .page(
-            DashboardPage(title: DashboardText.overview) { [earlier] html in
+            DashboardPage(title: DashboardText.overview) { html in
                 filter.writeForm(visit, to: &html)
                 writeWarnings(warnings, to: &html)
                 guard hasData else {
@@ -33,10 +27,24 @@ enum OverviewPage {
                     return
                 }
                 writeFigures(report, earlier, filter, to: &html)
+                html.exports(exports(visit, filter, panel: .figures))
                 chart(report, filter).write(to: &html)
-                writePanels(report, visit, to: &html)
+                html.exports(exports(visit, filter, panel: .series))
+                writePanels(report, visit, filter, to: &html)
             }
         )
+    }
+
+    /// Reads the figures of a page's span, and of the span before if the page compares them.
+    static func reports(_ exchange: inout Exchange, _ filter: DashboardFilter) async throws(APIError)
+        -> (StatisticsReport, earlier: StatisticsReport?)
+    {
+        let (statistics, now) = (exchange.stores.statistics, exchange.now)
+        let query = filter.query(filter.span)
+        let report = try await exchange.store(await statistics.statistics(query, at: now))
+        guard filter.compares, filter.span.period != .all else { return (report, nil) }
+        let before = filter.query(filter.span.earlier)
+        return (report, try await exchange.store(await statistics.statistics(before, at: now)))
     }
 
     /// Returns the sentence about a group whose match rate has fallen; nil for other groups.
@@ -72,19 +80,14 @@ enum OverviewPage {
 /// The figures, the chart and the panels.
 extension OverviewPage {
     /// A figure: its name, its text, and its number for the comparison.
-    private struct Figure {
+    struct Figure {
         let name: String
         let text: String
         let number: Double?
         let earlier: Double?
     }
 
-    private static func writeFigures(
-        _ report: StatisticsReport,
-        _ earlier: StatisticsReport?,
-        _ filter: DashboardFilter,
-        to html: inout HTML
-    ) {
+    static func figures(_ report: StatisticsReport, _ earlier: StatisticsReport?) -> [Figure] {
         func figure(
             _ name: String,
             _ text: (Double?) -> String,
@@ -94,7 +97,7 @@ extension OverviewPage {
             return Figure(name: name, text: text(value), number: value, earlier: earlier.flatMap(number))
         }
         let whole = { (value: Double?) in DashboardText.count(value.map { Int64($0) }) }
-        let figures = [
+        return [
             figure(DashboardText.clicks, whole) { Double($0.totals[.clicks] ?? 0) },
             figure(DashboardText.launches, whole) { Double($0.totals.launches) },
             figure(DashboardText.matches, whole) { Double($0.totals[.matches] ?? 0) },
@@ -102,6 +105,15 @@ extension OverviewPage {
             figure(DashboardText.medianTime, DashboardText.duration) { $0.timeToInstall.quantile(0.5) },
             figure(DashboardText.expected, DashboardText.decimal) { $0.expected.count },
         ]
+    }
+
+    private static func writeFigures(
+        _ report: StatisticsReport,
+        _ earlier: StatisticsReport?,
+        _ filter: DashboardFilter,
+        to html: inout HTML
+    ) {
+        let figures = figures(report, earlier)
         html.element("dl", ["class": "figures"]) { html in
             for figure in figures {
                 html.element("div") { html in
@@ -118,7 +130,7 @@ extension OverviewPage {
         }
     }
 
-    private static func chart(_ report: StatisticsReport, _ filter: DashboardFilter) -> LineChart {
+    static func chart(_ report: StatisticsReport, _ filter: DashboardFilter) -> LineChart {
         let counts = Dictionary(report.series.map { ($0.start, $0.counts) }) { first, _ in first }
         let starts = filter.span.starts.filter { $0 <= filter.now }
         // There was nothing to count before the interval in which the first app was created.
@@ -152,15 +164,14 @@ extension OverviewPage {
     private static func writePanels(
         _ report: StatisticsReport,
         _ visit: DashboardVisit,
+        _ filter: DashboardFilter,
         to html: inout HTML
     ) {
         html.element("div", ["class": "panels"]) { html in
-            for (title, groups, filterName) in [
-                (DashboardText.campaigns, report.byCampaign, "campaign"),
-                (DashboardText.sources, report.bySource, nil),
-                (DashboardText.platforms, report.byPlatform, nil),
-                (DashboardText.osVersions, report.byOSVersion, nil),
-            ] as [(String, [StatisticsReport.Group], String?)] where !groups.isEmpty {
+            for panel in OverviewPanel.allCases {
+                guard let groups = panel.groups(of: report), !groups.isEmpty else { continue }
+                let (title, filterName) = (panel.title, panel == .campaigns ? "campaign" : nil)
+                html.open("div")
                 let most = groups.map { $0.counts[.clicks] ?? 0 }.max() ?? 0
                 html.table(title, [title] + DashboardText.panelHeadings, groups.prefix(rowCount)) {
                     html,
@@ -181,6 +192,8 @@ extension OverviewPage {
                     html.number(DashboardText.count(group.counts[.matches] ?? 0))
                     html.number(DashboardText.percent(StatisticsBody.matchRate(group.counts)))
                 }
+                html.exports(exports(visit, filter, panel: panel))
+                html.close("div")
             }
             writeReasons(report.totals, visit, to: &html)
         }
@@ -188,8 +201,7 @@ extension OverviewPage {
 
     /// Writes why launches got no match, each reason with a link to its launches.
     private static func writeReasons(_ totals: Counts, _ visit: DashboardVisit, to html: inout HTML) {
-        let reasons = NoMatchReason.allCases.map { ($0, totals[.noMatch($0)] ?? 0) }.filter { $0.1 > 0 }
-            .sorted { $0.1 > $1.1 }
+        let reasons = OverviewPanel.reasons(in: totals)
         guard let most = reasons.first?.1 else { return }
         html.table(DashboardText.reasons, [DashboardText.reason, DashboardText.launches], reasons) {
             html,

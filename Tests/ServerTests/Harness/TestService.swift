@@ -187,17 +187,38 @@ extension TestService {
         fields: [String: String] = [:],
         body: String = ""
     ) async -> Answer {
-        await loop.sendToDashboard(
-            Request(
-                method,
-                path: path,
-                query: query,
-                fields: fields.sorted { $0.key < $1.key }.map { FieldLine(name: $0.key, value: $0.value) },
-                body: Array(body.utf8),
-                peer: Self.peer,
-                firstByteAt: .now()
-            )
+        await loop.sendToDashboard(Self.dashboardRequest(method, path, query, fields, body))
+    }
+
+    private static func dashboardRequest(
+        _ method: HTTPServer.Method,
+        _ path: String,
+        _ query: String?,
+        _ fields: [String: String],
+        _ body: String = ""
+    ) -> Request {
+        Request(
+            method,
+            path: path,
+            query: query,
+            fields: fields.sorted { $0.key < $1.key }.map { FieldLine(name: $0.key, value: $0.value) },
+            body: Array(body.utf8),
+            peer: peer,
+            firstByteAt: .now()
         )
+    }
+
+    /// Runs `body` while streams of the live page are open.
+    func whileStreamsAreOpen(
+        _ count: Int,
+        _ browser: DashboardBrowser,
+        _ body: () async -> Answer
+    ) async -> Answer {
+        let fields = ["Host": DashboardBrowser.host, "Cookie": browser.cookie]
+        for _ in 0..<count { await loop.hold(Self.dashboardRequest(.get, "/live/stream", nil, fields)) }
+        let answer = await body()
+        await loop.endHeldStreams()
+        return answer
     }
 
     func create(_ link: SignInLink) async throws { try await loop.create(link) }
