@@ -185,26 +185,19 @@ extension TestService {
         _ path: String,
         query: String? = nil,
         fields: [String: String] = [:],
-        body: String = ""
+        body: String = "",
+        at time: MonotonicTime = .now()
     ) async -> Answer {
-        await loop.sendToDashboard(Self.dashboardRequest(method, path, query, fields, body))
-    }
-
-    private static func dashboardRequest(
-        _ method: HTTPServer.Method,
-        _ path: String,
-        _ query: String?,
-        _ fields: [String: String],
-        _ body: String = ""
-    ) -> Request {
-        Request(
-            method,
-            path: path,
-            query: query,
-            fields: fields.sorted { $0.key < $1.key }.map { FieldLine(name: $0.key, value: $0.value) },
-            body: Array(body.utf8),
-            peer: peer,
-            firstByteAt: .now()
+        await loop.sendToDashboard(
+            Request(
+                method,
+                path: path,
+                query: query,
+                fields: fields.sorted { $0.key < $1.key }.map { FieldLine(name: $0.key, value: $0.value) },
+                body: Array(body.utf8),
+                peer: Self.peer,
+                firstByteAt: time
+            )
         )
     }
 
@@ -215,7 +208,18 @@ extension TestService {
         _ body: () async -> Answer
     ) async -> Answer {
         let fields = ["Host": DashboardBrowser.host, "Cookie": browser.cookie]
-        for _ in 0..<count { await loop.hold(Self.dashboardRequest(.get, "/live/stream", nil, fields)) }
+        for _ in 0..<count {
+            await loop.hold(
+                Request(
+                    .get,
+                    path: "/live/stream",
+                    fields: fields.map { FieldLine(name: $0.key, value: $0.value) },
+                    body: [],
+                    peer: Self.peer,
+                    firstByteAt: .now()
+                )
+            )
+        }
         let answer = await body()
         await loop.endHeldStreams()
         return answer
