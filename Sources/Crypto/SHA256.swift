@@ -152,3 +152,17 @@ public func constantTimeEquals(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Boo
     }
     return difference == 0
 }
+
+extension SHA256 {
+    /// A digest of a message that arrives in parts.
+    public struct Parts: Sendable {
+        private var context = DigestContext()
+
+        public init() {}
+
+        public mutating func add(_ bytes: [UInt8]) { context.update(bytes.span) }
+
+        /// The digest of all parts so far.
+        public var digest: Digest { context.finish() }
+    }
+}

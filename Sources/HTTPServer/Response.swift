@@ -12,11 +12,38 @@ public enum Delivery: Sendable, Hashable {
     case failed
 }
 
+/// The body of a response whose length is unknown; only the loop's thread uses it.
+///
+/// Over HTTP/1.1 the server sends each piece as a chunk, and the end of a whole body as the last chunk. Over HTTP/1.0 it
+/// sends the pieces and closes. If the body is cut off, HTTP/1.1 gets no last chunk, and HTTP/1.0 a reset.
+public protocol ResponseStream: AnyObject {
+    /// Makes the next piece of the body.
+    ///
+    /// The server calls it when the socket has taken all bytes before. An empty piece sends nothing.
+    ///
+    /// - Parameter count: the maximum number of bytes.
+    /// - Returns: the piece; `nil` at the end of the body.
+    /// - Throws: an error that cuts the body off.
+    func next(atMost count: Int) async throws -> [UInt8]?
+
+    /// Called when the server stops or the peer has ended its side: a call of `next` that waits must return soon.
+    func interrupt()
+
+    /// Called once, when the server needs no more pieces; for HEAD, it needs none.
+    func end()
+}
+
+extension ResponseStream {
+    public func interrupt() {}
+
+    public func end() {}
+}
+
 /// A response to a request.
 ///
 /// The server writes `Date`, `Content-Length`, `Content-Type`, `X-Content-Type-Options` and `Connection` itself. It
 /// leaves out lines of these names, and of the name `Transfer-Encoding`, in `fields`. It answers HEAD with the length
-/// of `body` but not with `body`. It sends 204 and 304 with neither.
+/// of `body` but not with `body`. It sends 204 and 304 with neither. A response with a `stream` has no length.
 public struct Response {
     public var status: Status
 
@@ -27,6 +54,9 @@ public struct Response {
     public var fields: [FieldLine]
 
     public var body: [UInt8]
+
+    /// A body of unknown length, which the server pulls instead of sending `body`; `nil` for none.
+    public var stream: (any ResponseStream)?
 
     /// The body's media type; `nil` for none.
     public var contentType: ContentType?

@@ -28,6 +28,7 @@ enum Routes {
             admin(.get, "/admin/stats", query: statistics, ShowStatistics.respond),
             admin(.get, "/admin/api/checks", query: checks, ListChecks.respond),
             admin(.get, "/admin/api/checks/{id}/explain", ExplainCheck.respond),
+            admin(.get, "/admin/api/export/{file}", query: StreamExport.items, StreamExport.respond),
             admin(.get, "/admin/api/apps", AppEndpoints.list),
             admin(.get, "/admin/api/apps/{id}", AppEndpoints.show),
             admin(.patch, "/admin/api/apps/{id}", AppEndpoints.change),

@@ -46,6 +46,7 @@ public final class Stores {
     public let checks: any CheckStore
     public let links: any LinkStore
     public let sessions: any SessionStore
+    public let exports: any ExportStore
     /// Called before the loop sleeps; ends the read snapshot of the loop's turn.
     public let endTurn: () -> Void
     /// Called with the number of connections that have work in this turn.
@@ -53,8 +54,8 @@ public final class Stores {
 
     /// Creates the stores of one database session; tests replace `clicks`.
     public init(
-        _ session: some AppStore & CheckStore & ClickStore & LearningStore & LinkStore & SessionStore
-            & StatsStore,
+        _ session: some AppStore & CheckStore & ClickStore & ExportStore & LearningStore & LinkStore
+            & SessionStore & StatsStore,
         clicks: (any ClickStore)? = nil,
         endTurn: @escaping () -> Void = {},
         beginTurn: @escaping (Int) -> Void = { _ in }
@@ -66,6 +67,7 @@ public final class Stores {
         checks = session
         links = session
         sessions = session
+        exports = session
         self.endTurn = endTurn
         self.beginTurn = beginTurn
     }
@@ -88,6 +90,8 @@ public final class Service: Sendable {
     let rateLimiters: [RateLimiter?]
     /// Limits failed sign-ins to the dashboard: five at once, and one more every 12 s.
     let signInLimiter = RateLimiter(every: 12_000_000_000, burst: 5, countsLoopback: true)
+    /// What the live pages of this server show.
+    let liveFeed = LiveFeed()
     /// The earliest time of the next warning about an unnamed proxy, in nanoseconds of the monotonic clock.
     private let nextProxyHint = Atomic<UInt64>(0)
     private static let proxyHintNanoseconds: UInt64 = 60_000_000_000

@@ -51,6 +51,12 @@ struct CSVTests {
         #expect(written.map(CSVText.unescaped) == ["first", cell, "last"])
     }
 
+    @Test("a number is written as it is, also a negative one")
+    func numbers() throws {
+        let line = CSVText.line([.number("-12"), .text("-12"), .number("1e-7"), .number("")])
+        #expect(line == "-12,'-12,1e-7,\n")
+    }
+
     @Test("a first cell that starts with a byte order mark is read back unchanged")
     func byteOrderMark() throws {
         let cells = ["\u{FEFF}first", "\u{FEFF}"]

@@ -257,8 +257,10 @@ private let failure = StoreError(.inputOutput, "for the test")
 
 /// A store whose calls all fail with an input/output error.
 private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore, CheckStore, LinkStore,
-    SessionStore
+    SessionStore, ExportStore
 {
+    func end(of table: ExportTable, at now: Timestamp) throws(StoreError) -> ExportCursor { throw failure }
+    func export(_ query: ExportQuery) throws(StoreError) -> ExportPage { throw failure }
     func start(_ session: DashboardSession) throws(StoreError) { throw failure }
     func start(_ session: DashboardSession, by link: KeyDigest) throws(StoreError) -> Bool { throw failure }
     func create(_ link: SignInLink) throws(StoreError) { throw failure }

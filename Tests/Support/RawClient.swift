@@ -33,6 +33,8 @@ public final class RawClient {
     private let patienceMilliseconds: Int32
     /// The TLS session that encrypts all bytes; nil before the handshake.
     private(set) var tls: TLSClientSession?
+    /// Whether the last read found that the server has reset the connection.
+    public private(set) var wasReset = false
 
     /// Connects to a port of the loopback address.
     public init(port: UInt16, receiveBufferByteCount: Int32? = nil, patienceMilliseconds: Int32 = 60_000)
@@ -126,6 +128,12 @@ public final class RawClient {
         var answer = Answer(status: status, fields: Array(lines.dropFirst()), body: "")
         if !toHead, let length = answer.field("content-length").flatMap({ Int($0) }) {
             answer.body = try take(count: length)
+        } else if !toHead, answer.field("transfer-encoding") == "chunked" {
+            while let size = Int(try take(through: "\r\n").dropLast(), radix: 16), size > 0 {
+                answer.body += try take(count: size)
+                _ = try take(count: 2)
+            }
+            _ = try take(count: 2)
         }
         return answer
     }
@@ -179,6 +187,7 @@ public final class RawClient {
             if let tls { tls.receive(&buffer) } else {
                 unsafe buffer.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
             }
+        if count < 0, tls == nil, errno == ECONNRESET { wasReset = true }
         guard count > 0 else { return false }
         received += buffer.prefix(count)
         return true

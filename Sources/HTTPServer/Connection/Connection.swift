@@ -33,6 +33,9 @@ final class Connection {
     /// The unfinished handshake; `nil` without TLS, and after the handshake.
     var handshake: Handshake?
 
+    /// The stream that the connection sends; `nil` for none.
+    var stream: (any ResponseStream)?
+
     /// The bytes to send, which are encrypted if the connection uses TLS; empty while the connection is idle.
     var output: [UInt8] = []
     /// The number of bytes of `output` that were sent.
@@ -90,7 +93,10 @@ final class Connection {
     func record(_ event: Poller.Event) -> Bool {
         if event.isReadable { canRead = true }
         if event.isWritable { canWrite = true }
-        if event.hasEnded { hasEnded = true }
+        if event.hasEnded {
+            hasEnded = true
+            stream?.interrupt()
+        }
         return switch interest {
         case .reading: canRead
         case .writing: canWrite

@@ -44,7 +44,12 @@ extension EventLoop {
                     guard await flush(connection) else { break perform }
                 }
                 guard let handler = beginResponse(on: connection) else { break perform }
-                action = write(await handler.respond(to: request), on: connection)
+                let response = await handler.respond(to: request)
+                if let stream = response.stream {
+                    action = await send(stream, of: response, on: connection)
+                } else {
+                    action = write(response, on: connection)
+                }
             case .reject(let rejection):
                 action = rendered(rejection).map { write($0, on: connection) } ?? .close
             case .linger:
@@ -53,6 +58,7 @@ extension EventLoop {
                 endSending(connection)
                 action = .read
             case .close:
+                guard !connection.isBroken else { break perform }
                 if connection.tls != nil { await endTLS(connection) }
                 if !sendNow(connection) { _ = await flush(connection) }
                 break perform
@@ -90,20 +96,25 @@ extension EventLoop {
 
     private func write(_ response: Response, on connection: Connection) -> ConnectionState.Action {
         let context = connection.state.answering(closing: response.closesConnection)
-        if connection.output.capacity == 0, let spare = spareOutputs.popLast() { connection.output = spare }
-        if let session = connection.tls {
-            guard tls?.write(response, context, on: session, output: &connection.output) == true else {
-                response.onDelivery?(.failed)
-                return .close
-            }
-        } else {
-            ResponseWriter.write(response, to: &connection.output, date: date.current(), context)
+        guard append(response, context, to: connection) else {
+            response.onDelivery?(.failed)
+            return .close
         }
         if let report = response.onDelivery {
             if connection.ledger.isEmpty { watched.append(connection) }
             connection.ledger.watch(until: connection.writtenEnd, report)
         }
         return connection.state.answered(at: .now())
+    }
+
+    /// Appends a response to the bytes to send; returns `false` if the TLS session can send no more.
+    func append(_ response: Response, _ context: ResponseWriter.Context, to connection: Connection) -> Bool {
+        if connection.output.capacity == 0, let spare = spareOutputs.popLast() { connection.output = spare }
+        if let session = connection.tls {
+            return tls?.write(response, context, on: session, output: &connection.output) == true
+        }
+        ResponseWriter.write(response, to: &connection.output, date: date.current(), context)
+        return true
     }
 
     private func sendContinue(_ connection: Connection) -> ConnectionState.Action {

@@ -27,13 +27,19 @@ package struct ResponseWriter {
         output.append(contentsOf: date)
         let hasContent = response.status.allowsContent
         if hasContent {
-            output.append("Content-Length: ")
-            output.append(decimal: UInt64(response.body.count))
-            if let contentType = response.contentType {
-                output.append("\r\nContent-Type: ")
-                output.append(contentType.text)
+            if response.stream == nil {
+                output.append("Content-Length: ")
+                output.append(decimal: UInt64(response.body.count))
+                output.append("\r\n")
+            } else if context.version == .http11 {
+                output.append("Transfer-Encoding: chunked\r\n")
             }
-            output.append("\r\nX-Content-Type-Options: nosniff\r\n")
+            if let contentType = response.contentType {
+                output.append("Content-Type: ")
+                output.append(contentType.text)
+                output.append("\r\n")
+            }
+            output.append("X-Content-Type-Options: nosniff\r\n")
         } else {
             output.append("X-Content-Type-Options: nosniff\r\n")
         }
@@ -44,8 +50,19 @@ package struct ResponseWriter {
         }
         for field in response.fields { write(field, to: &output) }
         output.append("\r\n")
-        if hasContent, context.method != .head { output.append(contentsOf: response.body) }
+        if hasContent, context.method != .head, response.stream == nil {
+            output.append(contentsOf: response.body)
+        }
     }
+
+    /// Returns a piece of a stream as it is sent: as a chunk in HTTP/1.1, as it is in HTTP/1.0 (RFC 9112 §7.1).
+    static func chunk(_ piece: [UInt8], _ version: Version) -> [UInt8] {
+        guard version == .http11 else { return piece }
+        return Array((String(piece.count, radix: 16) + "\r\n").utf8) + piece + [13, 10]
+    }
+
+    /// The chunk that ends a whole stream.
+    static let lastChunk = Array("0\r\n\r\n".utf8)
 
     static let interimContinue = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 

@@ -217,6 +217,7 @@ extension EventLoop {
 
     private func beginStopping(_ connection: Connection, at now: MonotonicTime) {
         connection.state.stop(at: now)
+        connection.stream?.interrupt()
         if connection.isParked { table.setDeadline(connection.deadline, of: connection.slot) }
     }
 }

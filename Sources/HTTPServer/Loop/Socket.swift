@@ -62,6 +62,14 @@ struct Socket: ~Copyable {
     /// Closes the sending side, so that the peer reads the end.
     func endSending() { _ = shutdown(descriptor.number, Int32(SHUT_WR)) }
 
+    /// Makes the close of the socket a reset, so that the peer does not take it for the end of a body.
+    func resetOnClose() {
+        var lingering = linger(l_onoff: 1, l_linger: 0)
+        let length = socklen_t(MemoryLayout<linger>.size)
+        // The kernel copies the local value.
+        _ = unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_LINGER, &lingering, length)
+    }
+
     /// The number of acknowledged bytes, and whether the connection is closed.
     var progress: Progress {
         let progress = linux_progress_of(descriptor.number)

@@ -5,13 +5,17 @@ internal import Storage
 
 /// Reads records of checks, in the order of their numbers.
 extension PostgreSQLReader {
-    private typealias Joined = (record: CheckRecord, low: UInt64, campaign: String?, clickedAt: Timestamp?)
+    typealias Joined = (record: CheckRecord, low: UInt64, campaign: String?, clickedAt: Timestamp?)
 
     /// A record with the low half, the campaign and the time of its click.
-    private static func joined(_ order: NumberedPart.Order, _ word: StaticString) -> PreparedStatement {
+    static func joined(
+        _ order: NumberedPart.Order,
+        _ word: StaticString,
+        where condition: SQLText = ""
+    ) -> PreparedStatement {
         PreparedStatement(
             """
-            \(NumberedPart.text(.checks, "\(CheckRecord.columns)", order))
+            \(NumberedPart.text(.checks, "\(CheckRecord.columns)", order, where: condition))
             SELECT \(CheckRecord.columns, of: "part"), h.id_low AS click_low, h.campaign_key, h.clicked_at
             FROM part LEFT JOIN LATERAL (SELECT id_low, campaign_key, clicked_at FROM clicks
             WHERE slot = \(RowChange.slot(of: "part.click")) AND b = (part.click & 63) AND id = part.click LIMIT 1) h
@@ -20,7 +24,7 @@ extension PostgreSQLReader {
         )
     }
 
-    private static let ascending = joined(.ascending, "ASC")
+    static let ascending = joined(.ascending, "ASC")
     private static let descending = joined(.descending, "DESC")
     private static let traces = PreparedStatement(
         """
@@ -39,7 +43,7 @@ extension PostgreSQLReader {
     private static let recordsOfPage = 200
     private static let recordsAtOnce = 4096
 
-    private static func joinedCheck(_ row: inout ResultRow)
+    static func joinedCheck(_ row: inout ResultRow)
         throws(PostgreSQLError) -> (number: Int64, row: Joined)
     {
         let record = try row.record(CheckRecord.self)

@@ -88,7 +88,7 @@ extension PostgreSQLReader {
         }
     }
 
-    private static func link(_ row: inout ResultRow) throws(PostgreSQLError) -> StoredLink {
+    static func link(_ row: inout ResultRow) throws(PostgreSQLError) -> StoredLink {
         let number: Int64 = row.get("number")
         let record = try row.record(LinkRecord.self)
         let app = AppID(high: row.get("app_high"), low: row.get("app_low"))

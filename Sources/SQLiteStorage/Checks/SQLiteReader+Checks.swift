@@ -21,13 +21,13 @@ extension SQLiteReader: ReportReader {
         try connection.statement(Self.checkByNumber).first(number, read: Self.joinedCheck)
     }
 
-    private static func joinedCheck(_ statement: Statement) throws(SQLiteError) -> JoinedCheck {
+    static func joinedCheck(_ statement: Statement) throws(SQLiteError) -> JoinedCheck {
         var row = StatementRow(statement)
         let record = try row.record(CheckRecord.self)
         return JoinedCheck(record, clickLow: row.get("id_low"), campaign: row.get("campaign_key"))
     }
 
-    private static let joinedChecks: SQL = """
+    static let joinedChecks: SQL = """
         SELECT \(CheckRecord.columns, of: "checks"), clicks.id_low, clicks.campaign_key
         FROM checks LEFT JOIN clicks ON clicks.id = click
         """

@@ -16,7 +16,7 @@ extension SQLiteReader {
         try connection.statement(Self.liveLinks).all(key.text, now.milliseconds, read: Self.storedLink)
     }
 
-    private static func storedLink(_ statement: Statement) throws(SQLiteError) -> StoredLink {
+    static func storedLink(_ statement: Statement) throws(SQLiteError) -> StoredLink {
         var row = StatementRow(statement)
         return try storedLink(in: &row)
     }
@@ -31,7 +31,7 @@ extension SQLiteReader {
     private static let linkColumns: SQL = """
         links.number, \(LinkRecord.columns, of: "links"), apps.id_high AS app_high, apps.id_low AS app_low
         """
-    private static let selectLinks: SQL =
+    static let selectLinks: SQL =
         "SELECT \(linkColumns) FROM links CROSS JOIN apps ON apps.number = app"
     static let linkByID: SQL = "\(selectLinks) WHERE links.id_high = ?1 AND links.id_low = ?2"
     static let linksBySlug: SQL = "\(selectLinks) WHERE slug = ?1"

@@ -116,7 +116,8 @@ extension Exchange {
     private static let maximumReportedNames = 10
     private static let maximumShownLength = 64
 
-    private func timeItem(_ name: String) throws(APIError) -> Timestamp? {
+    /// Reads a time or a day in UTC; nil without it.
+    func timeItem(_ name: String) throws(APIError) -> Timestamp? {
         guard let text = sentQueryItem(name) else { return nil }
         guard let time = Timestamp(iso8601: text) ?? Timestamp(iso8601: text + "T00:00:00Z") else {
             let rule = "must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z"

@@ -58,26 +58,4 @@ extension RecordedCheck {
         json.member("has_install_id", facts.hasInstallID)
         json.member("first_install_time", facts.firstInstalledAt?.iso8601)
     }
-
-    /// The id of the matched click; nil without a match.
-    ///
-    /// It is also nil if the click is no longer stored, because half of its id is unknown then.
-    var clickID: String? { facts.click.flatMap { $0.low == 0 ? nil : $0.text } }
-}
-
-extension AddressAgreement {
-    /// The word for the agreement in JSON.
-    package var word: String {
-        switch self {
-        case .exact: "exact"
-        case .near: "near"
-        case .differs: "differs"
-        case .missing: "missing"
-        }
-    }
-}
-
-extension OSRelease {
-    /// The release as `17.2`, or `17` if the minor number is unknown.
-    var text: String { minor.map { "\(major).\($0)" } ?? String(major) }
 }

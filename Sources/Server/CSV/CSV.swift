@@ -140,9 +140,25 @@ public enum CSVText {
     /// The apostrophe that makes a spreadsheet read the cell as a text.
     private static let mark = UInt8(ascii: "'")
 
+    /// The content of a cell.
+    public enum Cell: Equatable, Sendable {
+        case text(String)
+        /// A number as digits, which gets no apostrophe: a negative one would become a text.
+        case number(String)
+    }
+
+    /// Returns a line of texts, with the LF that ends it.
+    public static func line(_ cells: [String]) -> String { line(cells.map { .text($0) }) }
+
     /// Returns a line of cells, with the LF that ends it.
-    public static func line(_ cells: [String]) -> String {
-        cells.map { quoted(escaped($0)) }.joined(separator: ",") + "\n"
+    public static func line(_ cells: [Cell]) -> String {
+        let texts = cells.map { cell in
+            switch cell {
+            case .text(let text): quoted(escaped(text))
+            case .number(let digits): digits
+            }
+        }
+        return texts.joined(separator: ",") + "\n"
     }
 
     /// Returns the text, with an apostrophe before it if it starts like a formula or with an apostrophe.

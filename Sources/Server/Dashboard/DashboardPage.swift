@@ -129,13 +129,14 @@ struct DashboardPage {
 
 /// The pages in the navigation.
 enum DashboardSection: CaseIterable {
-    case overview, launches, links
+    case overview, launches, links, live
 
     var path: String {
         switch self {
         case .overview: "/"
         case .launches: "/launches"
         case .links: "/links"
+        case .live: "/live"
         }
     }
 
@@ -145,6 +146,7 @@ enum DashboardSection: CaseIterable {
         case .overview: "o"
         case .launches: "l"
         case .links: "i"
+        case .live: "v"
         }
     }
 
@@ -153,6 +155,7 @@ enum DashboardSection: CaseIterable {
         case .overview: DashboardText.overview
         case .launches: DashboardText.launches
         case .links: DashboardText.links
+        case .live: DashboardText.liveTraffic
         }
     }
 }

@@ -28,6 +28,10 @@ extension Routes {
             action("/links/{id}/delete", LinkDetailPage.delete),
             page("/links/{id}/qr.svg", LinkDetailPage.code(.svg, as: .svg)),
             page("/links/{id}/qr.png", LinkDetailPage.code(.png, as: .png)),
+            page("/live", LivePage.make),
+            page("/live/now", LivePage.now),
+            page("/live/stream", LivePage.stream),
+            page("/export/{file}", PanelFile.make),
             open(.get, "/files/{name}", DashboardFile.respond),
             // This route takes every other path.
             page("/{path...}") { _, _ throws(APIError) in throw .notFound(DashboardText.noPage) },

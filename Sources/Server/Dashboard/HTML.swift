@@ -17,6 +17,11 @@ struct HTML: Sendable {
     ) {
         open(name, attributes)
         content(&self)
+        close(name)
+    }
+
+    /// Writes the end of an element.
+    mutating func close(_ name: StaticString) {
         bytes += "</".utf8
         append(name)
         bytes.append(UInt8(ascii: ">"))

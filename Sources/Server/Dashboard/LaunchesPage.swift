@@ -21,6 +21,7 @@ enum LaunchesPage {
                     html.element("p", ["class": "empty"], text)
                 } else {
                     write(page.records, directory, to: &html)
+                    html.exports(exports(visit, query))
                 }
                 if let next = page.next {
                     html.element("p") { html in
@@ -31,7 +32,7 @@ enum LaunchesPage {
         )
     }
 
-    private static func query(_ exchange: Exchange, _ filter: DashboardFilter) throws(APIError)
+    static func query(_ exchange: Exchange, _ filter: DashboardFilter) throws(APIError)
         -> (CheckQuery, period: String)
     {
         var query = CheckQuery(app: filter.app?.id, isTest: filter.isTest)
@@ -45,6 +46,16 @@ enum LaunchesPage {
             query.fingerprints = exchange.keys.keyed(fingerprint)
         }
         return (query, filter.span.text)
+    }
+
+    private static func exports(_ visit: DashboardVisit, _ query: CheckQuery) -> PanelExports {
+        let items = [
+            ("app", query.app?.text), ("test", query.isTest ? "true" : nil), ("from", query.from?.iso8601),
+            ("to", query.to?.iso8601), ("outcome", query.outcome?.rawValue),
+            ("reason", query.reason?.rawValue),
+            ("campaign", query.campaign?.text), ("fingerprint", visit.address["fingerprint"]),
+        ]
+        return PanelExports("launches", of: visit.address, call: ("/admin/api/checks", items))
     }
 
     private static func writeChoices(_ query: CheckQuery, to html: inout HTML) {

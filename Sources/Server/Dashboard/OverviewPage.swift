@@ -10,16 +10,8 @@ enum OverviewPage {
         -> DashboardResult
     {
         let filter = try DashboardFilter(exchange, isOfCounts: true)
-        let (statistics, now) = (exchange.stores.statistics, exchange.now)
-        var query = filter.query(filter.span)
-        query.groupLimit = rowCount
-        let report = try await exchange.store(await statistics.statistics(query, at: now))
-        var earlier: StatisticsReport?
-        if filter.compares, filter.span.period != .all {
-            var before = filter.query(filter.span.earlier)
-            before.hasGroups = false
-            earlier = try await exchange.store(await statistics.statistics(before, at: now))
-        }
+        let query = filter.query(filter.span)
+        let (report, earlier) = try await reports(&exchange, filter)
         let directory = exchange.directory
         let warnings =
             directory.warnings + directory.policyWarnings(report.policyFigures(of: query))
@@ -27,7 +19,7 @@ enum OverviewPage {
         let slugs = try await slugs(of: report.byLink, exchange)
         let hasData = report.totals.values.contains { $0 > 0 }
         return .page(
-            DashboardPage(title: DashboardText.overview) { [earlier] html in
+            DashboardPage(title: DashboardText.overview) { html in
                 filter.writeForm(visit, to: &html, filter.writeCountChoices)
                 writeWarnings(warnings, to: &html)
                 guard hasData else {
@@ -36,9 +28,11 @@ enum OverviewPage {
                     return
                 }
                 writeFigures(report, earlier, filter, to: &html)
+                html.exports(exports(visit, filter, panel: .figures))
                 if filter.slice != nil { html.element("p", ["class": "note"], DashboardText.partsOfSlice) }
                 chart(report, filter).write(to: &html)
-                writePanels(report, slugs, visit, to: &html)
+                html.exports(exports(visit, filter, panel: .series))
+                writePanels(report, slugs, visit, filter, to: &html)
             }
         )
     }
@@ -53,6 +47,20 @@ enum OverviewPage {
             if let found { slugs[id.text] = found.link.slug.text }
         }
         return slugs
+    }
+
+    /// Reads the figures of a page's span, and of the earlier span if the page compares them.
+    static func reports(_ exchange: inout Exchange, _ filter: DashboardFilter) async throws(APIError)
+        -> (StatisticsReport, earlier: StatisticsReport?)
+    {
+        let (statistics, now) = (exchange.stores.statistics, exchange.now)
+        var query = filter.query(filter.span)
+        query.groupLimit = rowCount
+        let report = try await exchange.store(await statistics.statistics(query, at: now))
+        guard filter.compares, filter.span.period != .all else { return (report, nil) }
+        var before = filter.query(filter.span.earlier)
+        before.hasGroups = false
+        return (report, try await exchange.store(await statistics.statistics(before, at: now)))
     }
 
     /// Returns the sentence about a group whose match rate has fallen; nil for other groups.
@@ -89,19 +97,18 @@ enum OverviewPage {
 /// The figures, the chart and the panels.
 extension OverviewPage {
     /// A figure: its name, its text, and its number for the comparison.
-    private struct Figure {
+    struct Figure {
         let name: String
         let text: String
         let number: Double?
         let earlier: Double?
     }
 
-    private static func writeFigures(
+    static func figures(
         _ report: StatisticsReport,
         _ earlier: StatisticsReport?,
-        _ filter: DashboardFilter,
-        to html: inout HTML
-    ) {
+        _ filter: DashboardFilter
+    ) -> [Figure] {
         func figure(
             _ name: String,
             _ text: (Double?) -> String,
@@ -112,7 +119,7 @@ extension OverviewPage {
         }
         let whole = { (value: Double?) in DashboardText.count(value.map { Int64($0) }) }
         let (hasChecks, isSlice) = (filter.query(filter.span).hasChecks, filter.slice != nil)
-        let figures = [
+        return [
             figure(DashboardText.clicks, whole) { Double($0.totals[.clicks] ?? 0) },
             figure(DashboardText.launches, whole) { hasChecks ? Double($0.totals.launches) : nil },
             figure(DashboardText.matches, whole) { Double($0.totals[.matches] ?? 0) },
@@ -120,6 +127,15 @@ extension OverviewPage {
             figure(DashboardText.medianTime, DashboardText.duration) { $0.timeToInstall.quantile(0.5) },
             figure(DashboardText.expected, DashboardText.decimal) { isSlice ? nil : $0.expected.count },
         ]
+    }
+
+    private static func writeFigures(
+        _ report: StatisticsReport,
+        _ earlier: StatisticsReport?,
+        _ filter: DashboardFilter,
+        to html: inout HTML
+    ) {
+        let figures = figures(report, earlier, filter)
         html.element("dl", ["class": "figures"]) { html in
             for figure in figures {
                 html.element("div") { html in
@@ -136,7 +152,7 @@ extension OverviewPage {
         }
     }
 
-    private static func chart(_ report: StatisticsReport, _ filter: DashboardFilter) -> LineChart {
+    static func chart(_ report: StatisticsReport, _ filter: DashboardFilter) -> LineChart {
         let counts = Dictionary(report.series.map { ($0.start, $0.counts) }) { first, _ in first }
         let starts = filter.span.starts.filter { $0 <= filter.now }
         // There was nothing to count before the interval in which the first app was created.
@@ -165,17 +181,14 @@ extension OverviewPage {
         _ report: StatisticsReport,
         _ slugs: [String: String],
         _ visit: DashboardVisit,
+        _ filter: DashboardFilter,
         to html: inout HTML
     ) {
         html.element("div", ["class": "panels"]) { html in
-            for (title, groups, name) in [
-                (DashboardText.campaigns, report.byCampaign, "campaign"),
-                (DashboardText.links, report.byLink, "link"),
-                (DashboardText.sources, report.bySource, "source"),
-                (DashboardText.platforms, report.byPlatform, "platform"),
-                (DashboardText.osVersions, report.byOSVersion, "os_version"),
-                (DashboardText.browsers, report.byBrowser, "browser"),
-            ] where !groups.isEmpty {
+            for panel in OverviewPanel.allCases {
+                guard let (groups, name) = panel.groups(of: report), !groups.isEmpty else { continue }
+                let title = panel.title
+                html.open("div")
                 let most = groups.map { $0.counts[.clicks] ?? 0 }.max() ?? 0
                 html.table(title, [title] + DashboardText.panelHeadings, groups) { html, group in
                     html.element("th", ["scope": "row"]) { html in
@@ -191,6 +204,8 @@ extension OverviewPage {
                     html.number(DashboardText.count(group.counts[.matches] ?? 0))
                     html.number(DashboardText.percent(StatisticsBody.matchRate(group.counts)))
                 }
+                html.exports(exports(visit, filter, panel: panel))
+                html.close("div")
             }
             writeReasons(report.totals, visit, to: &html)
         }
@@ -198,8 +213,7 @@ extension OverviewPage {
 
     /// Writes why launches got no match, each reason with a link to its launches.
     private static func writeReasons(_ totals: Counts, _ visit: DashboardVisit, to html: inout HTML) {
-        let reasons = NoMatchReason.allCases.map { ($0, totals[.noMatch($0)] ?? 0) }.filter { $0.1 > 0 }
-            .sorted { $0.1 > $1.1 }
+        let reasons = OverviewPanel.reasons(in: totals)
         guard let most = reasons.first?.1 else { return }
         html.table(DashboardText.reasons, [DashboardText.reason, DashboardText.launches], reasons) {
             html,

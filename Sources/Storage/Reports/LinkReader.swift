@@ -48,7 +48,7 @@ extension LinkRows {
         return try listing(links.max { $0.number < $1.number })
     }
 
-    fileprivate func listing(_ link: StoredLink?) throws(Failure) -> LinkListing? {
+    func listing(_ link: StoredLink?) throws(Failure) -> LinkListing? {
         guard let link else { return nil }
         var texts: [LinkField: [String]] = [:]
         try fields(ofLink: link.number) { name, text in

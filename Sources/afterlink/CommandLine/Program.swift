@@ -103,6 +103,7 @@ extension Program {
         RevokeKeyCommand.description,
         RotateServerKeyCommand.description,
         ListServerKeysCommand.description,
+        ExportTableCommand.description,
         ShowStatisticsCommand.description,
         ExplainCheckCommand.description,
         ShowCollisionsCommand.description,

@@ -162,6 +162,31 @@ struct DashboardJourneys {
         #expect(tab.complaints.isEmpty, "\(tab.complaints)")
     }
 
+    @Test("a click and a launch appear on the live page by themselves; without script, after a reload")
+    func live() throws {
+        let stage = try DashboardStage()
+        let tab = try stage.tab()
+        try tab.open("http://localhost" + stage.signInPath())
+        try tab.focus("Sign in")
+        try tab.press("Enter", opens: true)
+        try tab.open("http://localhost/live")
+        let rows =
+            "[...document.querySelectorAll('#live tbody tr')].map(e => e.children[1].textContent).sort().join()"
+        #expect(try tab.value(of: rows) == "")
+        try stage.makeTraffic()
+        #expect(try Polling.until { try tab.value(of: rows) == "Click,Match,No match: no click" })
+        let columns =
+            "[...document.querySelectorAll('#live-chart rect')].filter(e => +e.getAttribute('height')).length"
+        #expect(try tab.value(of: columns) >= "3")
+        #expect(tab.complaints.isEmpty, "\(tab.complaints)")
+        let plain = try stage.tab(runsScript: false)
+        try plain.open("http://localhost" + stage.signInPath())
+        try plain.focus("Sign in")
+        try plain.press("Enter", opens: true)
+        try plain.open("http://localhost/live")
+        #expect(try plain.value(of: rows) == "Click,Match,No match: no click")
+    }
+
     @Test(
         "pages fit every width in light and dark, and no part of them needs another site",
         arguments: [320, 390, 1440, 2560]
@@ -174,7 +199,7 @@ struct DashboardJourneys {
             try tab.open("http://localhost" + stage.signInPath())
             try tab.focus("Sign in")
             try tab.press("Enter", opens: true)
-            for page in ["/", "/launches", "/sign-in"] {
+            for page in ["/", "/launches", "/live", "/sign-in"] {
                 try tab.open("http://localhost\(page)")
                 let surplus = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
                 let wide = """

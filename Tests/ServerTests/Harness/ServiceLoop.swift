@@ -23,6 +23,7 @@ actor ServiceLoop {
     private lazy var handler = service.makeHandler(stores)
     private lazy var dashboard = service.makeDashboardHandler(stores)
     private var last: Response?
+    private var held: [Response] = []
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         // The actor owns its executor, so the unowned reference is valid while the actor exists.
@@ -37,13 +38,13 @@ actor ServiceLoop {
         let response = await handler.respond(to: request)
         handler.loopTurnDidEnd()
         last = response
-        return Self.answer(response)
+        return await Self.wholeAnswer(response)
     }
 
     func sendToDashboard(_ request: Request) async -> Answer {
         let response = await dashboard.respond(to: request)
         dashboard.loopTurnDidEnd()
-        return Self.answer(response)
+        return await Self.wholeAnswer(response)
     }
 
     func create(_ link: SignInLink) async throws { try await session.create(link) }
@@ -55,6 +56,28 @@ actor ServiceLoop {
 
     func report(_ query: StatisticsQuery, at now: Timestamp) async throws -> StatisticsReport {
         try await session.statistics(query, at: now)
+    }
+
+    /// Sends a request to the dashboard and does not end the stream of its response.
+    func hold(_ request: Request) async { held.append(await dashboard.respond(to: request)) }
+
+    func endHeldStreams() {
+        for response in held { response.stream?.end() }
+        held = []
+    }
+
+    /// Returns a response with the whole body of its stream; of a stream of events, only the first piece.
+    private static func wholeAnswer(_ response: Response) async -> Answer {
+        var response = response
+        if let stream = response.stream {
+            let isEndless = response.contentType?.text.hasPrefix("text/event-stream") == true
+            while let piece = try? await stream.next(atMost: 1000) {
+                response.body += piece
+                if isEndless { break }
+            }
+            stream.end()
+        }
+        return answer(response)
     }
 
     private static func answer(_ response: Response) -> Answer {

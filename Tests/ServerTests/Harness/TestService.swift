@@ -201,6 +201,30 @@ extension TestService {
         )
     }
 
+    /// Runs `body` while streams of the live page are open.
+    func whileStreamsAreOpen(
+        _ count: Int,
+        _ browser: DashboardBrowser,
+        _ body: () async -> Answer
+    ) async -> Answer {
+        let fields = ["Host": DashboardBrowser.host, "Cookie": browser.cookie]
+        for _ in 0..<count {
+            await loop.hold(
+                Request(
+                    .get,
+                    path: "/live/stream",
+                    fields: fields.map { FieldLine(name: $0.key, value: $0.value) },
+                    body: [],
+                    peer: Self.peer,
+                    firstByteAt: .now()
+                )
+            )
+        }
+        let answer = await body()
+        await loop.endHeldStreams()
+        return answer
+    }
+
     func create(_ link: SignInLink) async throws { try await loop.create(link) }
 
     @discardableResult

@@ -44,6 +44,69 @@
       go({ period: periods[key], from: null, to: null, before: null });
     }
   });
+  // Lines to copy get a button; a browser allows it over https and on this machine.
+  for (const line of navigator.clipboard ? document.querySelectorAll(".copy") : []) {
+    const button = document.createElement("button");
+    button.textContent = "Copy";
+    button.addEventListener("click", () => navigator.clipboard.writeText(line.textContent));
+    line.before(button);
+  }
+  // The live page: new rows come by a stream or, if there are too many streams, by polling.
+  const live = document.getElementById("live");
+  if (live) {
+    const body = live.querySelector("tbody");
+    const columns = document.querySelectorAll("#live-chart rect");
+    const show = (message) => {
+      for (const row of message.rows) {
+        const path = "/launches/" + encodeURIComponent(row.id);
+        if (body.querySelector(`a[href="${CSS.escape(path)}"]`)) continue;
+        const line = document.createElement("tr");
+        const head = line.appendChild(document.createElement("th"));
+        head.scope = "row";
+        const link = head.appendChild(document.createElement("a"));
+        [link.href, link.textContent] = [path, row.time];
+        for (const text of [row.what, row.campaign, row.app]) {
+          line.appendChild(document.createElement("td")).textContent = text;
+        }
+        if (row.match) line.children[1].className = "good";
+        body.prepend(line);
+        document.getElementById("live-none")?.remove();
+      }
+      while (body.children.length > 50) body.lastElementChild.remove();
+      const top = Math.max(1, ...message.minutes);
+      message.minutes.forEach((count, index) => {
+        const column = columns[index];
+        const title = column.firstElementChild;
+        const height = Math.floor(count * 100 / top);
+        column.setAttribute("height", height);
+        column.setAttribute("y", 100 - height);
+        title.textContent = title.textContent.split(":")[0] + ": " + count;
+      });
+    };
+    let stream;
+    let timer;
+    const poll = () => fetch("/live/now" + location.search)
+      .then((answer) => answer.json()).then(show).catch(() => {});
+    const start = () => {
+      stream = new EventSource("/live/stream" + location.search);
+      stream.onmessage = (event) => show(JSON.parse(event.data));
+      stream.onerror = () => {
+        if (stream.readyState !== EventSource.CLOSED || timer) return;
+        document.getElementById("live-note").textContent = live.dataset.full;
+        timer = setInterval(poll, 5000);
+      };
+    };
+    const stop = () => {
+      stream.close();
+      clearInterval(timer);
+      timer = undefined;
+    };
+    // A hidden page asks for nothing.
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) stop(); else start();
+    });
+    if (document.hidden) stream = { close() {} }; else start();
+  }
   // A choice shows its page at once; without this script, the button does.
   for (const form of document.querySelectorAll(".filters")) {
     form.addEventListener("change", (event) => {

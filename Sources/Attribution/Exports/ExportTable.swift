@@ -1,0 +1,146 @@
+/// A table that can be exported; the raw value is its name on the wire and in file names.
+public enum ExportTable: String, CaseIterable, Sendable {
+    /// Recorded clicks, in the order in which they were recorded.
+    case clicks
+    /// Recorded checks: all matches, and a limited number of the others, of which each row states its weight.
+    case checks
+    /// The checks that matched a click.
+    case matches
+    /// All links as they are now, so that each export contains every link.
+    case links
+    /// The counts of closed hours.
+    case counters
+
+    /// Whether each export contains the whole table, so that no cursor continues an earlier one.
+    public var isSnapshot: Bool { self == .links }
+
+    /// The names of the columns after `cursor`, which is the first column of every table.
+    ///
+    /// No column has a fingerprint, an address, a user agent or a hash of one.
+    public var columns: [String] {
+        switch self {
+        case .clicks:
+            [
+                "id", "app", "test", "clicked_at", "recorded_at", "expires_at", "destination", "campaign",
+                "journey_id", "source", "platform", "os_version", "browser", "link", "variant", "robot",
+                "contradictory", "metadata",
+            ]
+        case .checks: ["id", "at", "app", "test", "outcome", "reason"] + Self.matchColumns + ["weight"]
+        case .matches: ["id", "at", "app", "test"] + Self.matchColumns
+        case .links:
+            ["id", "app", "slug"] + LinkField.allCases.map(\.rawValue)
+                + ["clicks", "robots", "matches", "created_at", "updated_at", "archived_at"]
+        case .counters: ["hour", "app", "test", "campaign", "dimension", "value", "metric", "count"]
+        }
+    }
+
+    private static let matchColumns = [
+        "click_id", "campaign", "method", "confidence", "minimum_confidence", "organic_share", "candidates",
+        "campaign_only", "form", "address", "platform", "os_release", "sdk_version", "request_id",
+        "names_click",
+        "has_install_id", "first_install_time",
+    ]
+}
+
+/// A value of an exported row.
+public enum ExportValue: Equatable, Sendable {
+    case none
+    case text(String)
+    case integer(Int64)
+    case real(Double)
+    case flag(Bool)
+
+    public static func text(_ text: String?) -> ExportValue { text.map { .text($0) } ?? .none }
+    public static func real(_ number: Double?) -> ExportValue { number.map { .real($0) } ?? .none }
+    public static func integer(_ number: Int) -> ExportValue { .integer(Int64(number)) }
+    public static func time(_ time: Timestamp?) -> ExportValue { text(time?.iso8601) }
+}
+
+/// An exported row: where it stands, and a value for each column after the cursor.
+public struct ExportRow: Equatable, Sendable {
+    public let cursor: ExportCursor
+    public let values: [ExportValue]
+
+    public init(_ cursor: ExportCursor, _ values: [ExportValue]) {
+        (self.cursor, self.values) = (cursor, values)
+    }
+}
+
+/// The place of a row in the order of its table, behind which an export continues.
+public enum ExportCursor: Equatable, Sendable {
+    /// The number of a row, which grows with each new row.
+    case row(Int64)
+    case count(CountCursor)
+
+    /// Reads the text of a cursor; nil for a text that no row of the table can have.
+    public init?(_ text: String, of table: ExportTable) {
+        if table == .counters {
+            guard let cursor = CountCursor(text) else { return nil }
+            self = .count(cursor)
+        } else {
+            guard let number = Int64(text), number >= 0 else { return nil }
+            self = .row(number)
+        }
+    }
+
+    public var text: String {
+        switch self {
+        case .row(let number): String(number)
+        case .count(let cursor): cursor.text
+        }
+    }
+}
+
+/// The place of a count: by hour, scope, campaign, dimension, value and metric, texts in the order of their bytes.
+public struct CountCursor: Equatable, Comparable, Sendable {
+    public var hour: Timestamp
+    public var scope: Int64
+    public var campaign: String
+    public var dimension: Int64
+    public var value: String
+    public var metric: String
+
+    public init(hour: Timestamp, scope: Int64, campaign: String = "", dimension: Int64 = -1) {
+        (self.hour, self.scope, self.campaign, self.dimension) = (hour, scope, campaign, dimension)
+        (value, metric) = ("", "")
+    }
+
+    /// A byte that no text of a count contains.
+    private static let separator: Character = "\u{1F}"
+
+    init?(_ text: String) {
+        guard let bytes = Base64URL.bytes(of: text), let parts = String(validating: bytes, as: UTF8.self)
+        else {
+            return nil
+        }
+        let fields = parts.split(separator: Self.separator, omittingEmptySubsequences: false).map(String.init)
+        guard fields.count == 6, let hour = Int64(fields[0]), let scope = Int64(fields[1]),
+            let dimension = Int64(fields[3])
+        else { return nil }
+        self.init(
+            hour: Timestamp(milliseconds: hour),
+            scope: scope,
+            campaign: fields[2],
+            dimension: dimension
+        )
+        (value, metric) = (fields[4], fields[5])
+    }
+
+    var text: String {
+        let fields = [String(hour.milliseconds), String(scope), campaign, String(dimension), value, metric]
+        return Base64URL.text(of: Array(fields.joined(separator: String(Self.separator)).utf8))
+    }
+
+    public static func < (left: CountCursor, right: CountCursor) -> Bool {
+        if left.hour != right.hour { return left.hour < right.hour }
+        if left.scope != right.scope { return left.scope < right.scope }
+        if left.campaign != right.campaign { return precedes(left.campaign, right.campaign) }
+        if left.dimension != right.dimension { return left.dimension < right.dimension }
+        if left.value != right.value { return precedes(left.value, right.value) }
+        return precedes(left.metric, right.metric)
+    }
+
+    private static func precedes(_ left: String, _ right: String) -> Bool {
+        left.utf8.lexicographicallyPrecedes(right.utf8)
+    }
+}

@@ -1,0 +1,51 @@
+/// The values of exported rows, in the order of ``ExportTable/columns``.
+extension RecordedCheck {
+    /// Returns the values of the check as a row of `checks` or of `matches`.
+    public func exportValues(of table: ExportTable) -> [ExportValue] {
+        let start: [ExportValue] = [.text(id.text), .time(facts.at), .text(app.text), .flag(isTest)]
+        let ending: [ExportValue] = [.text(facts.outcome.rawValue), .text(facts.reason?.rawValue)]
+        let match: [ExportValue] = [
+            .text(clickID), .text(campaign?.text), .text(facts.method?.rawValue), .real(facts.confidence),
+            .real(facts.minimumConfidence), .real(facts.organicShare), .integer(facts.candidates),
+            .flag(facts.isCampaignOnly), .text(facts.platformForm?.form?.rawValue),
+            .text(facts.agreement?.word), .text(facts.platform.rawValue), .text(facts.release?.text),
+            .text(facts.sdkVersion), .text(facts.requestID), .flag(facts.namesClick),
+            .flag(facts.hasInstallID), .time(facts.firstInstalledAt),
+        ]
+        return table == .matches ? start + match : start + ending + match + [.integer(facts.weight)]
+    }
+
+    /// The id of the matched click; nil without a match.
+    ///
+    /// It is also nil if the click is no longer stored, because half of its id is unknown then.
+    public var clickID: String? { facts.click.flatMap { $0.low == 0 ? nil : $0.text } }
+}
+
+extension LinkListing {
+    /// The values of the link as a row of `links`.
+    public var exportValues: [ExportValue] {
+        let fields = link.settings.fields
+        let texts = LinkField.allCases.map { field -> ExportValue in
+            let separator = field == .variants ? " | " : ", "
+            return fields[field].isEmpty ? .none : .text(fields[field].joined(separator: separator))
+        }
+        return [.text(link.id.text), .text(link.app.text), .text(link.slug.text)] + texts + [
+            .integer(clicks), .integer(robots), .integer(matches), .time(link.createdAt),
+            .time(link.updatedAt), .time(link.archivedAt),
+        ]
+    }
+}
+
+extension Click {
+    /// Returns the values of the click as a row of `clicks`.
+    public var exportValues: [ExportValue] {
+        [
+            .text(id.text), .text(facts.app.text), .flag(facts.isTest), .time(facts.clickedAt),
+            .time(facts.recordedAt), .time(facts.expiresAt), .text(facts.destination.text),
+            .text(facts.campaignKey?.text), .text(facts.journeyID.text), .text(facts.source.rawValue),
+            .text(facts.platform.rawValue), .text(facts.osVersion), .text(facts.browser.rawValue),
+            .text(facts.link?.text), .text(facts.variant), .flag(facts.isRobot), .flag(facts.isContradictory),
+            .text(facts.metadata),
+        ]
+    }
+}

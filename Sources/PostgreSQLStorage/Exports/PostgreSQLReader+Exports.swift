@@ -1,0 +1,133 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// Reads the rows of exports.
+extension PostgreSQLReader: ExportRows {
+    private static let rowsAtOnce = 64
+
+    func exportEnd() throws(PostgreSQLError) -> Int64 {
+        let time: Timestamp? = try first(Self.oldestTransaction) { $0.get("at") }
+        return time.map { RowIdentifier.first(at: $0) - 1 } ?? 0
+    }
+
+    /// The start of the oldest transaction that may still write, less the time after which another server may have taken
+    /// the number of a server that was silent: a row's number is made before its transaction begins.
+    ///
+    /// A transaction that has written nothing for a minute only reads, such as a dump.
+    private static let oldestTransaction = PreparedStatement(
+        """
+        SELECT (extract(epoch FROM least(clock_timestamp(), min(t.at))) * 1000)::int8
+        - \(ServerRow.silentSeconds) * 1000 AS at FROM (
+        SELECT xact_start AS at FROM pg_stat_activity WHERE datname = current_database()
+        AND pid <> pg_backend_pid()
+        AND (backend_xid IS NOT NULL OR xact_start > clock_timestamp() - interval '1 minute')
+        UNION ALL SELECT prepared FROM pg_prepared_xacts WHERE database = current_database()) t
+        """
+    )
+
+    func exportedClicks(
+        _ numbers: ClosedRange<Int64>,
+        _ body: (_ click: ClickRecord, _ link: LinkID?) -> Bool
+    ) throws(PostgreSQLError) {
+        try readRows(
+            of: .clicks,
+            numbers,
+            by: Self.exportedClicks,
+            .ascending,
+            atOnce: Self.rowsAtOnce,
+            read: { row throws(PostgreSQLError) in
+                let click = try row.record(ClickRecord.self)
+                let (high, low): (UInt64?, UInt64) = (row.get("link_high"), row.get("link_low"))
+                let link = high.map { LinkID(high: $0, low: low) }
+                return (number: click.number, row: (click: click, link: link))
+            }
+        ) { body($0.click, $0.link) }
+    }
+
+    private static let exportedClicks = PreparedStatement(
+        """
+        \(NumberedPart.text(.clicks, "\(ClickRecord.columns)", .ascending))
+        SELECT \(ClickRecord.columns, of: "part"), l.id_high AS link_high, l.id_low AS link_low
+        FROM part LEFT JOIN links l ON l.number = part.link ORDER BY part.id
+        """
+    )
+
+    func exportedChecks(
+        _ numbers: ClosedRange<Int64>,
+        onlyMatches: Bool,
+        _ body: (JoinedCheck) -> Bool
+    ) throws(PostgreSQLError) {
+        try readRows(
+            of: .checks,
+            numbers,
+            by: onlyMatches ? Self.matches : Self.ascending,
+            .ascending,
+            atOnce: Self.rowsAtOnce,
+            read: Self.joinedCheck
+        ) { body(JoinedCheck($0.record, clickLow: $0.low, campaign: $0.campaign)) }
+    }
+
+    private static let matches = joined(.ascending, "ASC", where: "AND outcome = 'match'")
+
+    func exportedLinks(after number: Int64, atMost limit: Int) throws(PostgreSQLError) -> [StoredLink] {
+        try all(Self.exportedLinks, number, Int64(limit), read: Self.link)
+    }
+
+    private static let exportedLinks = PreparedStatement(
+        """
+        SELECT l.number, \(LinkRecord.columns, of: "l"), a.id_high AS app_high, a.id_low AS app_low
+        FROM links l JOIN apps a ON a.number = l.app WHERE l.number > $1 ORDER BY l.number LIMIT $2
+        """
+    )
+
+    func countedHour(of scope: Scope, from start: Timestamp) throws(PostgreSQLError) -> Timestamp? {
+        try first(Self.countedHour, scope.number, start.milliseconds) { $0.get("period") }
+    }
+
+    private static let countedHour = PreparedStatement(
+        """
+        SELECT period FROM counts WHERE scope = $1 AND campaign = '' AND dimension = \(Dimension.total.rawValue)
+        AND span = \(Granularity.hour.rawValue) AND period >= $2 ORDER BY period LIMIT 1
+        """
+    )
+
+    func countedCampaigns(of scope: Scope, in hour: Timestamp, after name: String, atMost limit: Int)
+        throws(PostgreSQLError) -> [String]
+    {
+        try all(Self.campaignsOfHour, scope.number, hour.milliseconds, name, Int64(limit)) {
+            $0.get("campaign")
+        }
+    }
+
+    private static let campaignsOfHour = PreparedStatement(
+        """
+        SELECT campaign FROM counts WHERE scope = $1 AND span = \(Granularity.hour.rawValue) AND period = $2
+        AND metric = 'clicks' AND dimension = \(Dimension.total.rawValue) AND campaign <> '' AND campaign > $3
+        ORDER BY campaign LIMIT $4
+        """
+    )
+
+    func counts(of scope: Scope, campaign: String, in hour: Timestamp) throws(PostgreSQLError)
+        -> [StoredCount]
+    {
+        try all(Self.countsOfHour, scope.number, campaign, hour.milliseconds) {
+            StoredCount(
+                dimension: $0.get("dimension"),
+                value: $0.get("value"),
+                metric: $0.get("metric"),
+                count: $0.get("count")
+            )
+        }
+    }
+
+    private static let countsOfHour = PreparedStatement(
+        """
+        SELECT dimension, value, metric, count FROM counts WHERE scope = $1 AND campaign = $2
+        AND span = \(Granularity.hour.rawValue) AND period = $3
+        AND dimension IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+        """
+    )
+}
+#endif

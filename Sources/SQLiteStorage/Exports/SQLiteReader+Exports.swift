@@ -1,0 +1,101 @@
+internal import Attribution
+internal import SQLite
+internal import Storage
+
+/// Reads the rows of exports.
+extension SQLiteReader: ExportRows {
+    /// One process writes at a time, and its numbers grow from transaction to transaction.
+    func exportEnd() throws(SQLiteError) -> Int64 {
+        max(
+            try connection.integer("SELECT ifnull(max(id), 0) FROM clicks"),
+            try connection.integer("SELECT ifnull(max(id), 0) FROM checks")
+        )
+    }
+
+    func exportedClicks(
+        _ numbers: ClosedRange<Int64>,
+        _ body: (_ click: ClickRecord, _ link: LinkID?) -> Bool
+    ) throws(SQLiteError) {
+        let statement = try connection.statement(Self.exportedClicks)
+        try statement.bind(numbers.lowerBound, numbers.upperBound)
+        defer { statement.reset() }
+        while try statement.step() {
+            var row = StatementRow(statement)
+            let click = try row.record(ClickRecord.self)
+            let (high, low): (UInt64?, UInt64) = (row.get("link_high"), row.get("link_low"))
+            guard body(click, high.map { LinkID(high: $0, low: low) }) else { return }
+        }
+    }
+
+    static let exportedClicks: SQL = """
+        SELECT \(ClickRecord.columns, of: "clicks"), links.id_high AS link_high, links.id_low AS link_low
+        FROM clicks LEFT JOIN links ON links.number = clicks.link
+        WHERE clicks.id >= ?1 AND clicks.id <= ?2 ORDER BY clicks.id
+        """
+
+    func exportedChecks(
+        _ numbers: ClosedRange<Int64>,
+        onlyMatches: Bool,
+        _ body: (JoinedCheck) -> Bool
+    ) throws(SQLiteError) {
+        let statement = try connection.statement(Self.exportedChecks)
+        try statement.bind(numbers.lowerBound, numbers.upperBound, onlyMatches ? 1 : 0)
+        defer { statement.reset() }
+        while try statement.step(), body(try Self.joinedCheck(statement)) {}
+    }
+
+    static let exportedChecks: SQL = """
+        \(joinedChecks) WHERE checks.id >= ?1 AND checks.id <= ?2 AND (?3 = 0 OR outcome = 'match')
+        ORDER BY checks.id
+        """
+
+    func exportedLinks(after number: Int64, atMost limit: Int) throws(SQLiteError) -> [StoredLink] {
+        try connection.statement(Self.exportedLinks).all(number, limit, read: Self.storedLink)
+    }
+
+    static let exportedLinks: SQL = "\(selectLinks) WHERE links.number > ?1 ORDER BY links.number LIMIT ?2"
+
+    func countedHour(of scope: Scope, from start: Timestamp) throws(SQLiteError) -> Timestamp? {
+        try connection.statement(Self.countedHour).first(scope.number, start.milliseconds) { $0.time(0) }
+    }
+
+    static let countedHour: SQL = """
+        SELECT period FROM counts
+        WHERE scope = ?1 AND campaign = '' AND dimension = \(Dimension.total) AND span = \(Granularity.hour)
+            AND period >= ?2
+        ORDER BY period LIMIT 1
+        """
+
+    func countedCampaigns(of scope: Scope, in hour: Timestamp, after name: String, atMost limit: Int)
+        throws(SQLiteError) -> [String]
+    {
+        try connection.statement(Self.campaignsOfHour).all(scope.number, hour.milliseconds, name, limit) {
+            $0.text(0)
+        }
+    }
+
+    static let campaignsOfHour: SQL = """
+        SELECT campaign FROM counts
+        WHERE scope = ?1 AND span = \(Granularity.hour) AND period = ?2 AND metric = 'clicks'
+            AND dimension = \(Dimension.total) AND campaign <> '' AND campaign > ?3
+        ORDER BY campaign LIMIT ?4
+        """
+
+    func counts(of scope: Scope, campaign: String, in hour: Timestamp) throws(SQLiteError) -> [StoredCount] {
+        try connection.statement(Self.countsOfHour).all(scope.number, campaign, hour.milliseconds) {
+            StoredCount(
+                dimension: $0.integer(0),
+                value: $0.text(1),
+                metric: $0.text(2),
+                count: $0.integer(3)
+            )
+        }
+    }
+
+    /// Names all dimensions, so that each is read by the primary key.
+    static let countsOfHour: SQL = """
+        SELECT dimension, value, metric, count FROM counts
+        WHERE scope = ?1 AND campaign = ?2 AND span = \(Granularity.hour) AND period = ?3
+            AND dimension IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+        """
+}

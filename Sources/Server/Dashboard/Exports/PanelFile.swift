@@ -1,0 +1,184 @@
+internal import Attribution
+internal import HTTPServer
+internal import JSON
+
+/// `GET /export/{file}` of the dashboard: the figures of a panel as CSV or as a JSON array, by its page's filters.
+enum PanelFile {
+    enum Format: String {
+        case csv
+        case json
+
+        /// Returns a body with these columns, whose rows `nextPage` returns until it returns nil.
+        func body(
+            _ columns: [String],
+            _ nextPage: @escaping () async throws -> [[ExportValue]]?
+        ) -> PagedBody {
+            guard self == .json else {
+                return PagedBody(startingWith: ExportFormat.csv.start(columns)) {
+                    try await nextPage()?.map { ExportFormat.csv.line($0, columns) }.joined()
+                }
+            }
+            var (isFirst, hasEnded) = (true, false)
+            return PagedBody(startingWith: "[") {
+                guard let rows = try await nextPage() else {
+                    defer { hasEnded = true }
+                    return hasEnded ? nil : "\n]\n"
+                }
+                return rows.reduce(into: "") { text, row in
+                    text += (isFirst ? "\n" : ",\n") + ExportFormat.ndjson.line(row, columns).dropLast()
+                    isFirst = false
+                }
+            }
+        }
+    }
+
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> DashboardResult
+    {
+        let file = exchange.parameter ?? ""
+        let parts = file.split(separator: ".", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let format = Format(rawValue: parts[1]) else {
+            throw .notFound(DashboardText.noPage)
+        }
+        let body: PagedBody
+        switch parts[0] {
+        case "overview":
+            let filter = try DashboardFilter(exchange, isOfCounts: true)
+            guard let panel: OverviewPanel = try exchange.word("panel") else {
+                throw .missingField("panel", "The address of the file must name a panel")
+            }
+            let reports = try await OverviewPage.reports(&exchange, filter)
+            var rows: [[ExportValue]]? = panel.rows(reports.0, reports.earlier, filter)
+            body = format.body(panel.columns) { rows.take() }
+        case "launches": body = try launches(exchange, format)
+        default: throw .notFound(DashboardText.noPage)
+        }
+        let type = format == .csv ? ContentType.csv : .json
+        return .response(Response(body, type, named: "afterlink-\(file)", fields: DashboardPage.fields))
+    }
+
+    /// Returns all launches that the page's filters choose, newest first.
+    private static func launches(_ exchange: Exchange, _ format: Format) throws(APIError) -> PagedBody {
+        let (table, checks) = (ExportTable.checks, exchange.stores.checks)
+        var first = try LaunchesPage.query(exchange, DashboardFilter(exchange)).0
+        (first.before, first.limit) = (nil, CheckQuery.limits.upperBound)
+        var query: CheckQuery? = first
+        return format.body(table.columns) {
+            guard let wanted = query else { return nil }
+            let page = try await checks.checks(wanted)
+            query?.before = page.next
+            if page.next == nil { query = nil }
+            return page.records.map { $0.exportValues(of: table) }
+        }
+    }
+}
+
+/// The panels of the overview.
+enum OverviewPanel: String, CaseIterable {
+    case figures
+    case series
+    case campaigns
+    case links
+    case sources
+    case platforms
+    case osVersions = "os_versions"
+    case browsers
+    case reasons
+
+    var title: String {
+        switch self {
+        case .figures: DashboardText.overview
+        case .series: DashboardText.time
+        case .campaigns: DashboardText.campaigns
+        case .links: DashboardText.links
+        case .sources: DashboardText.sources
+        case .platforms: DashboardText.platforms
+        case .osVersions: DashboardText.osVersions
+        case .browsers: DashboardText.browsers
+        case .reasons: DashboardText.reasons
+        }
+    }
+
+    /// The groups that the panel lists, and the item of an address that chooses one; nil for a panel of other figures.
+    func groups(of report: StatisticsReport) -> (groups: [StatisticsReport.Group], item: String)? {
+        switch self {
+        case .campaigns: (report.byCampaign, "campaign")
+        case .links: (report.byLink, "link")
+        case .sources: (report.bySource, "source")
+        case .platforms: (report.byPlatform, "platform")
+        case .osVersions: (report.byOSVersion, "os_version")
+        case .browsers: (report.byBrowser, "browser")
+        case .figures, .series, .reasons: nil
+        }
+    }
+
+    /// Returns the reasons for launches without a match, the most frequent first.
+    static func reasons(in totals: Counts) -> [(NoMatchReason, Int64)] {
+        NoMatchReason.allCases.map { ($0, totals[.noMatch($0)] ?? 0) }.filter { $0.1 > 0 }
+            .sorted { $0.1 > $1.1 }
+    }
+
+    var columns: [String] {
+        switch self {
+        case .figures: ["figure", "value", "earlier"]
+        case .series: ["start", "clicks", "launches", "matches"]
+        case .campaigns, .links, .sources, .platforms, .osVersions, .browsers:
+            ["name", "clicks", "matches", "match_rate"]
+        case .reasons: ["reason", "launches"]
+        }
+    }
+
+    func rows(_ report: StatisticsReport, _ earlier: StatisticsReport?, _ filter: DashboardFilter)
+        -> [[ExportValue]]
+    {
+        switch self {
+        case .figures:
+            return OverviewPage.figures(report, earlier, filter).map {
+                [.text($0.name), .real($0.number), .real($0.earlier)]
+            }
+        case .series:
+            let chart = OverviewPage.chart(report, filter)
+            return chart.labels.indices.map { index in
+                [.text(chart.labels[index])]
+                    + ["clicks", "launches", "matches"].map { name in
+                        let line = chart.series.first { $0.name.lowercased() == name }
+                        return line?.values[index].map { .integer($0) } ?? .none
+                    }
+            }
+        case .campaigns, .links, .sources, .platforms, .osVersions, .browsers:
+            return (groups(of: report)?.groups ?? []).map { group in
+                let counts = group.counts
+                return [
+                    .text(group.name), .integer(counts[.clicks] ?? 0), .integer(counts[.matches] ?? 0),
+                    .real(StatisticsBody.matchRate(counts)),
+                ]
+            }
+        case .reasons:
+            return Self.reasons(in: report.totals).map { [.text($0.rawValue), .integer($1)] }
+        }
+    }
+}
+
+extension OverviewPage {
+    static func exports(_ visit: DashboardVisit, _ filter: DashboardFilter, panel: OverviewPanel)
+        -> PanelExports
+    {
+        let query = filter.query(filter.span)
+        let slice = query.slice.flatMap { slice in
+            CountedValue.words.first { $0.0 == slice.dimension }.map { ($0.1, slice.name) }
+        }
+        let items =
+            [
+                ("app", query.app?.text), ("test", query.isTest ? "true" : nil),
+                ("campaign", query.campaign?.text), ("from", query.from?.iso8601), ("to", query.to?.iso8601),
+                ("interval", query.interval.rawValue), ("offset", query.offset == 0 ? nil : "\(query.offset)"),
+            ] + (slice.map { [$0] } ?? [])
+        var words = ["afterlink", "stats"]
+        for (name, value) in items {
+            guard let value else { continue }
+            words += name == "test" ? ["--test"] : ["--\(name.replacing("_", with: "-"))", value]
+        }
+        let call = ("/admin/stats", items)
+        return PanelExports("overview", of: visit.address, panel: panel.rawValue, call: call, command: words)
+    }
+}

@@ -1,0 +1,175 @@
+internal import Attribution
+internal import Synchronization
+
+/// The traffic of the last half hour, which all live pages of this server share.
+///
+/// Whoever asks first in a second reads what the database has got since, so that the traffic of every server is seen, and
+/// any number of pages costs one read a second. Without pages, nothing is read.
+final class LiveFeed: Sendable {
+    struct Event: Sendable {
+        /// The place in the order in which this server read the events.
+        let number: Int
+        let at: Timestamp
+        let id: String
+        let group: Group
+        /// Whether it is a click; else it is a launch.
+        let isClick: Bool
+        let isMatch: Bool
+        let text: String
+        let campaign: String?
+    }
+
+    /// The traffic that is counted together.
+    struct Group: Hashable, Sendable {
+        let app: String
+        let isTest: Bool
+    }
+
+    struct Counts: Equatable, Sendable {
+        var clicks: Int64 = 0
+        var launches: Int64 = 0
+        var matches: Int64 = 0
+    }
+
+    private struct State {
+        var isReading = false
+        var readAt: Int64 = 0
+        /// The time from which the next read continues, in milliseconds.
+        var position: Int64 = 0
+        /// The rows that were read since a little before `position`, with their times: the next read gets them again.
+        var seen: [Int64: Int64] = [:]
+        var events: [Event] = []
+        var eventCount = 0
+        var minutes: [Int64: [Group: Counts]] = [:]
+        var streamCount = 0
+    }
+
+    static let minuteCount: Int64 = 30
+    private static let streamLimit = 64
+    private static let eventLimit = 200
+    /// The maximum number of rows that one read takes from a table; after more, the rest of the gap is left out.
+    private static let rowLimit = 20_000
+    /// How much later a row may be committed than its number was made, in milliseconds.
+    private static let overlap: Int64 = 2_000
+
+    private let state = Mutex(State())
+
+    /// Counts a stream; returns false if there are as many as may be.
+    func openStream() -> Bool {
+        state.withLock { state in
+            guard state.streamCount < Self.streamLimit else { return false }
+            state.streamCount += 1
+            return true
+        }
+    }
+
+    func closeStream() { state.withLock { $0.streamCount -= 1 } }
+
+    /// Returns the events after a number that `filter` lets through, oldest first, and the number of the last event.
+    func events(after number: Int, _ filter: (Group) -> Bool) -> (events: [Event], last: Int) {
+        state.withLock { state in
+            (state.events.filter { $0.number > number && filter($0.group) }, state.eventCount)
+        }
+    }
+
+    /// Returns the counts of the last minutes, oldest first; the last minute has not ended.
+    func minutes(at now: Timestamp, _ filter: (Group) -> Bool) -> [Counts] {
+        let last = Self.minute(of: now.milliseconds)
+        return state.withLock { state in
+            (last - Self.minuteCount + 1...last).map { minute in
+                var sum = Counts()
+                for (group, counts) in state.minutes[minute] ?? [:] where filter(group) {
+                    sum.clicks += counts.clicks
+                    sum.launches += counts.launches
+                    sum.matches += counts.matches
+                }
+                return sum
+            }
+        }
+    }
+
+    private static func minute(of milliseconds: Int64) -> Int64 { milliseconds / 60_000 }
+
+    /// Reads what the database has got since the last read, unless that was in this second.
+    func catchUp(_ store: any ExportStore, at now: Timestamp) async throws(StoreError) {
+        let time = now.milliseconds
+        let start = state.withLock { state -> Int64? in
+            guard !state.isReading, time < state.readAt || time - state.readAt >= 900 else { return nil }
+            state.isReading = true
+            // A clock that was set back begins anew.
+            let oldest = time - Self.minuteCount * 60_000
+            guard state.position >= oldest, state.position <= time else { return oldest }
+            return state.position - Self.overlap
+        }
+        guard let start else { return }
+        defer { state.withLock { $0.isReading = false } }
+        for table in [ExportTable.clicks, .checks] { try await read(table, from: start, store) }
+        state.withLock { state in
+            (state.readAt, state.position) = (time, time)
+            state.seen = state.seen.filter { $1 >= time - 2 * Self.overlap }
+            let oldest = Self.minute(of: time) - Self.minuteCount
+            state.minutes = state.minutes.filter { $0.key > oldest }
+        }
+    }
+
+    private func read(_ table: ExportTable, from start: Int64, _ store: any ExportStore)
+        async throws(StoreError)
+    {
+        var query = ExportQuery(table, end: .row(.max))
+        query.since = .row(start << 16)
+        var count = 0
+        repeat {
+            let page = try await store.export(query)
+            state.withLock { state in for row in page.rows { Self.add(row, of: table, to: &state) } }
+            (query.since, count) = (page.next, count + page.rows.count)
+        } while query.since != nil && count < Self.rowLimit
+    }
+
+    private static func add(_ row: ExportRow, of table: ExportTable, to state: inout State) {
+        guard case .row(let number) = row.cursor else { return }
+        // A click and a check may have the same number.
+        let key = table == .clicks ? number : ~number
+        let at = number >> 16
+        guard state.seen.updateValue(at, forKey: key) == nil else { return }
+        func value(_ name: String) -> ExportValue {
+            table.columns.firstIndex(of: name).map { row.values[$0] } ?? .none
+        }
+        func text(_ name: String) -> String? { if case .text(let text) = value(name) { text } else { nil } }
+        let group = Group(app: text("app") ?? "", isTest: value("test") == .flag(true))
+        let outcome = text("outcome").flatMap { CheckOutcome(rawValue: $0) }
+        let isRobot = value("robot") == .flag(true)
+        var weight: Int64 = 1
+        if case .integer(let stored) = value("weight") { weight = stored }
+        state.minutes[minute(of: at), default: [:]][group, default: Counts()].add(
+            clicks: table == .clicks && !isRobot ? 1 : 0,
+            launches: outcome == .match || outcome == .noMatch ? weight : 0,
+            matches: outcome == .match ? 1 : 0
+        )
+        let reason = text("reason").flatMap { NoMatchReason(rawValue: $0) }
+        let name = outcome.map { outcome in
+            reason.map { "\(DashboardText.name(of: outcome)): \($0.name)" } ?? DashboardText.name(of: outcome)
+        }
+        state.eventCount += 1
+        state.events.append(
+            Event(
+                number: state.eventCount,
+                at: Timestamp(milliseconds: at),
+                id: text("id") ?? "",
+                group: group,
+                isClick: table == .clicks,
+                isMatch: outcome == .match,
+                text: name ?? (isRobot ? DashboardText.robotClick : DashboardText.click),
+                campaign: text("campaign")
+            )
+        )
+        if state.events.count > 2 * eventLimit { state.events.removeFirst(eventLimit) }
+    }
+}
+
+extension LiveFeed.Counts {
+    fileprivate mutating func add(clicks: Int64, launches: Int64, matches: Int64) {
+        self.clicks += clicks
+        self.launches += launches
+        self.matches += matches
+    }
+}

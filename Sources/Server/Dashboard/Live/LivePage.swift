@@ -1,0 +1,228 @@
+internal import Attribution
+internal import HTTPServer
+internal import JSON
+
+/// The traffic of the last half hour; with the script it follows the traffic, without it is a list to reload.
+enum LivePage {
+    /// The number of rows that the page lists.
+    static let rowCount = 50
+
+    /// The choices of a page and of its stream.
+    struct Choice: Sendable {
+        let app: App?
+        let isTest: Bool
+
+        init(_ exchange: Exchange) throws(APIError) {
+            (app, isTest) = (try exchange.appItem(), try exchange.testItem())
+        }
+
+        func contains(_ group: LiveFeed.Group) -> Bool {
+            group.isTest == isTest && (app == nil || app?.id.text == group.app)
+        }
+    }
+
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> DashboardResult
+    {
+        let choice = try Choice(exchange)
+        let (feed, now) = (exchange.service.liveFeed, exchange.now)
+        try await exchange.store(await feed.catchUp(exchange.stores.exports, at: now))
+        let events = feed.events(after: 0, choice.contains).events.suffix(rowCount).reversed()
+        let minutes = feed.minutes(at: now, choice.contains)
+        let directory = exchange.directory
+        return .page(
+            DashboardPage(title: DashboardText.liveTraffic) { html in
+                writeForm(choice, visit, directory, to: &html)
+                writeChart(minutes, to: &html)
+                html.element("p", ["class": "note", "id": "live-note"], DashboardText.liveNote)
+                html.element("p") { $0.link(visit.address, class: "next", DashboardText.reload) }
+                if events.isEmpty {
+                    html.element("p", ["class": "empty", "id": "live-none"], DashboardText.noneLive)
+                }
+                html.open("div", ["id": "live", "data-full": DashboardText.tooManyStreams])
+                html.table(DashboardText.newest, DashboardText.liveHeadings, events) { html, event in
+                    html.element("th", ["scope": "row"]) { html in
+                        html.link(DashboardAddress("/launches/\(event.id)"), DashboardText.time(event.at))
+                    }
+                    html.element("td", ["class": event.isMatch ? "good" : nil], event.text)
+                    html.element("td", event.campaign ?? "–")
+                    html.element("td", name(of: event.group, directory))
+                }
+                html.close("div")
+            }
+        )
+    }
+
+    private static func name(of group: LiveFeed.Group, _ directory: Directory) -> String {
+        AppID(group.app).flatMap(directory.app)?.settings.name ?? group.app
+    }
+
+    private static func writeForm(
+        _ choice: Choice,
+        _ visit: DashboardVisit,
+        _ directory: Directory,
+        to html: inout HTML
+    ) {
+        html.element("form", ["class": "filters", "action": "/live", "aria-label": DashboardText.filters]) {
+            html in
+            if directory.apps.count > 1 {
+                let apps = directory.apps.map { ($0.id.text, $0.settings.name) }
+                let chosen = choice.app?.id.text ?? ""
+                html.select("app", DashboardText.app, [("", DashboardText.allApps)] + apps, chosen: chosen)
+            }
+            let traffic = [("false", DashboardText.live), ("true", DashboardText.test)]
+            html.select("test", DashboardText.traffic, traffic, chosen: choice.isTest ? "true" : "false")
+            html.element("button", ["type": "submit"], DashboardText.show)
+        }
+    }
+
+    /// Writes three columns a minute: clicks, launches and matches.
+    private static func writeChart(_ minutes: [LiveFeed.Counts], to html: inout HTML) {
+        let top = max(minutes.flatMap { [$0.clicks, $0.launches, $0.matches] }.max() ?? 0, 1)
+        let names = [DashboardText.clicks, DashboardText.launches, DashboardText.matches]
+        html.element("figure") { html in
+            html.element("figcaption") { html in
+                for (index, name) in names.enumerated() {
+                    html.element("span", ["class": "k k\(index)"], name)
+                }
+            }
+            html.element(
+                "svg",
+                ["viewBox": "0 0 720 100", "role": "img", "class": "chart", "id": "live-chart"]
+            ) {
+                html in
+                html.element("title", DashboardText.perMinute)
+                for (minute, counts) in minutes.enumerated() {
+                    for (index, count) in [counts.clicks, counts.launches, counts.matches].enumerated() {
+                        let height = count * 100 / top
+                        html.element(
+                            "rect",
+                            [
+                                "class": "c\(index)", "x": "\(minute * 24 + index * 7)", "width": "6",
+                                "y": "\(100 - height)", "height": "\(height)",
+                            ]
+                        ) { $0.element("title", "\(names[index]): \(count)") }
+                    }
+                }
+            }
+        }
+    }
+
+    /// `GET /live/now`: the message of the stream with the newest rows, for pages that poll.
+    static func now(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> DashboardResult
+    {
+        let choice = try Choice(exchange)
+        let (feed, now) = (exchange.service.liveFeed, exchange.now)
+        try await exchange.store(await feed.catchUp(exchange.stores.exports, at: now))
+        let events = feed.events(after: 0, choice.contains).events.suffix(rowCount)
+        let json = message(events, feed.minutes(at: now, choice.contains), exchange.directory)
+        return .response(Response(.ok, fields: DashboardPage.fields, contentType: .json, body: json.bytes))
+    }
+
+    /// `GET /live/stream`: messages with new rows, as server-sent events.
+    static func stream(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> DashboardResult
+    {
+        let choice = try Choice(exchange)
+        guard exchange.service.liveFeed.openStream() else {
+            throw APIError(
+                status: .serviceUnavailable,
+                code: .unavailable,
+                message: DashboardText.tooManyStreams,
+                retryAfter: 5
+            )
+        }
+        var response = Response(
+            .ok,
+            fields: DashboardPage.fields,
+            contentType: ContentType("text/event-stream; charset=utf-8")
+        )
+        response.stream = LiveStream(exchange.service, exchange.stores, choice, visit)
+        return .response(response)
+    }
+
+    /// Returns the rows, oldest first, and the counts of each minute.
+    static func message(
+        _ events: some Sequence<LiveFeed.Event>,
+        _ minutes: [LiveFeed.Counts],
+        _ directory: Directory
+    ) -> JSONWriter {
+        JSONWriter.object { json in
+            json.objects("rows", Array(events)) { json, event in
+                json.member("id", event.id)
+                json.member("time", DashboardText.time(event.at))
+                json.member("what", event.text)
+                json.member("match", event.isMatch)
+                json.member("campaign", event.campaign ?? "–")
+                json.member("app", name(of: event.group, directory))
+            }
+            json.name("minutes")
+            json.array { json in
+                for counts in minutes {
+                    for count in [counts.clicks, counts.launches, counts.matches] { json.value(count) }
+                }
+            }
+        }
+    }
+}
+
+/// The stream of one live page, which asks the shared feed once a second.
+final class LiveStream: ResponseStream {
+    private let service: Service
+    private let stores: Stores
+    private let choice: LivePage.Choice
+    private let visit: DashboardVisit
+    private var last: Int?
+    private var minutes: [LiveFeed.Counts] = []
+    private var quietSeconds = 0
+    private var isInterrupted = false
+
+    init(_ service: Service, _ stores: Stores, _ choice: LivePage.Choice, _ visit: DashboardVisit) {
+        (self.service, self.stores, self.choice, self.visit) = (service, stores, choice, visit)
+    }
+
+    func next(atMost count: Int) async throws -> [UInt8]? {
+        let feed = service.liveFeed
+        while !isInterrupted, !service.isStopping {
+            if last != nil { try await Task.sleep(for: .seconds(1)) }
+            let now = service.clock.now()
+            guard try await isSignedIn(at: now) else { return nil }
+            try await feed.catchUp(stores.exports, at: now)
+            // The first message repeats rows of the page, which the script knows by their ids.
+            let isFirst = last == nil
+            let (events, newest) = feed.events(after: last ?? 0, choice.contains)
+            let latest = feed.minutes(at: now, choice.contains)
+            last = newest
+            quietSeconds += 1
+            if isFirst || !events.isEmpty || latest != minutes {
+                (minutes, quietSeconds) = (latest, 0)
+                let json = LivePage.message(
+                    events.suffix(LivePage.rowCount),
+                    latest,
+                    try stores.apps.directory()
+                )
+                return Array("data: ".utf8) + json.bytes + Array("\n\n".utf8)
+            }
+            if quietSeconds >= 15 {
+                quietSeconds = 0
+                return Array(":\n\n".utf8)
+            }
+        }
+        return nil
+    }
+
+    /// Whether the page's key is valid and, asked at times, whether its session has not ended.
+    private func isSignedIn(at now: Timestamp) async throws -> Bool {
+        if let key = visit.session.key {
+            guard try stores.apps.directory().keys.first(where: { $0.id == key })?.isValid(at: now) == true
+            else { return false }
+        }
+        guard quietSeconds % 5 == 0 else { return true }
+        return try await stores.sessions.session(visit.session.digest)?.isValid(at: now) == true
+    }
+
+    func interrupt() { isInterrupted = true }
+
+    func end() { service.liveFeed.closeStream() }
+}

@@ -1,0 +1,18 @@
+/// The sentences of the live page and of exports.
+extension DashboardText {
+    static let export = "Export"
+    static let asCurl = "As curl, with the service's address and an admin key in two variables"
+    static let asCommand = "As a command on the server"
+
+    static let liveTraffic = "Live"
+    static let newest = "Newest clicks and launches"
+    static let reload = "Reload"
+    static let perMinute = "Clicks, launches and matches of the last 30 minutes"
+    static let noneLive = "There was no traffic in the last 30 minutes. What happens now appears here."
+    static let liveNote = "The page follows the traffic of all servers by itself while it is visible."
+    static let liveHeadings = ["Time", "What", "Campaign", "App"]
+    static let tooManyStreams =
+        "64 live pages are open already, which is the limit. This page asks again every 5 seconds."
+    static let click = "Click"
+    static let robotClick = "Click of a robot"
+}

@@ -1,0 +1,40 @@
+internal import Attribution
+internal import HTTPServer
+
+/// `GET /admin/api/export/{file}`: a table as CSV or NDJSON, streamed to its end.
+enum StreamExport {
+    static let items = ["app", "since", "until"]
+
+    static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let parts = (exchange.parameter ?? "").split(separator: ".", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let table = ExportTable(rawValue: parts[0]),
+            let format = ExportFormat(rawValue: parts[1])
+        else {
+            let tables = ExportTable.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .notFound("There is no such export; ask for one of \(tables), followed by .csv or .ndjson")
+        }
+        var since: ExportCursor?
+        if let text = exchange.sentQueryItem("since") {
+            since = ExportCursor(text, of: table)
+            guard since != nil else {
+                throw .invalidField("since", "must be the cursor of a row of this table")
+            }
+        }
+        let until = try exchange.timeItem("until")
+        let app = try exchange.appItem()?.id
+        let stores = exchange.stores
+        var end = try await exchange.store(await stores.exports.end(of: table, at: exchange.now))
+        if let until { end = table.end(end, before: until) }
+        var first = ExportQuery(table, end: end)
+        (first.app, first.since) = (app, since)
+        var query: ExportQuery? = first
+        let body = PagedBody(startingWith: format.start(table.columnsWithCursor)) {
+            guard let wanted = query else { return nil }
+            let page = try await stores.exports.export(wanted)
+            query?.since = page.next
+            if page.next == nil { query = nil }
+            return page.rows.map { format.line($0, of: table) }.joined()
+        }
+        return Response(body, format.contentType, named: parts.joined(separator: "."))
+    }
+}

@@ -1,0 +1,142 @@
+public import Attribution
+
+/// The reads of exports, each in the order of its table.
+public protocol ExportRows: DirectoryReader, LinkPageRows {
+    /// Returns the number up to which no transaction can add a row to `clicks` or `checks` any more.
+    func exportEnd() throws(Failure) -> Int64
+
+    /// Feeds clicks to `body`, with the ids of their links, until it returns false.
+    func exportedClicks(
+        _ numbers: ClosedRange<Int64>,
+        _ body: (_ click: ClickRecord, _ link: LinkID?) -> Bool
+    ) throws(Failure)
+
+    /// Feeds checks, or only those with a match, to `body` until it returns false.
+    func exportedChecks(
+        _ numbers: ClosedRange<Int64>,
+        onlyMatches: Bool,
+        _ body: (JoinedCheck) -> Bool
+    ) throws(Failure)
+
+    /// Returns the links with the next numbers.
+    func exportedLinks(after number: Int64, atMost limit: Int) throws(Failure) -> [StoredLink]
+
+    /// Returns the first hour from `start` on in which a scope has counts.
+    func countedHour(of scope: Scope, from start: Timestamp) throws(Failure) -> Timestamp?
+
+    /// Returns the campaigns with counts in an hour, in the order of their bytes, after a name.
+    func countedCampaigns(of scope: Scope, in hour: Timestamp, after name: String, atMost limit: Int)
+        throws(Failure) -> [String]
+
+    /// Returns the counts of a campaign in an hour; an empty name stands for all campaigns together.
+    func counts(of scope: Scope, campaign: String, in hour: Timestamp) throws(Failure) -> [StoredCount]
+}
+
+/// A row of `counts`, without the campaign and the hour.
+public struct StoredCount: Sendable {
+    public let dimension: Int64
+    public let value: String
+    public let metric: String
+    public let count: Int64
+
+    public init(dimension: Int64, value: String, metric: String, count: Int64) {
+        (self.dimension, self.value, self.metric, self.count) = (dimension, value, metric, count)
+    }
+}
+
+extension DatabaseSession where Backend.Reader: ReportReader {
+    public func end(of table: ExportTable, at now: Timestamp) async throws(StoreError) -> ExportCursor {
+        switch table {
+        case .links: return .row(.max)
+        case .counters:
+            // What is counted in memory is written within a second, and clocks of servers differ by less.
+            let hour = CivilDate.floorDivide(now.milliseconds - 60_000, by: 3_600_000) * 3_600_000
+            return .count(CountCursor(hour: Timestamp(milliseconds: hour), scope: -1))
+        case .clicks, .checks, .matches:
+            try await loop.flushUpdates()
+            // This read must end before the snapshot of the first page begins.
+            return .row(
+                try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+                    try reader.exportEnd()
+                }
+            )
+        }
+    }
+
+    public func export(_ query: ExportQuery) async throws(StoreError) -> ExportPage {
+        try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+            try reader.export(query)
+        }
+    }
+}
+
+extension ExportRows {
+    fileprivate func export(_ query: ExportQuery) throws(Failure) -> ExportPage {
+        var builder = PageBuilder(query, try directorySnapshot())
+        switch (query.table, query.end) {
+        case (.counters, .count(let end)): try readCounts(&builder, through: end)
+        case (.links, .row): try readLinks(&builder)
+        case (_, .row(let end)):
+            guard let numbers = builder.numbers(through: end) else { break }
+            if query.table == .clicks {
+                try exportedClicks(numbers) { click, link in builder.add(click, link) }
+            } else {
+                try exportedChecks(numbers, onlyMatches: query.table == .matches) { builder.add($0) }
+            }
+        default: break
+        }
+        return builder.page
+    }
+
+    private func readLinks(_ builder: inout PageBuilder) throws(Failure) {
+        var (last, limit) = (builder.lastNumber, builder.query.limit)
+        while limit > 0 {
+            let links = try exportedLinks(after: last, atMost: limit)
+            for link in links {
+                guard let listing = try listing(link), builder.add(listing, link.number) else { return }
+            }
+            guard links.count == limit, let number = links.last?.number else { return }
+            last = number
+        }
+    }
+
+    private func readCounts(_ builder: inout PageBuilder, through end: CountCursor) throws(Failure) {
+        var next = CountCursor(hour: Timestamp(milliseconds: 0), scope: 0)
+        if case .count(let since)? = builder.query.since { next = since }
+        while true {
+            // The next hour in which any scope has counts, from the scope of the cursor on.
+            var hours: [(hour: Timestamp, scope: Scope)] = []
+            for scope in builder.scopes {
+                let hour =
+                    scope.number < next.scope ? next.hour.advanced(byMilliseconds: 3_600_000) : next.hour
+                if let hour = try countedHour(of: scope, from: hour) { hours.append((hour, scope)) }
+            }
+            guard let first = hours.min(by: { ($0.hour, $0.scope.number) < ($1.hour, $1.scope.number) })
+            else {
+                return
+            }
+            if first.hour != next.hour || first.scope.number != next.scope {
+                next = CountCursor(hour: first.hour, scope: first.scope.number)
+            }
+            guard next < end else { return }
+            guard try readHour(&builder, from: next, first.scope) else { return }
+            next = CountCursor(hour: next.hour, scope: next.scope + 1)
+        }
+    }
+
+    /// Adds the counts of a scope in an hour; returns false if the page is full.
+    private func readHour(_ builder: inout PageBuilder, from start: CountCursor, _ scope: Scope)
+        throws(Failure) -> Bool
+    {
+        let limit = 100
+        var campaigns = [start.campaign]
+        while let last = campaigns.last {
+            for campaign in campaigns {
+                let counts = try counts(of: scope, campaign: campaign, in: start.hour)
+                guard builder.add(counts, of: campaign, in: start.hour, scope) else { return false }
+            }
+            campaigns = try countedCampaigns(of: scope, in: start.hour, after: last, atMost: limit)
+        }
+        return true
+    }
+}

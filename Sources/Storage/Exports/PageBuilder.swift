@@ -1,0 +1,111 @@
+internal import Attribution
+
+/// A page of an export that gathers rows until it is full.
+struct PageBuilder {
+    let query: ExportQuery
+    private(set) var page = ExportPage()
+    private let apps: [Int64: AppID]
+
+    init(_ query: ExportQuery, _ snapshot: DirectoryCache.Snapshot) {
+        self.query = query
+        // Apps are read in the snapshot of the rows, so that every row has one.
+        apps = Dictionary(snapshot.numbers.map { ($1, $0) }) { first, _ in first }
+    }
+
+    /// The scopes of the query's app, or of all apps, in ascending order.
+    var scopes: [Scope] {
+        apps.filter { query.app == nil || query.app == $1 }.keys.sorted()
+            .flatMap { [Scope(app: $0, isTest: false), Scope(app: $0, isTest: true)] }
+    }
+
+    /// The number of the last row before the page.
+    var lastNumber: Int64 {
+        switch page.next ?? query.since {
+        case .row(let number): number
+        default: 0
+        }
+    }
+
+    /// The numbers of the rows that may be in the page; nil if there are none.
+    func numbers(through end: Int64) -> ClosedRange<Int64>? {
+        lastNumber < end ? (lastNumber + 1)...end : nil
+    }
+
+    /// Adds a row, unless the query excludes its app; returns whether the page has room for another one.
+    private mutating func add(_ cursor: ExportCursor, of app: AppID?, _ values: (AppID) -> [ExportValue])
+        -> Bool
+    {
+        page.next = nil
+        guard let app, query.app == nil || query.app == app else { return true }
+        page.rows.append(ExportRow(cursor, values(app)))
+        guard page.rows.count >= query.limit else { return true }
+        page.next = cursor
+        return false
+    }
+
+    mutating func add(_ click: ClickRecord, _ link: LinkID?) -> Bool {
+        let app = apps[click.scope.number >> 1]
+        return add(.row(click.number), of: app) { app in click.click(of: app, link: link).exportValues }
+    }
+
+    mutating func add(_ check: JoinedCheck) -> Bool {
+        let (record, table) = (check.record, query.table)
+        return add(.row(Int64(bitPattern: record.id.high)), of: apps[record.scope.number >> 1]) { app in
+            let isTest = record.scope.isTest
+            let (id, facts, campaign) = (record.id, record.facts, check.campaign)
+            return RecordedCheck(id: id, app: app, isTest: isTest, facts: facts, campaign: campaign)
+                .exportValues(of: table)
+        }
+    }
+
+    mutating func add(_ listing: LinkListing, _ number: Int64) -> Bool {
+        add(.row(number), of: listing.link.app) { _ in listing.exportValues }
+    }
+
+    /// Adds the counts of a campaign behind the query's cursor; returns whether the page has room for more.
+    mutating func add(_ counts: [StoredCount], of campaign: String, in hour: Timestamp, _ scope: Scope)
+        -> Bool
+    {
+        let app = apps[scope.number >> 1]
+        let rows = counts.map { count -> (cursor: CountCursor, count: Int64) in
+            var cursor = CountCursor(
+                hour: hour,
+                scope: scope.number,
+                campaign: campaign,
+                dimension: count.dimension
+            )
+            (cursor.value, cursor.metric) = (count.value, count.metric)
+            return (cursor, count.count)
+        }
+        for (cursor, count) in rows.sorted(by: { $0.cursor < $1.cursor }) {
+            if case .count(let since)? = query.since, cursor <= since { continue }
+            let hasRoom = add(.count(cursor), of: app) { app in
+                let dimension = Dimension(rawValue: cursor.dimension)?.word ?? String(cursor.dimension)
+                return [
+                    .time(hour), .text(app.text), .flag(scope.isTest), .text(campaign), .text(dimension),
+                    .text(cursor.value), .text(cursor.metric), .integer(count),
+                ]
+            }
+            guard hasRoom else { return false }
+        }
+        return true
+    }
+}
+
+extension Dimension {
+    /// The name of the dimension in exports.
+    var word: String {
+        switch self {
+        case .total: "total"
+        case .campaign: "campaign"
+        case .source: "source"
+        case .platform: "platform"
+        case .osVersion: "os_version"
+        case .method: "method"
+        case .timeToInstall: "time_to_install"
+        case .calibration: "calibration"
+        case .launch: "launch_group"
+        case .click: "click_group"
+        }
+    }
+}

@@ -1,0 +1,76 @@
+internal import Attribution
+internal import JSON
+internal import Server
+
+/// The command `afterlink export`.
+enum ExportTableCommand {
+    static let description = CommandDescription(
+        name: "export",
+        summary: "Write what is new in a table to files for a warehouse",
+        discussion: [
+            "Writes the rows since the last run to files such as DIR/date=2026-10-01/clicks-2026-10-01T12-000001.csv, one for"
+                + " each hour of recording and each run, and lists them in DIR/date=2026-10-01/clicks-manifest.ndjson with"
+                + " their rows and SHA-256. A run without new rows writes no file. Reads the database itself, also while it is"
+                + " served.",
+            "A file that the manifest lists is whole and never changes. FILE remembers where the next run continues: after a"
+                + " kill at any time, it neither repeats nor loses a row. Keep one FILE for each table and directory.",
+            "The tables: clicks; checks, each with the number of checks that it stands for as weight; matches; counters of"
+                + " closed hours; and links, of which each file has all. No column has a fingerprint, an address or a user"
+                + " agent. On PostgreSQL, rows appear half a minute after they were recorded.",
+        ],
+        options: CommandOption.table([
+            "table clicks|checks|matches|links|counters": "The table.",
+            "format csv|ndjson": "The form. Default: csv.",
+            "to DIR": "The directory, which is created if its parent exists.",
+            "state FILE": "The file that remembers the last row.",
+            "app APP": "Only rows of this app, by id or name.",
+        ]) + [.jsonObject],
+        settings: CommandDatabase.settings,
+        examples: [
+            "afterlink export --table clicks --to exports --state exports/clicks.state":
+                "Write the clicks since the last run, for example every hour."
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws {
+        let arguments = invocation.arguments
+        let tables = ExportTable.allCases.map(\.rawValue).joined(separator: ", ")
+        let table = try arguments.read("table", "must be one of \(tables)") { ExportTable(rawValue: $0) }
+        let format = try format(arguments)
+        guard let table, let directory = arguments.value("to"), let state = arguments.value("state") else {
+            throw CommandFailure.usage("An export needs a table, a directory and a state file.")
+                .advising("Write `afterlink export --table clicks --to DIR --state FILE`.")
+        }
+        let database = try CommandDatabase.open(invocation, for: .reading)
+        defer { database.close() }
+        let app = try AppChoice.named(arguments, in: database.directory())?.id
+        let now = WallClock.system.now()
+        let folder = ExportFolder(
+            directory: directory,
+            statePath: state,
+            table: table,
+            format: format,
+            app: app
+        )
+        let files = try await folder.run(database.exports, at: now)
+        let rows = files.map(\.rows).reduce(0, +)
+        let text =
+            files.isEmpty
+            ? "Nothing is new in \(table.rawValue).\n"
+            : "Wrote \(rows) rows of \(table.rawValue) to \(files.count) files in \(directory).\n"
+        let json = JSONWriter.text { json in
+            json.member("rows", Int64(rows))
+            json.objects("files", files) { $1.write(to: &$0) }
+        }
+        invocation.show(text, json: json)
+    }
+
+    private static func format(_ arguments: Arguments) throws -> ExportFormat {
+        guard arguments.value("format") != "parquet" else {
+            throw CommandFailure.usage("Parquet is not built yet.")
+                .advising("Write csv or ndjson; DuckDB and pyarrow read both and write Parquet.")
+        }
+        return try arguments.read("format", "must be csv or ndjson") { ExportFormat(rawValue: $0) } ?? .csv
+    }
+}

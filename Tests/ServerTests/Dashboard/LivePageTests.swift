@@ -1,0 +1,82 @@
+import Attribution
+import Foundation
+import Testing
+
+/// The live page, its stream, and what it shows.
+@Suite("The live page")
+struct LivePageTests {
+    private let service: TestService
+    private let browser: DashboardBrowser
+
+    init() async throws {
+        service = try await TestService()
+        browser = await DashboardBrowser.signedIn(to: service)
+    }
+
+    private func click(_ number: Int) async {
+        let fingerprint = String(repeating: "\(number)", count: 64)
+        await service.click(
+            #"{"fingerprint":"\#(fingerprint)","deeplink_url":"myapp://p","campaign_key":"<b>\#(number)"}"#
+        )
+    }
+
+    private func message(_ address: String) async throws -> (rows: [[String: Any]], minutes: [Int]) {
+        let answer = await browser.get(address)
+        let body =
+            address.hasPrefix("/live/stream")
+            ? Array(answer.body.dropFirst("data: ".utf8.count)) : answer.body
+        let json = try #require(try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any])
+        return (try #require(json["rows"] as? [[String: Any]]), try #require(json["minutes"] as? [Int]))
+    }
+
+    @Test("lists clicks and launches of the last half hour, each with a link to its reasons")
+    func lists() async throws {
+        #expect(await browser.get("/live").text.contains("There was no traffic in the last 30 minutes"))
+        await click(1)
+        await service.check(String(repeating: "1", count: 64))
+        service.clock.advance(seconds: 60)
+        await service.check(String(repeating: "2", count: 64))
+        let page = await browser.get("/live").text
+        let rows = PageMarkup.table("Newest clicks and launches", in: page).dropFirst()
+        #expect(Set(rows.map { $0[1] }) == ["Click", "Match", "No match: no click"] && rows.count == 3)
+        #expect(page.contains("&lt;b&gt;1") && !page.contains("<b>1"))
+        #expect(page.contains("href=\"/launches/clk_") && page.contains("href=\"/launches/chk_"))
+        #expect(!page.contains("There was no traffic"))
+        service.clock.advance(seconds: 1)
+        let (messages, minutes) = try await message("/live/now")
+        #expect(messages.count == 3 && minutes.count == 90)
+        #expect(Array(minutes.suffix(6)) == [1, 1, 1, 0, 1, 0])
+        service.clock.advance(seconds: 1860)
+        #expect(try await message("/live/now").minutes.allSatisfy { $0 == 0 })
+    }
+
+    @Test("separates test traffic from live traffic")
+    func separatesTests() async throws {
+        await click(1)
+        #expect(try await message("/live/now?test=true").rows.isEmpty)
+        #expect(try await message("/live/now?test=false").rows.count == 1)
+        #expect(try await message("/live/now?app=\(service.app.text)").rows.count == 1)
+        #expect(await browser.get("/live?test=maybe").status == 400)
+    }
+
+    @Test("streams events, to at most 64 pages at once")
+    func streams() async throws {
+        await click(1)
+        let answer = await browser.get("/live/stream")
+        #expect(answer.status == 200 && answer.fieldLines.contains("Content-Type: text/event-stream"))
+        #expect(answer.text.hasSuffix("\n\n"))
+        #expect(try await message("/live/stream").rows.count == 1)
+        // Each stream of this test has ended, so that there is room for another one.
+        for _ in 0..<70 { #expect(await browser.get("/live/stream?test=true").status == 200) }
+        let isFull = await service.whileStreamsAreOpen(64, browser) { await browser.get("/live/stream") }
+        isFull.expect(503, holds: ["64 live pages are open already", "Retry-After: 5"])
+        #expect(await browser.get("/live/stream").status == 200)
+    }
+
+    @Test("needs a session")
+    func needsSession() async {
+        for path in ["/live", "/live/now", "/live/stream"] {
+            #expect(await DashboardBrowser(service).get(path).status == 303)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Attribution
+import Foundation
+import Server
+import Testing
+
+/// The files and the lines to copy under the panels of the dashboard.
+@Suite("Exports of panels")
+struct PanelFileTests {
+    private let service: TestService
+    private let browser: DashboardBrowser
+
+    init() async throws {
+        service = try await TestService()
+        browser = await DashboardBrowser.signedIn(to: service)
+        for number in 1...3 {
+            let fingerprint = String(repeating: "\(number)", count: 64)
+            let campaign = number == 3 ? "-2" : "Spring"
+            await service.click(
+                #"{"fingerprint":"\#(fingerprint)","deeplink_url":"myapp://p","campaign_key":"\#(campaign)"}"#
+            )
+        }
+        for number in 1...5 { await service.check(String(repeating: "\(number)", count: 64)) }
+    }
+
+    private func table(_ address: String) async throws -> [[String]] {
+        let answer = await browser.get(address)
+        #expect(answer.status == 200 && answer.fieldLines.contains("attachment; filename=\"afterlink-"))
+        var reader = CSVReader(answer.body)
+        var rows: [[String]] = []
+        while let record = try reader.next() { rows.append(record.cells) }
+        return rows
+    }
+
+    @Test("have the figures that the overview shows")
+    func overview() async throws {
+        let page = await browser.get("/?period=day").text
+        let figures = try await table("/export/overview.csv?period=day&panel=figures")
+        #expect(figures[1].prefix(2) == ["Clicks", "3.0"] && page.contains("<dd class=\"figure\">3</dd>"))
+        let campaigns = try await table("/export/overview.csv?period=day&panel=campaigns")
+        #expect(
+            campaigns.map { $0.prefix(3).joined(separator: "|") } == [
+                "name|clicks|matches", "Spring|2|2", "'-2|1|1",
+            ]
+        )
+        let shown = PageMarkup.table("Campaigns", in: page).dropFirst()
+        #expect(shown.map { $0.prefix(3).joined(separator: "|") } == ["Spring|2|2", "-2|1|1"])
+        #expect(
+            try await table("/export/overview.csv?period=day&panel=reasons") == [
+                ["reason", "launches"], ["no_click", "2"],
+            ]
+        )
+        let series = try await table("/export/overview.csv?period=day&panel=series").dropFirst()
+        let chart = PageMarkup.table(
+            "Clicks, launches and matches, \(service.clock.now.iso8601.prefix(10))",
+            in: page
+        )
+        #expect(
+            series.map { $0.dropFirst().joined(separator: "|") }
+                == chart.dropFirst().map {
+                    $0.dropFirst().joined(separator: "|").replacing("–", with: "")
+                }
+        )
+        #expect(try await table("/export/overview.csv?period=day&test=true&panel=campaigns").count == 1)
+    }
+
+    @Test("have the launches that the page's filters choose, in both forms")
+    func launches() async throws {
+        let all = try await table("/export/launches.csv?period=day")
+        #expect(all[0] == ExportTable.checks.columns && all.count == 6)
+        let some = try await table(
+            "/export/launches.csv?period=day&outcome=no_match&before=chk_x&app=\(service.app.text)"
+        )
+        #expect(some.dropFirst().map { $0[4] } == ["no_match", "no_match"])
+        let json = await browser.get("/export/launches.json?period=day&outcome=no_match")
+        let objects = try #require(
+            try JSONSerialization.jsonObject(with: Data(json.body)) as? [[String: Any]]
+        )
+        #expect(objects.map { $0["reason"] as? String } == ["no_click", "no_click"])
+        #expect(json.fieldLines.contains("Content-Type: application/json"))
+        let none = await browser.get("/export/launches.json?test=true")
+        #expect(try JSONSerialization.jsonObject(with: Data(none.body)) as? [Int] == [])
+    }
+
+    @Test("stand under each panel with its filters, and so do the lines for curl and the command")
+    func lines() async throws {
+        let page = await browser.get("/?period=day&test=false").text
+        #expect(page.contains(#"href="/export/overview.csv?period=day&amp;test=false&amp;panel=figures""#))
+        #expect(
+            page.contains(#"href="/export/overview.json?period=day&amp;test=false&amp;panel=os_versions""#)
+        )
+        let day = service.clock.now.iso8601.prefix(10)
+        #expect(page.contains("afterlink stats --from \(day)T00:00:00.000Z --to "))
+        #expect(page.contains("/admin/stats?from=\(day)T00"))
+        let launches = await browser.get("/launches?campaign=it%27s&period=day").text
+        #expect(launches.isEmpty == false)
+        let found = await browser.get("/launches?outcome=no_match&period=day").text
+        #expect(found.contains("/admin/api/checks?from=") && found.contains("outcome=no_match"))
+        #expect(found.contains("$AFTERLINK_KEY"))
+    }
+
+    @Test("need a session and a known name")
+    func refusals() async {
+        for address in ["/export/overview.csv?panel=x", "/export/overview.csv"] {
+            #expect(await browser.get(address).status == 400)
+        }
+        for address in ["/export/overview.xls?panel=figures", "/export/secrets.csv", "/export/x"] {
+            #expect(await browser.get(address).status == 404)
+        }
+        let answer = await DashboardBrowser(service).get("/export/launches.csv")
+        #expect(answer.status == 303 && answer.fieldLines.contains("Location: /sign-in?next="))
+    }
+}

@@ -1,0 +1,128 @@
+import Attribution
+import Foundation
+import HTTPServer
+import Server
+import Testing
+
+/// The export of tables by the API.
+@Suite("Exports")
+struct ExportTests {
+    private let service: TestService
+
+    init() async throws { service = try await TestService() }
+
+    private func export(_ file: String, _ query: String? = nil, _ kind: KeyKind = .admin) async -> Answer {
+        await service.send(.get, "/admin/api/export/\(file)", query: query, fields: service.bearer(kind))
+    }
+
+    private func click(_ number: Int, campaign: String = "Spring") async {
+        let fingerprint = String(repeating: "\(number)", count: 64)
+        let body = #"{"fingerprint":"\#(fingerprint)","deeplink_url":"myapp://promo/\#(number)","#
+        #expect(await service.click(body + #""campaign_key":"\#(campaign)"}"#).status == 201)
+    }
+
+    private func records(_ text: String) throws -> [[String: String]] {
+        var reader = CSVReader(Array(text.utf8))
+        let names = try #require(try reader.next()).cells
+        var records: [[String: String]] = []
+        while let record = try reader.next() {
+            #expect(record.cells.count == names.count)
+            records.append(Dictionary(uniqueKeysWithValues: zip(names, record.cells)))
+        }
+        return records
+    }
+
+    @Test("CSV and NDJSON have the same rows, and a cursor continues behind its row")
+    func formsAgree() async throws {
+        for number in 1...7 { await click(number, campaign: number == 1 ? "=1+1" : "Spring") }
+        let answer = await export("clicks.csv")
+        answer.expect(
+            200,
+            holds: ["Content-Type: text/csv", "Content-Disposition: attachment; filename=\"clicks.csv\""]
+        )
+        let rows = try records(answer.text)
+        #expect(rows.count == 7 && rows[0]["campaign"] == "'=1+1" && rows[1]["campaign"] == "Spring")
+        #expect(answer.text.hasPrefix("cursor,id,app,test,clicked_at,"))
+        let lines = await export("clicks.ndjson").text.split(separator: "\n")
+        let objects = try lines.map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        #expect(objects.map { $0["id"] as? String } == rows.map { $0["id"] })
+        #expect(objects.map { $0["cursor"] as? String } == rows.map { $0["cursor"] })
+        #expect(objects[0]["campaign"] as? String == "=1+1" && objects[0]["link"] is NSNull)
+        #expect(objects[0]["test"] as? Bool == false)
+        let cursor = try #require(rows[3]["cursor"])
+        let rest = try records(await export("clicks.csv", "since=\(cursor)").text)
+        #expect(rest == Array(rows[4...]))
+        let time = service.clock.now.iso8601
+        #expect(try records(await export("clicks.csv", "until=\(time)").text).isEmpty)
+        service.clock.advance(seconds: 1)
+        await click(8)
+        #expect(try records(await export("clicks.csv", "until=\(service.clock.now.iso8601)").text) == rows)
+        #expect(try records(await export("clicks.csv", "app=\(service.app.text)").text).count == 8)
+    }
+
+    @Test("no table has a fingerprint, an address or a user agent")
+    func hidesVisitors() async throws {
+        await click(1)
+        await service.check(String(repeating: "1", count: 64))
+        await service.check(String(repeating: "2", count: 64))
+        service.clock.advance(seconds: 7200)
+        for table in ExportTable.allCases {
+            let text = await export("\(table.rawValue).ndjson").text
+            #expect(table == .links || !text.isEmpty)
+            for secret in ["1111111111", "2222222222", "127.0.0.1", "Mozilla"] {
+                #expect(!text.contains(secret), "\(table)")
+            }
+        }
+        let matches = try records(await export("matches.csv").text)
+        #expect(matches.count == 1 && matches[0]["campaign"] == "Spring" && matches[0]["method"] != "")
+        let checks = try records(await export("checks.csv").text)
+        #expect(checks.map { $0["outcome"] } == ["match", "no_match"] && checks[1]["weight"] == "1")
+    }
+
+    @Test("counters are those of the statistics, for closed hours alone")
+    func counters() async throws {
+        for number in 1...3 { await click(number) }
+        #expect(try records(await export("counters.csv").text).isEmpty)
+        service.clock.advance(seconds: 7200)
+        let rows = try records(await export("counters.csv").text)
+        let clicks = rows.filter { $0["metric"] == "clicks" && $0["dimension"] == "total" }
+        #expect(clicks.map { $0["campaign"] } == ["", "Spring"] && clicks.allSatisfy { $0["count"] == "3" })
+    }
+
+    @Test("links are exported with all their fields")
+    func links() async throws {
+        let body = #"{"slug":"spring","destination":"myapp://promo","title":"+49","tags":["a","b"]}"#
+        let answer = await service.send(
+            .post,
+            "/admin/api/links",
+            fields: service.bearer(.admin).merging(["Content-Type": "application/json"]) { $1 },
+            body: body
+        )
+        #expect(answer.status == 201)
+        let rows = try records(await export("links.csv").text)
+        #expect(rows.count == 1 && rows[0]["slug"] == "spring" && rows[0]["title"] == "'+49")
+        #expect(rows[0]["tags"] == "a, b" && rows[0]["clicks"] == "0")
+    }
+
+    @Test(
+        "wrong calls are refused with a reason",
+        arguments: [
+            ("clicks.parquet", nil, 404, "followed by .csv or .ndjson"),
+            ("secrets.csv", nil, 404, "one of clicks"),
+            ("clicks", nil, 404, "one of clicks"),
+            ("clicks.csv", "since=x", 400, "cursor of a row of this table"),
+            ("counters.csv", "since=12", 400, "cursor of a row of this table"),
+            ("clicks.csv", "until=tomorrow", 400, "must be a date"),
+            ("clicks.csv", "app=x", 400, "must be the id"),
+            ("clicks.csv", "limit=3", 400, "takes no query parameter"),
+        ] as [(String, String?, Int, String)]
+    )
+    func refusals(_ file: String, _ query: String?, _ status: Int, _ text: String) async {
+        await export(file, query).expect(status, holds: [text])
+    }
+
+    @Test("only an admin key opens exports", arguments: [KeyKind.app, .server, .test])
+    func keys(_ kind: KeyKind) async { #expect(await export("clicks.csv", nil, kind).status == 403) }
+}
