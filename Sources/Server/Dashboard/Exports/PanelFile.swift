@@ -165,7 +165,7 @@ extension OverviewPage {
     {
         let query = filter.query(filter.span)
         let slice = query.slice.flatMap { slice in
-            CountedValue.words.first { $0.0 == slice.dimension }.map { ($0.1, slice.name) }
+            CountedValue.words.first { $0.0 == slice.dimension }.map { ($0.1, slice.value) }
         }
         let items =
             [
