@@ -39,7 +39,9 @@ struct StatisticsTests {
                 Dictionary(report.byPlatform.map { ($0.name, $0.counts) }) { first, _ in first }
                     == model.platforms
             )
-            #expect(report.series == model.series(granularity))
+            let counts = report.series.map { StatisticsReport.Period(start: $0.start, counts: $0.counts) }
+            #expect(counts == model.series(granularity))
+            #expect(report.series.reduce(.zero) { $0 + $1.expected } == report.expected)
             #expect(report.timeToInstall == model.delays)
             #expect(report.liveClicks == model.liveClicks(at: clock.now))
         }

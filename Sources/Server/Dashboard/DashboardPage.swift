@@ -124,12 +124,17 @@ struct DashboardPage {
 
 /// The pages in the navigation.
 enum DashboardSection: CaseIterable {
-    case overview, launches
+    case overview, launches, campaigns, matching, domains, system, trial
 
     var path: String {
         switch self {
         case .overview: "/"
         case .launches: "/launches"
+        case .campaigns: "/campaigns"
+        case .matching: "/matching"
+        case .domains: "/domains"
+        case .system: "/system"
+        case .trial: "/try"
         }
     }
 
@@ -138,6 +143,11 @@ enum DashboardSection: CaseIterable {
         switch self {
         case .overview: "o"
         case .launches: "l"
+        case .campaigns: "c"
+        case .matching: "m"
+        case .domains: "d"
+        case .system: "y"
+        case .trial: "t"
         }
     }
 
@@ -145,6 +155,11 @@ enum DashboardSection: CaseIterable {
         switch self {
         case .overview: DashboardText.overview
         case .launches: DashboardText.launches
+        case .campaigns: DashboardText.campaigns
+        case .matching: DashboardText.matching
+        case .domains: DashboardText.domains
+        case .system: DashboardText.system
+        case .trial: DashboardText.trial
         }
     }
 }

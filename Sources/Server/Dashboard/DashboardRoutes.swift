@@ -16,6 +16,13 @@ extension Routes {
             page("/", OverviewPage.make),
             page("/launches", LaunchesPage.make),
             page("/launches/{id}", LaunchPage.make),
+            page("/campaigns", CampaignsPage.make),
+            page(OneCampaignPage.path, OneCampaignPage.make),
+            page("/matching", MatchingPage.make),
+            page("/domains", DomainsPage.make),
+            page("/system", SystemPage.make),
+            page("/try", TrialPage.make),
+            action("/try", TrialPage.run),
             open(.get, "/files/{name}", DashboardFile.respond),
             // This route takes every other path.
             page("/{path...}") { _, _ throws(APIError) in throw .notFound(DashboardText.noPage) },

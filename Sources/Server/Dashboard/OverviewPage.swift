@@ -32,8 +32,14 @@ enum OverviewPage {
                     writeFirstSteps(to: &html)
                     return
                 }
-                writeFigures(report, earlier, filter, to: &html)
-                chart(report, filter).write(to: &html)
+                let span = earlier.map { _ in filter.span.earlier.text }
+                html.figures(figures((report, earlier)), comparedWith: span)
+                let chart = filter.figures(
+                    DashboardText.chartTitle(filter.span.text),
+                    of: report,
+                    DashboardText.traffic(hasLaunches: true)
+                )
+                LineChart(figures: chart).write(to: &html)
                 writePanels(report, visit, to: &html)
             }
         )
@@ -71,82 +77,19 @@ enum OverviewPage {
 
 /// The figures, the chart and the panels.
 extension OverviewPage {
-    /// A figure: its name, its text, and its number for the comparison.
-    private struct Figure {
-        let name: String
-        let text: String
-        let number: Double?
-        let earlier: Double?
-    }
-
-    private static func writeFigures(
-        _ report: StatisticsReport,
-        _ earlier: StatisticsReport?,
-        _ filter: DashboardFilter,
-        to html: inout HTML
-    ) {
-        func figure(
-            _ name: String,
-            _ text: (Double?) -> String,
-            _ number: (StatisticsReport) -> Double?
-        ) -> Figure {
-            let value = number(report)
-            return Figure(name: name, text: text(value), number: value, earlier: earlier.flatMap(number))
-        }
-        let whole = { (value: Double?) in DashboardText.count(value.map { Int64($0) }) }
-        let figures = [
-            figure(DashboardText.clicks, whole) { Double($0.totals[.clicks] ?? 0) },
-            figure(DashboardText.launches, whole) { Double($0.totals.launches) },
-            figure(DashboardText.matches, whole) { Double($0.totals[.matches] ?? 0) },
-            figure(DashboardText.matchRate, DashboardText.percent) { StatisticsBody.matchRate($0.totals) },
-            figure(DashboardText.medianTime, DashboardText.duration) { $0.timeToInstall.quantile(0.5) },
-            figure(DashboardText.expected, DashboardText.decimal) { $0.expected.count },
+    private static func figures(_ reports: (StatisticsReport, StatisticsReport?)) -> [Figure] {
+        [
+            Figure(DashboardText.clicks, Figure.whole, of: reports) { Double($0.totals[.clicks] ?? 0) },
+            Figure(DashboardText.launches, Figure.whole, of: reports) { Double($0.totals.launches) },
+            Figure(DashboardText.matches, Figure.whole, of: reports) { Double($0.totals[.matches] ?? 0) },
+            Figure(DashboardText.matchRate, DashboardText.percent, of: reports) {
+                StatisticsBody.matchRate($0.totals)
+            },
+            Figure(DashboardText.medianTime, DashboardText.duration, of: reports) {
+                $0.timeToInstall.quantile(0.5)
+            },
+            Figure(DashboardText.expected, DashboardText.decimal, of: reports) { $0.expected.count },
         ]
-        html.element("dl", ["class": "figures"]) { html in
-            for figure in figures {
-                html.element("div") { html in
-                    html.element("dt", figure.name)
-                    html.element("dd", ["class": "figure"], figure.text)
-                    guard earlier != nil else { return }
-                    let change = DashboardText.change(from: figure.earlier, to: figure.number)
-                    html.element("dd", ["class": "change"], change)
-                }
-            }
-        }
-        if earlier != nil {
-            html.element("p", ["class": "note"], DashboardText.compared(with: filter.span.earlier.text))
-        }
-    }
-
-    private static func chart(_ report: StatisticsReport, _ filter: DashboardFilter) -> LineChart {
-        let counts = Dictionary(report.series.map { ($0.start, $0.counts) }) { first, _ in first }
-        let starts = filter.span.starts.filter { $0 <= filter.now }
-        // There was nothing to count before the interval in which the first app was created.
-        let length: Int64 = filter.span.interval == .hour ? 3_600_000 : DashboardSpan.dayMilliseconds
-        let first = filter.firstData.advanced(byMilliseconds: -length)
-        func series(_ name: String, _ count: (Counts) -> Int64) -> LineChart.Series {
-            let values = starts.map { start -> Int64? in
-                if let counts = counts[start] { return count(counts) }
-                return start <= first ? nil : 0
-            }
-            return LineChart.Series(name: name, values: values)
-        }
-        let end = starts.last?.advanced(byMilliseconds: length)
-        return LineChart(
-            title: DashboardText.chartTitle(filter.span.text),
-            labels: starts.map { label($0, filter.span.interval) },
-            series: [
-                series(DashboardText.clicks) { $0[.clicks] ?? 0 },
-                series(DashboardText.launches) { $0.launches },
-                series(DashboardText.matches) { $0[.matches] ?? 0 },
-            ],
-            isRunning: end.map { $0 > filter.now } ?? false
-        )
-    }
-
-    private static func label(_ start: Timestamp, _ interval: StatisticsQuery.Interval) -> String {
-        let text = start.iso8601
-        return String(interval == .hour ? text.dropFirst(11).prefix(5) : text.prefix(10))
     }
 
     private static func writePanels(
@@ -155,34 +98,17 @@ extension OverviewPage {
         to html: inout HTML
     ) {
         html.element("div", ["class": "panels"]) { html in
-            for (title, groups, filterName) in [
-                (DashboardText.campaigns, report.byCampaign, "campaign"),
-                (DashboardText.sources, report.bySource, nil),
-                (DashboardText.platforms, report.byPlatform, nil),
-                (DashboardText.osVersions, report.byOSVersion, nil),
-            ] as [(String, [StatisticsReport.Group], String?)] where !groups.isEmpty {
-                let most = groups.map { $0.counts[.clicks] ?? 0 }.max() ?? 0
-                html.table(title, [title] + DashboardText.panelHeadings, groups.prefix(rowCount)) {
-                    html,
-                    group in
-                    html.element("th", ["scope": "row"]) { html in
-                        if let filterName {
-                            let address = visit.address.page("/launches").with(filterName, group.name)
-                            html.link(address, group.name)
-                        } else {
-                            html.text(group.name)
-                        }
-                    }
-                    let clicks = group.counts[.clicks] ?? 0
-                    html.element("td", ["class": "n"]) { html in
-                        html.bar(clicks, of: most)
-                        html.text(DashboardText.count(clicks))
-                    }
-                    html.number(DashboardText.count(group.counts[.matches] ?? 0))
-                    html.number(DashboardText.percent(StatisticsBody.matchRate(group.counts)))
-                }
-            }
+            let page = visit.address.page(OneCampaignPage.path)
+            let campaigns = Array(report.byCampaign.prefix(rowCount))
+            html.panel(DashboardText.campaigns, campaigns, address: { page.with("campaign", $0) })
+            html.panel(DashboardText.sources, Array(report.bySource.prefix(rowCount)))
+            html.panel(DashboardText.platforms, report.byPlatform)
+            html.panel(DashboardText.osVersions, Array(report.byOSVersion.prefix(rowCount)))
             writeReasons(report.totals, visit, to: &html)
+        }
+        if let times = report.timeToInstall.figures(title: DashboardText.timesToInstall) {
+            html.element("h2", DashboardText.timesToInstall)
+            ColumnChart(figures: times).write(to: &html)
         }
     }
 

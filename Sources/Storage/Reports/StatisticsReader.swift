@@ -6,6 +6,10 @@ public protocol StatisticsRows {
 
     /// Adds up the counts of a query.
     func add(_ query: CountQuery, to sum: inout CountSum) throws(Failure)
+    /// Adds up the counts of several campaigns, each as ``add(_:to:)`` does with the query's own campaign.
+    func add(_ query: CountQuery, of campaigns: [String], to sums: inout [String: CountSum]) throws(Failure)
+    /// Returns the servers that share the database; empty for a database that only one process writes to.
+    func runningServers() throws(Failure) -> [RunningServer]
     /// Returns the starts of the spans in which anything of a scope was counted.
     func countedPeriods(of spans: CountedSpans, in scope: Scope) throws(Failure) -> [Timestamp]
     /// Returns the campaigns with the most clicks of one span.
@@ -22,6 +26,25 @@ public protocol StatisticsRows {
     /// Returns the number of checks that left no record because there were too many.
     func unrecordedCheckCount() throws(Failure) -> Int64
     func databaseByteCount() throws(Failure) -> Int64
+}
+
+extension StatisticsRows {
+    public func add(_ query: CountQuery, of campaigns: [String], to sums: inout [String: CountSum])
+        throws(Failure)
+    {
+        for campaign in campaigns {
+            let (dimension, spans) = (query.dimension, query.spans)
+            let single = CountQuery(
+                scope: query.scope,
+                campaign: campaign,
+                dimension: dimension,
+                spans: spans
+            )
+            try add(single, to: &sums[campaign, default: CountSum()])
+        }
+    }
+
+    public func runningServers() throws(Failure) -> [RunningServer] { [] }
 }
 
 /// Makes a report from counts, so that its cost grows with the values and spans of the query, and not with the clicks.
@@ -144,7 +167,8 @@ private struct StatisticsReader<Reader: ReportReader> {
         return periods.sorted { $0.key < $1.key }.compactMap { period in
             let counts = period.value.counts()
             guard !counts.isEmpty else { return nil }
-            return StatisticsReport.Period(start: Timestamp(milliseconds: period.key), counts: counts)
+            let start = Timestamp(milliseconds: period.key)
+            return StatisticsReport.Period(start: start, counts: counts, expected: period.value.expected())
         }
     }
 
