@@ -302,6 +302,11 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
     func statistics(_ query: StatisticsQuery, at: Timestamp) throws(StoreError) -> StatisticsReport {
         throw failure
     }
+    func campaigns(_ query: CampaignQuery) throws(StoreError) -> CampaignPage { throw failure }
+    func matchRates(of app: AppID, days: Int, at now: Timestamp) throws(StoreError) -> DriftHistory {
+        throw failure
+    }
+    func runningServers() throws(StoreError) -> [RunningServer] { throw failure }
     func countCollisions(
         of app: AppID,
         isTest: Bool,

@@ -51,7 +51,9 @@ struct StatisticsTests {
                         ?? .init()
                 )
             }
-            #expect(report.series == model.series(granularity))
+            let series = report.series.map { StatisticsReport.Period(start: $0.start, counts: $0.counts) }
+            #expect(series == model.series(granularity))
+            #expect(report.series.reduce(.zero) { $0 + $1.expected } == report.expected)
             #expect(report.timeToInstall == model.delays)
             #expect(report.liveClicks == model.liveClicks(at: clock.now))
         }

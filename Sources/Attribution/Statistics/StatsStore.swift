@@ -151,9 +151,11 @@ public struct StatisticsReport: Equatable, Sendable {
     public struct Period: Equatable, Sendable {
         public var start: Timestamp
         public var counts: Counts
-        public init(start: Timestamp, counts: Counts) {
+        public var expected: ExpectedConversions
+        public init(start: Timestamp, counts: Counts, expected: ExpectedConversions = .zero) {
             self.start = start
             self.counts = counts
+            self.expected = expected
         }
     }
 
@@ -205,6 +207,22 @@ public struct StatisticsReport: Equatable, Sendable {
 public protocol StatsStore {
     /// Returns the statistics of a query, including everything recorded before the call.
     func statistics(_ query: StatisticsQuery, at now: Timestamp) async throws(StoreError) -> StatisticsReport
+
+    /// Returns a page of the campaigns of a span, including everything recorded before the call.
+    func campaigns(_ query: CampaignQuery) async throws(StoreError) -> CampaignPage
+
+    /// Returns the daily counts of an app's groups of live launches and clicks, before they are pooled.
+    ///
+    /// - Parameters:
+    ///   - app: the app.
+    ///   - days: the number of days to read; the days before are empty.
+    ///   - now: the time of the call; the newest day ends with the last complete span of six hours.
+    /// - Returns: the counts; empty if there is no such app.
+    /// - Throws: if the store cannot be read.
+    func matchRates(of app: AppID, days: Int, at now: Timestamp) async throws(StoreError) -> DriftHistory
+
+    /// Returns the servers that share the database; empty for a database that only one process writes to.
+    func runningServers() async throws(StoreError) -> [RunningServer]
 
     /// Counts the fingerprint sharing of an app's clicks; the time grows with the number of stored clicks.
     ///

@@ -26,6 +26,47 @@ extension PostgreSQLReader {
         """
     )
 
+    /// Reads all campaigns at once: each question would cost a round trip.
+    func add(_ query: CountQuery, of campaigns: [String], to sums: inout [String: CountSum])
+        throws(PostgreSQLError)
+    {
+        let (dimension, span) = (query.dimension.rawValue, query.spans.granularity.rawValue)
+        let (first, end) = (query.spans.first.milliseconds, query.spans.end.milliseconds)
+        let rows = try all(Self.campaignSums, query.scope.number, campaigns, dimension, span, first, end) {
+            row throws(PostgreSQLError) in
+            (
+                campaign: row.get("campaign") as String, value: row.get("value") as String,
+                metric: row.get("metric") as String, count: row.get("count") as Int64
+            )
+        }
+        for row in rows { sums[row.campaign, default: CountSum()].add(row.count, row.metric, of: row.value) }
+    }
+
+    private static let campaignSums = PreparedStatement(
+        """
+        SELECT campaign, value, metric, sum(count)::int8 AS count FROM counts
+        WHERE scope = $1 AND campaign = ANY ($2) AND dimension = $3 AND span = $4 AND period >= $5 AND period < $6
+        GROUP BY campaign, value, metric
+        """
+    )
+
+    func runningServers() throws(PostgreSQLError) -> [RunningServer] {
+        try all(Self.servers) { row throws(PostgreSQLError) in
+            RunningServer(
+                number: row.get("number"),
+                version: row.get("version"),
+                seenAt: Timestamp(milliseconds: row.get("seen_at"))
+            )
+        }
+    }
+
+    private static let servers = PreparedStatement(
+        """
+        SELECT number::int8, version, (extract(epoch FROM seen_at) * 1000)::int8 AS seen_at FROM servers
+        WHERE seen_at > clock_timestamp() - interval '\(ServerRow.silentSeconds) seconds' ORDER BY number
+        """
+    )
+
     /// Returns the names (campaigns, or values of another dimension) that have counts in a span.
     func countedNames(of dimension: Dimension, _ scope: Scope, in period: Timestamp) throws(PostgreSQLError)
         -> [String]

@@ -112,12 +112,37 @@ struct DashboardFilter {
     }
 }
 
-extension HTML {
-    /// Writes a field for text with its label.
-    fileprivate mutating func field(_ name: String, _ label: String, _ value: String?) {
-        element("label") { html in
-            html.element("span", label)
-            html.open("input", ["name": name, "value": value])
+extension DashboardFilter {
+    /// Returns counts by interval as the figures of a chart, with the expected conversions if the chart has them.
+    ///
+    /// - Parameters:
+    ///   - title: the chart's title.
+    ///   - report: the counts of the span.
+    ///   - series: the name of each series and its count.
+    ///   - hasExpected: whether the chart has the expected conversions.
+    /// - Returns: the figures, in the intervals of the span that have begun.
+    func figures(
+        _ title: String,
+        of report: StatisticsReport,
+        _ series: [(name: String, count: (Counts) -> Int64)],
+        hasExpected: Bool = true
+    ) -> ChartFigures {
+        let periods = Dictionary(report.series.map { ($0.start, $0) }) { first, _ in first }
+        let starts = span.starts.filter { $0 <= now }
+        // There was nothing to count before the interval in which the first app was created.
+        let length: Int64 = span.interval == .hour ? 3_600_000 : DashboardSpan.dayMilliseconds
+        let first = firstData.advanced(byMilliseconds: -length)
+        func values<Value>(_ zero: Value, _ value: (StatisticsReport.Period) -> Value) -> [Value?] {
+            starts.map { start in periods[start].map(value) ?? (start <= first ? nil : zero) }
         }
+        return ChartFigures(
+            title: title,
+            labels: starts.map(span.label),
+            series: series.map { line in
+                ChartFigures.Series(name: line.name, values: values(0) { line.count($0.counts) })
+            },
+            expected: hasExpected ? values(.zero, \.expected) : [],
+            isRunning: starts.last.map { $0.advanced(byMilliseconds: length) > now } ?? false
+        )
     }
 }

@@ -129,7 +129,7 @@ struct DashboardPage {
 
 /// The pages in the navigation.
 enum DashboardSection: CaseIterable {
-    case overview, launches, links, live
+    case overview, live, launches, links, campaigns, matching, domains, system, trial
 
     var path: String {
         switch self {
@@ -137,6 +137,11 @@ enum DashboardSection: CaseIterable {
         case .launches: "/launches"
         case .links: "/links"
         case .live: "/live"
+        case .campaigns: "/campaigns"
+        case .matching: "/matching"
+        case .domains: "/domains"
+        case .system: "/system"
+        case .trial: "/try"
         }
     }
 
@@ -147,6 +152,11 @@ enum DashboardSection: CaseIterable {
         case .launches: "l"
         case .links: "i"
         case .live: "v"
+        case .campaigns: "c"
+        case .matching: "m"
+        case .domains: "d"
+        case .system: "y"
+        case .trial: "t"
         }
     }
 
@@ -156,6 +166,11 @@ enum DashboardSection: CaseIterable {
         case .launches: DashboardText.launches
         case .links: DashboardText.links
         case .live: DashboardText.liveTraffic
+        case .campaigns: DashboardText.campaigns
+        case .matching: DashboardText.matching
+        case .domains: DashboardText.domains
+        case .system: DashboardText.system
+        case .trial: DashboardText.trial
         }
     }
 }

@@ -32,6 +32,13 @@ extension Routes {
             page("/live/now", LivePage.now),
             page("/live/stream", LivePage.stream),
             page("/export/{file}", PanelFile.make),
+            page("/campaigns", CampaignsPage.make),
+            page(OneCampaignPage.path, OneCampaignPage.make),
+            page("/matching", MatchingPage.make),
+            page("/domains", DomainsPage.make),
+            page("/system", SystemPage.make),
+            page("/try", TrialPage.make),
+            action("/try", TrialPage.run),
             open(.get, "/files/{name}", DashboardFile.respond),
             // This route takes every other path.
             page("/{path...}") { _, _ throws(APIError) in throw .notFound(DashboardText.noPage) },

@@ -67,15 +67,24 @@ extension HTML {
         _ rows: some Sequence<Row>,
         _ writeCells: (inout HTML, Row) -> Void
     ) {
+        let write = { (html: inout HTML) in
+            for heading in headings { html.element("th", ["scope": "col"], heading) }
+        }
+        table(caption, writeHeadings: write, rows, writeCells)
+    }
+
+    /// Writes a table whose headings a function writes.
+    mutating func table<Row>(
+        _ caption: String,
+        writeHeadings: (inout HTML) -> Void,
+        _ rows: some Sequence<Row>,
+        _ writeCells: (inout HTML, Row) -> Void
+    ) {
         // Wide tables scroll by themselves, also with the keyboard, so that a narrow page does not.
         element("div", ["class": "scroll", "tabindex": "0", "role": "group", "aria-label": caption]) { html in
             html.element("table") { html in
                 html.element("caption", caption)
-                html.element("thead") { html in
-                    html.element("tr") { html in
-                        for heading in headings { html.element("th", ["scope": "col"], heading) }
-                    }
-                }
+                html.element("thead") { $0.element("tr", [:], writeHeadings) }
                 html.element("tbody") { html in
                     for row in rows { html.element("tr") { writeCells(&$0, row) } }
                 }

@@ -27,10 +27,11 @@ enum OverviewPage {
                     writeFirstSteps(to: &html)
                     return
                 }
-                writeFigures(report, earlier, filter, to: &html)
+                let span = earlier.map { _ in filter.span.earlier.text }
+                html.figures(figures((report, earlier), filter), comparedWith: span)
                 html.exports(exports(visit, filter, panel: .figures))
-                if filter.slice != nil { html.element("p", ["class": "note"], DashboardText.partsOfSlice) }
-                chart(report, filter).write(to: &html)
+                if filter.slice != nil { html.note(DashboardText.partsOfSlice) }
+                LineChart(figures: chart(report, filter)).write(to: &html)
                 html.exports(exports(visit, filter, panel: .series))
                 writePanels(report, slugs, visit, filter, to: &html)
             }
@@ -96,84 +97,35 @@ enum OverviewPage {
 
 /// The figures, the chart and the panels.
 extension OverviewPage {
-    /// A figure: its name, its text, and its number for the comparison.
-    struct Figure {
-        let name: String
-        let text: String
-        let number: Double?
-        let earlier: Double?
-    }
-
     static func figures(
-        _ report: StatisticsReport,
-        _ earlier: StatisticsReport?,
+        _ reports: (StatisticsReport, earlier: StatisticsReport?),
         _ filter: DashboardFilter
     ) -> [Figure] {
-        func figure(
-            _ name: String,
-            _ text: (Double?) -> String,
-            _ number: (StatisticsReport) -> Double?
-        ) -> Figure {
-            let value = number(report)
-            return Figure(name: name, text: text(value), number: value, earlier: earlier.flatMap(number))
-        }
-        let whole = { (value: Double?) in DashboardText.count(value.map { Int64($0) }) }
         let (hasChecks, isSlice) = (filter.query(filter.span).hasChecks, filter.slice != nil)
         return [
-            figure(DashboardText.clicks, whole) { Double($0.totals[.clicks] ?? 0) },
-            figure(DashboardText.launches, whole) { hasChecks ? Double($0.totals.launches) : nil },
-            figure(DashboardText.matches, whole) { Double($0.totals[.matches] ?? 0) },
-            figure(DashboardText.matchRate, DashboardText.percent) { StatisticsBody.matchRate($0.totals) },
-            figure(DashboardText.medianTime, DashboardText.duration) { $0.timeToInstall.quantile(0.5) },
-            figure(DashboardText.expected, DashboardText.decimal) { isSlice ? nil : $0.expected.count },
+            Figure(DashboardText.clicks, Figure.whole, of: reports) { Double($0.totals[.clicks] ?? 0) },
+            Figure(DashboardText.launches, Figure.whole, of: reports) {
+                hasChecks ? Double($0.totals.launches) : nil
+            },
+            Figure(DashboardText.matches, Figure.whole, of: reports) { Double($0.totals[.matches] ?? 0) },
+            Figure(DashboardText.matchRate, DashboardText.percent, of: reports) {
+                StatisticsBody.matchRate($0.totals)
+            },
+            Figure(DashboardText.medianTime, DashboardText.duration, of: reports) {
+                $0.timeToInstall.quantile(0.5)
+            },
+            Figure(DashboardText.expected, DashboardText.decimal, of: reports) {
+                isSlice ? nil : $0.expected.count
+            },
         ]
     }
 
-    private static func writeFigures(
-        _ report: StatisticsReport,
-        _ earlier: StatisticsReport?,
-        _ filter: DashboardFilter,
-        to html: inout HTML
-    ) {
-        let figures = figures(report, earlier, filter)
-        html.element("dl", ["class": "figures"]) { html in
-            for figure in figures {
-                html.element("div") { html in
-                    html.element("dt", figure.name)
-                    html.element("dd", ["class": "figure"], figure.text)
-                    guard earlier != nil else { return }
-                    let change = DashboardText.change(from: figure.earlier, to: figure.number)
-                    html.element("dd", ["class": "change"], change)
-                }
-            }
-        }
-        if earlier != nil {
-            html.element("p", ["class": "note"], DashboardText.compared(with: filter.span.earlier.text))
-        }
-    }
-
-    static func chart(_ report: StatisticsReport, _ filter: DashboardFilter) -> LineChart {
-        let counts = Dictionary(report.series.map { ($0.start, $0.counts) }) { first, _ in first }
-        let starts = filter.span.starts.filter { $0 <= filter.now }
-        // There was nothing to count before the interval in which the first app was created.
-        let length: Int64 = filter.span.interval == .hour ? 3_600_000 : DashboardSpan.dayMilliseconds
-        let first = filter.firstData.advanced(byMilliseconds: -length)
-        func series(_ name: String, _ count: (Counts) -> Int64) -> LineChart.Series {
-            let values = starts.map { start -> Int64? in
-                if let counts = counts[start] { return count(counts) }
-                return start <= first ? nil : 0
-            }
-            return LineChart.Series(name: name, values: values)
-        }
-        let end = starts.last?.advanced(byMilliseconds: length)
-        return LineChart(
-            title: DashboardText.chartTitle(filter.span.text),
-            labels: starts.map(filter.span.label),
-            series: [series(DashboardText.clicks) { $0[.clicks] ?? 0 }]
-                + (filter.query(filter.span).hasChecks
-                    ? [series(DashboardText.launches) { $0.launches }] : [])
-                + [series(DashboardText.matches) { $0[.matches] ?? 0 }],
-            isRunning: end.map { $0 > filter.now } ?? false
+    static func chart(_ report: StatisticsReport, _ filter: DashboardFilter) -> ChartFigures {
+        filter.figures(
+            DashboardText.chartTitle(filter.span.text),
+            of: report,
+            DashboardText.traffic(hasLaunches: filter.query(filter.span).hasChecks),
+            hasExpected: filter.slice == nil
         )
     }
 
@@ -186,28 +138,26 @@ extension OverviewPage {
     ) {
         html.element("div", ["class": "panels"]) { html in
             for panel in OverviewPanel.allCases {
-                guard let (groups, name) = panel.groups(of: report), !groups.isEmpty else { continue }
-                let title = panel.title
+                guard let (groups, item) = panel.groups(of: report), !groups.isEmpty else { continue }
                 html.open("div")
-                let most = groups.map { $0.counts[.clicks] ?? 0 }.max() ?? 0
-                html.table(title, [title] + DashboardText.panelHeadings, groups) { html, group in
-                    html.element("th", ["scope": "row"]) { html in
-                        // A launch is listed by its campaign; the other names choose the counts of this page.
-                        let page = name == "campaign" ? visit.address.page("/launches") : visit.address
-                        html.link(page.with(name, group.name), slugs[group.name] ?? group.name)
+                html.panel(
+                    panel.title,
+                    groups,
+                    name: { slugs[$0] ?? $0 },
+                    address: { name in
+                        // A campaign has a page; the other names choose the counts of this page.
+                        let page = item == "campaign" ? visit.address.page(OneCampaignPage.path) : visit.address
+                        return page.with(item, name)
                     }
-                    let clicks = group.counts[.clicks] ?? 0
-                    html.element("td", ["class": "n"]) { html in
-                        html.bar(clicks, of: most)
-                        html.text(DashboardText.count(clicks))
-                    }
-                    html.number(DashboardText.count(group.counts[.matches] ?? 0))
-                    html.number(DashboardText.percent(StatisticsBody.matchRate(group.counts)))
-                }
+                )
                 html.exports(exports(visit, filter, panel: panel))
                 html.close("div")
             }
             writeReasons(report.totals, visit, to: &html)
+        }
+        if let times = report.timeToInstall.figures(title: DashboardText.timesToInstall) {
+            html.element("h2", DashboardText.timesToInstall)
+            ColumnChart(figures: times).write(to: &html)
         }
     }
 

@@ -12,26 +12,25 @@ enum CheckHealth {
 /// `GET /readyz`: reports whether the store reads and writes and the server is not stopping.
 enum CheckReadiness {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        let reason: String? =
-            if exchange.service.isStopping {
-                "stopping"
-            } else if !exchange.service.storeHealth().acceptsWrites {
-                "the store refuses writes"
-            } else if let hindrance = exchange.service.storeHealth().hindrance {
-                switch hindrance {
-                case .oldDirectory: "the apps and keys may be out of date"
-                case .wrongClock: "the clock differs from the database's clock"
-                }
-            } else if (try? exchange.stores.apps.directory()) == nil {
-                "the store cannot be read"
-            } else {
-                nil
-            }
+        let reason = hindrance(exchange)
         var response = Response(reason == nil ? .ok : .serviceUnavailable) { json in
             json.member("status", reason == nil ? "ready" : "not_ready")
             json.member("reason", reason)
         }
         if reason != nil { response.fields.append(FieldLine(name: "Retry-After", value: "1")) }
         return response
+    }
+
+    /// Returns why this server must get no requests; nil if it may get them.
+    static func hindrance(_ exchange: Exchange) -> String? {
+        let health = exchange.service.storeHealth()
+        if exchange.service.isStopping { return "stopping" }
+        if !health.acceptsWrites { return "the store refuses writes" }
+        switch health.hindrance {
+        case .oldDirectory: return "the apps and keys may be out of date"
+        case .wrongClock: return "the clock differs from the database's clock"
+        case nil: break
+        }
+        return (try? exchange.stores.apps.directory()) == nil ? "the store cannot be read" : nil
     }
 }

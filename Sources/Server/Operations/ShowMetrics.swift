@@ -171,9 +171,9 @@ public struct MetricFamily: Sendable {
 
     private let name: String
     private let kind: String
-    private let help: String
+    let help: String
     /// The suffix of the name, the labels and the value of each sample; only histograms have suffixes.
-    private var samples: [(String, [(String, String)], Double)] = []
+    private(set) var samples: [(String, [(String, String)], Double)] = []
 
     /// Creates a metric whose value may rise and fall.
     public static func gauge(_ name: String, _ help: String, _ value: Double) -> MetricFamily {

@@ -91,6 +91,12 @@ public struct Trial: Sendable {
     public static let standardPrefix = "myapp://simulated/"
     public static let standardCampaign = "SIMULATED"
 
+    /// Returns the start of a link that the app may open; a standard start if no destination is known.
+    public static func prefix(of app: App?) -> String {
+        guard let destination = app?.settings.destinations.first else { return standardPrefix }
+        return destination.hasSuffix("://") ? destination + "simulated/" : destination + "/simulated/"
+    }
+
     /// The header fields that the service attributes to the visitor: those of the browser, or the user agent that a
     /// customer's server reports.
     var visit: VisitHeaders {

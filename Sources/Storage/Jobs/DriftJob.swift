@@ -114,11 +114,15 @@ public protocol DriftRows {
 extension DriftRows {
     /// Returns the counts of a scope's watched groups up to the end of a span.
     public func driftHistory(of scope: Scope, end: Timestamp) throws(Failure) -> DriftHistory {
+        try driftHistory(of: scope, from: DriftHistory.start(before: end), end: end)
+    }
+
+    func driftHistory(of scope: Scope, from first: Timestamp, end: Timestamp) throws(Failure) -> DriftHistory
+    {
         var history = DriftHistory(end: end)
         for side in DriftSide.allCases {
             // The names repeat in each span, so each is parsed once.
             var groups: [String: DriftGroup?] = [:]
-            let first = DriftHistory.start(before: end)
             try driftCounts(of: scope, side, from: first, before: end) { period, name, metric, number in
                 let group = groups[name] ?? DriftGroup(side, name: name)
                 groups[name] = .some(group)

@@ -6,6 +6,10 @@ public protocol StatisticsRows {
 
     /// Adds up the counts of a query.
     func add(_ query: CountQuery, to sum: inout CountSum) throws(Failure)
+    /// Adds up the counts of several campaigns, each as ``add(_:to:)`` does with the query's own campaign.
+    func add(_ query: CountQuery, of campaigns: [String], to sums: inout [String: CountSum]) throws(Failure)
+    /// Returns the servers that share the database; empty for a database that only one process writes to.
+    func runningServers() throws(Failure) -> [RunningServer]
     /// Returns the campaigns or links that are among the `limit` most clicked ones of a span, with the clicks of such spans.
     func top(_ dimension: Dimension, of scope: Scope, over spans: CountedSpans, atMost limit: Int)
         throws(Failure) -> [(name: String, clicks: Int64)]
@@ -20,6 +24,25 @@ public protocol StatisticsRows {
     /// Returns the number of checks that left no record because there were too many.
     func unrecordedCheckCount() throws(Failure) -> Int64
     func databaseByteCount() throws(Failure) -> Int64
+}
+
+extension StatisticsRows {
+    public func add(_ query: CountQuery, of campaigns: [String], to sums: inout [String: CountSum])
+        throws(Failure)
+    {
+        for campaign in campaigns {
+            let (dimension, spans) = (query.dimension, query.spans)
+            let single = CountQuery(
+                scope: query.scope,
+                campaign: campaign,
+                dimension: dimension,
+                spans: spans
+            )
+            try add(single, to: &sums[campaign, default: CountSum()])
+        }
+    }
+
+    public func runningServers() throws(Failure) -> [RunningServer] { [] }
 }
 
 /// Makes a report from counts, so that its cost grows with the values and spans of the query, and not with the clicks.
@@ -181,7 +204,8 @@ private struct StatisticsReader<Reader: ReportReader> {
         }
         return periods.sorted { $0.key < $1.key }.compactMap { period in
             let counts = period.value.counts()
-            return counts.isEmpty ? nil : StatisticsReport.Period(start: period.key, counts: counts)
+            guard !counts.isEmpty else { return nil }
+            return StatisticsReport.Period(start: period.key, counts: counts, expected: period.value.expected())
         }
     }
 
@@ -227,7 +251,7 @@ private struct StatisticsReader<Reader: ReportReader> {
 
 extension StatisticsQuery {
     /// The range in whole days in UTC, by which delays and probabilities are counted: a day at the edge is included whole.
-    fileprivate var daySpans: [CountedSpans] {
+    var daySpans: [CountedSpans] {
         var query = self
         (query.interval, query.offset) = (.day, 0)
         (query.from, query.to) = (from.map { _ in range.first }, to.map { _ in range.end })

@@ -199,7 +199,10 @@ struct DashboardJourneys {
             try tab.open("http://localhost" + stage.signInPath())
             try tab.focus("Sign in")
             try tab.press("Enter", opens: true)
-            for page in ["/", "/launches", "/live", "/sign-in"] {
+            for page in [
+                "/", "/launches", "/live", "/campaigns", "/campaigns/one?campaign=SUMMER25", "/matching", "/domains", "/system",
+                "/try", "/sign-in",
+            ] {
                 try tab.open("http://localhost\(page)")
                 let surplus = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
                 let wide = """
@@ -209,7 +212,8 @@ struct DashboardJourneys {
                 let widest = try tab.value(of: wide)
                 #expect(try tab.value(of: surplus) == "0", "\(page) at \(width): \(widest)")
                 if let folder = ProcessInfo.processInfo.environment["AFTERLINK_SCREENSHOTS"] {
-                    let name = "\(page.dropFirst().isEmpty ? "overview" : String(page.dropFirst()))-\(width)"
+                    let words = page.split { !$0.isLetter }.joined(separator: "-")
+                    let name = "\(words.isEmpty ? "overview" : words)-\(width)"
                     let file = URL(filePath: folder).appending(path: "\(name)\(isDark ? "-dark" : "").png")
                     try Data(tab.screenshot()).write(to: file)
                 }

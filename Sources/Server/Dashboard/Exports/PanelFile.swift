@@ -133,7 +133,7 @@ enum OverviewPanel: String, CaseIterable {
     {
         switch self {
         case .figures:
-            return OverviewPage.figures(report, earlier, filter).map {
+            return OverviewPage.figures((report, earlier), filter).map {
                 [.text($0.name), .real($0.number), .real($0.earlier)]
             }
         case .series:

@@ -85,7 +85,7 @@ enum SimulateCommand {
         let reports = try choice.profiles.map { profile in
             let trial = try choice.trial(
                 of: profile,
-                prefix: prefix(of: key.app),
+                prefix: Trial.prefix(of: key.app),
                 app: arguments.value("app"),
                 localization: key.app?.settings.localization(DeviceData.embedded.languages) ?? .unknown,
                 number: number()
@@ -113,12 +113,6 @@ enum SimulateCommand {
             ? "A test: no live key finds it and no live statistic counts it."
             : "This is live: click and launch count in the statistics, under the campaign \(Trial.standardCampaign)."
         return "server   \(server.url), with the \(kind) key of \(key.origin)\n         \(counted)\n"
-    }
-
-    /// Returns the start of a link that the app may open; a standard start if no destination is known.
-    private static func prefix(of app: App?) -> String {
-        guard let destination = app?.settings.destinations.first else { return Trial.standardPrefix }
-        return destination.hasSuffix("://") ? destination + "simulated/" : destination + "/simulated/"
     }
 
     private static func number() -> UInt64 { RandomSource.system.bytes(8).reduce(0) { $0 << 8 | UInt64($1) } }

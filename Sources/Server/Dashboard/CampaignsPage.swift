@@ -1,0 +1,243 @@
+internal import Attribution
+internal import HTTPServer
+
+/// The campaigns of a span, a hundred a page, sorted by the address's `sort`.
+enum CampaignsPage {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> DashboardResult
+    {
+        let filter = try DashboardFilter(exchange)
+        var query = CampaignQuery(filter.query(filter.span))
+        if filter.comparesSpans { query.earlier = filter.query(filter.span.earlier) }
+        query.search = exchange.sentQueryItem("search")
+        query.order = try exchange.word("sort") ?? .clicks
+        let number = exchange.sentQueryItem("page").map { Int($0) ?? 0 } ?? 1
+        guard number > 0 else { throw .invalidField("page", "must be a number from 1") }
+        query.page = number - 1
+        let page = try await exchange.store(await exchange.stores.statistics.campaigns(query))
+        let directory = exchange.directory
+        return .page(
+            DashboardPage(title: DashboardText.campaigns) { [query] html in
+                filter.writeForm(visit, to: &html) { html in
+                    html.field("search", DashboardText.searchCampaigns, query.search)
+                    html.open("input", ["type": "hidden", "name": "sort", "value": query.order.rawValue])
+                }
+                guard !page.rows.isEmpty else {
+                    let reason =
+                        query.search != nil || query.page > 0
+                        ? DashboardText.noSuchCampaign
+                        : filter.emptyReason(directory, DashboardText.noCampaign)
+                    html.element("p", ["class": "empty"], reason)
+                    return
+                }
+                write(page, query, visit, to: &html)
+                if query.earlier != nil {
+                    html.note(DashboardText.compared(with: filter.span.earlier.text))
+                }
+                if page.isPartial { html.note(DashboardText.fewCampaigns) }
+                writePages(page, query, visit, to: &html)
+            }
+        )
+    }
+
+    /// Writes the table; without times to install, or without a span to compare with, it has fewer columns.
+    private static func write(
+        _ page: CampaignPage,
+        _ query: CampaignQuery,
+        _ visit: DashboardVisit,
+        to html: inout HTML
+    ) {
+        let hasTimes = page.rows.contains { $0.timeToInstall.total > 0 }
+        let most = page.rows.map { $0.counts[.clicks] ?? 0 }.max() ?? 0
+        let detail = visit.address.page(OneCampaignPage.path)
+        let headings = { (html: inout HTML) in
+            func heading(_ text: String, _ order: CampaignQuery.Order?) {
+                let isSorted = order == query.order
+                let direction = order == .name ? "ascending" : "descending"
+                html.element("th", ["scope": "col", "aria-sort": isSorted ? direction : nil]) { html in
+                    guard let order, !isSorted else { return html.text(text) }
+                    html.link(visit.address.with("sort", order.rawValue).with("page", nil), text)
+                }
+            }
+            func change() { if query.earlier != nil { heading(DashboardText.change, nil) } }
+            heading(DashboardText.campaign, .name)
+            heading(DashboardText.clicks, .clicks)
+            change()
+            heading(DashboardText.matches, .matches)
+            change()
+            heading(DashboardText.rate, .rate)
+            heading(DashboardText.expected, .expected)
+            if hasTimes { heading(DashboardText.medianTime, nil) }
+        }
+        html.table(DashboardText.campaigns, writeHeadings: headings, page.rows) { html, row in
+            html.element("th", ["scope": "row"]) { $0.link(detail.with("campaign", row.name), row.name) }
+            for metric in [Metric.clicks, .matches] {
+                let count = row.counts[metric] ?? 0
+                html.element("td", ["class": "n"]) { html in
+                    if metric == .clicks { html.bar(count, of: most) }
+                    html.text(DashboardText.count(count))
+                }
+                guard query.earlier != nil else { continue }
+                let earlier = row.earlier.map { Double($0[metric] ?? 0) }
+                html.number(DashboardText.change(from: earlier, to: Double(count)))
+            }
+            html.number(DashboardText.percent(StatisticsBody.conversionRate(row.counts)))
+            html.number(DashboardText.expected(row.expected))
+            if hasTimes { html.number(DashboardText.duration(row.timeToInstall.quantile(0.5))) }
+        }
+    }
+
+    private static func writePages(
+        _ page: CampaignPage,
+        _ query: CampaignQuery,
+        _ visit: DashboardVisit,
+        to html: inout HTML
+    ) {
+        let first = query.page * CampaignQuery.pageSize
+        let last = first + page.rows.count
+        html.element("p") { html in
+            html.text(DashboardText.shown(first + 1, last, of: page.count) + " ")
+            if query.page > 0 {
+                html.link(visit.address.with("page", String(query.page)), DashboardText.before)
+                html.text(" ")
+            }
+            if last < page.count {
+                html.link(
+                    visit.address.with("page", String(query.page + 2)),
+                    class: "next",
+                    DashboardText.after
+                )
+            }
+        }
+    }
+}
+
+/// One campaign: its figures, its funnel, its counts over time, and what they are made of.
+enum OneCampaignPage {
+    /// The campaign's key is in the query: as a part of the path, the key `..` would lead to another page.
+    static let path = "/campaigns/one"
+
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> DashboardResult
+    {
+        guard let campaign = try exchange.campaignItem() else {
+            return .redirect(DashboardAddress("/campaigns"))
+        }
+        let filter = try DashboardFilter(exchange)
+        let (statistics, now) = (exchange.stores.statistics, exchange.now)
+        func query(_ span: DashboardSpan) -> StatisticsQuery {
+            var query = filter.query(span)
+            query.campaign = campaign
+            return query
+        }
+        let report = try await exchange.store(await statistics.statistics(query(filter.span), at: now))
+        var earlier: StatisticsReport?
+        if filter.comparesSpans {
+            let before = query(filter.span.earlier)
+            earlier = try await exchange.store(await statistics.statistics(before, at: now))
+        }
+        var links = LinkQuery(isArchived: nil, limit: 100)
+        (links.app, links.campaignKey) = (filter.app?.id, campaign)
+        let found = try await exchange.store(await exchange.stores.links.links(links))
+        let directory = exchange.directory
+        return .page(
+            DashboardPage(title: DashboardText.title(ofCampaign: campaign.text)) { [earlier] html in
+                filter.writeForm(visit, to: &html) { html in
+                    html.open("input", ["type": "hidden", "name": "campaign", "value": campaign.text])
+                }
+                if report.totals.values.contains(where: { $0 > 0 }) {
+                    let span = earlier.map { _ in filter.span.earlier.text }
+                    html.figures(figures((report, earlier)), comparedWith: span)
+                    write(report, filter, to: &html)
+                } else {
+                    let reason = filter.emptyReason(
+                        directory,
+                        DashboardText.noCampaignTraffic(filter.span.text)
+                    )
+                    html.element("p", ["class": "empty"], reason)
+                }
+                html.element("p") { html in
+                    let launches = visit.address.page("/launches").with("campaign", campaign.text)
+                    html.link(launches, DashboardText.launchesOfCampaign)
+                }
+                write(found.links, to: &html)
+            }
+        )
+    }
+
+    private static func figures(_ reports: (StatisticsReport, StatisticsReport?)) -> [Figure] {
+        let times = Figure(DashboardText.medianTime, DashboardText.duration, of: reports) {
+            $0.timeToInstall.quantile(0.5)
+        }
+        return [
+            Figure(DashboardText.clicks, Figure.whole, of: reports) { Double($0.totals[.clicks] ?? 0) },
+            Figure(DashboardText.matches, Figure.whole, of: reports) { Double($0.totals[.matches] ?? 0) },
+            Figure(DashboardText.rate, DashboardText.percent, of: reports) {
+                StatisticsBody.conversionRate($0.totals)
+            },
+            Figure(DashboardText.expected, DashboardText.decimal, of: reports) { $0.expected.count },
+        ] + (times.number == nil ? [] : [times])
+    }
+
+    private static func write(_ report: StatisticsReport, _ filter: DashboardFilter, to html: inout HTML) {
+        let title = DashboardText.campaignChart(filter.span.text)
+        let series = DashboardText.traffic(hasLaunches: false)
+        LineChart(figures: filter.figures(title, of: report, series)).write(to: &html)
+        let clicks = report.totals[.clicks] ?? 0
+        html.element("div", ["class": "panels"]) { html in
+            let steps = [
+                (DashboardText.opens, clicks + (report.totals[.robots] ?? 0)),
+                (DashboardText.clicks, clicks), (DashboardText.matches, report.totals[.matches] ?? 0),
+            ]
+            html.funnel(DashboardText.funnel, steps)
+            for (title, groups) in [
+                (DashboardText.sources, report.bySource), (DashboardText.platforms, report.byPlatform),
+            ] {
+                html.panel(
+                    title,
+                    groups,
+                    headings: DashboardText.campaignPanelHeadings,
+                    rate: StatisticsBody.conversionRate
+                )
+            }
+        }
+        if let times = report.timeToInstall.figures(title: DashboardText.timesToInstall) {
+            html.element("h2", DashboardText.timesToInstall)
+            ColumnChart(figures: times).write(to: &html)
+        }
+    }
+
+    private static func write(_ links: [LinkListing], to html: inout HTML) {
+        guard !links.isEmpty else { return html.note(DashboardText.noLinkOfCampaign) }
+        html.table(DashboardText.linksOfCampaign, DashboardText.campaignLinkHeadings, links) {
+            html,
+            listing in
+            html.element("th", ["scope": "row"], listing.link.slug.text)
+            html.number(DashboardText.count(Int64(listing.clicks)))
+            html.number(DashboardText.count(Int64(listing.matches)))
+        }
+    }
+}
+
+extension DashboardFilter {
+    /// Whether a page shows the figures of the span before too; all time has none.
+    var comparesSpans: Bool { compares && span.period != .all }
+
+    /// Returns why a span has no figures; `sentence` if nothing but the traffic is missing.
+    func emptyReason(_ directory: Directory, _ sentence: String) -> String {
+        if directory.apps.isEmpty { return DashboardText.noApp }
+        return span.to <= firstData ? DashboardText.beforeFirstData(firstData) : sentence
+    }
+}
+
+extension HTML {
+    mutating func note(_ text: String) { element("p", ["class": "note"], text) }
+
+    /// Writes a field for a text, with a label.
+    mutating func field(_ name: String, _ label: String, _ value: String?) {
+        element("label") { html in
+            html.element("span", label)
+            html.open("input", ["name": name, "value": value])
+        }
+    }
+}

@@ -1,0 +1,79 @@
+internal import Attribution
+
+/// A chart of counts as columns; the parts of a column lie one on the other, and differ in colour and stripes.
+struct ColumnChart {
+    let figures: ChartFigures
+
+    func write(to html: inout HTML) {
+        let sums = figures.labels.indices.map { index in
+            figures.series.reduce(0) { $0 + ($1.values[index] ?? 0) }
+        }
+        let top = LineChart.roundedUp(max(sums.max() ?? 0, 1))
+        figures.write(upTo: top, to: &html, writeKey: writeKey) { html in
+            if figures.series.count > 1 { writePatterns(to: &html) }
+            for index in figures.labels.indices { writeColumn(index, top, to: &html) }
+        }
+    }
+
+    private func writeColumn(_ index: Int, _ top: Int64, to html: inout HTML) {
+        let room = figures.room(of: index)
+        var sum: Int64 = 0
+        for (number, part) in figures.series.enumerated() {
+            guard let value = part.values[index], value > 0 else { continue }
+            sum += value
+            let isRunning = figures.isRunning && index == figures.labels.count - 1
+            html.rectangle(
+                class: "c\(number)\(isRunning ? " running" : "")",
+                fill: number == 0 ? nil : "url(#stripes\(number))",
+                x: room.start + room.width * 0.1,
+                y: 100 - 100 * Double(sum) / Double(top),
+                width: room.width * 0.8,
+                height: 100 * Double(value) / Double(top)
+            )
+        }
+    }
+
+    /// Writes the stripes of each part but the first: they lie across, so that a wide drawing does not slant them.
+    private func writePatterns(to html: inout HTML) {
+        html.element("defs") { html in
+            for number in figures.series.indices.dropFirst() {
+                let attributes: HTML.Attributes = [
+                    "id": "stripes\(number)", "width": "4", "height": "\(number * 2)",
+                    "patternUnits": "userSpaceOnUse",
+                ]
+                html.element("pattern", attributes) { html in
+                    html.rectangle(class: "c\(number)", x: 0, y: 0, width: 4, height: Double(number) * 1.3)
+                }
+            }
+        }
+    }
+
+    private func writeKey(_ html: inout HTML, _ index: Int) {
+        html.element("svg", ["class": "key", "viewBox": "0 0 24 10", "aria-hidden": "true"]) { html in
+            let fill = index == 0 ? nil : "url(#stripes\(index))"
+            html.rectangle(class: "c\(index)", fill: fill, x: 0, y: 0, width: 24, height: 10)
+        }
+    }
+}
+
+extension TimeToInstallHistogram {
+    /// The times as figures of a chart, each label twice as long as the one before; nil without times.
+    func figures(title: String) -> ChartFigures? {
+        // Eight bins make a doubling; the first bin is what is under a second.
+        func group(_ bin: Int) -> Int { (bin + 7) / 8 }
+        var sums: [Int: Int64] = [:]
+        for (bin, count) in counts where count > 0 { sums[group(bin), default: 0] += count }
+        guard let first = sums.keys.min(), let last = sums.keys.max() else { return nil }
+        let labels = (first...last).map { group in
+            DashboardText.duration(group == 0 ? 0 : Self.bounds(ofBin: group * 8 - 7).lowerBound)
+        }
+        let values = (first...last).map { sums[$0] ?? 0 }
+        var figures = ChartFigures(
+            title: title,
+            labels: labels,
+            series: [ChartFigures.Series(name: DashboardText.matches, values: values)]
+        )
+        figures.scale = DashboardText.timeFrom
+        return figures
+    }
+}

@@ -1,0 +1,133 @@
+internal import Attribution
+
+/// A figure of a page: its name, its text, and its numbers for the comparison with the span before.
+struct Figure {
+    let name: String
+    let text: String
+    let number: Double?
+    let earlier: Double?
+
+    /// Reads a figure from a report, and from the report on the span before if there is one.
+    init(
+        _ name: String,
+        _ text: (Double?) -> String,
+        of reports: (present: StatisticsReport, earlier: StatisticsReport?),
+        _ number: (StatisticsReport) -> Double?
+    ) {
+        self.name = name
+        self.number = number(reports.present)
+        self.text = text(self.number)
+        earlier = reports.earlier.flatMap(number)
+    }
+
+    static func whole(_ value: Double?) -> String { DashboardText.count(value.map { Int64($0) }) }
+}
+
+extension HTML {
+    /// Writes figures side by side, with their changes and a sentence on the comparison if there is an earlier span.
+    mutating func figures(_ figures: [Figure], comparedWith span: String?) {
+        element("dl", ["class": "figures"]) { html in
+            for figure in figures {
+                html.element("div") { html in
+                    html.element("dt", figure.name)
+                    html.element("dd", ["class": "figure"], figure.text)
+                    guard span != nil else { return }
+                    let change = DashboardText.change(from: figure.earlier, to: figure.number)
+                    html.element("dd", ["class": "change"], change)
+                }
+            }
+        }
+        if let span { element("p", ["class": "note"], DashboardText.compared(with: span)) }
+    }
+
+    /// Writes the values of a dimension with their clicks as bars, their matches and a rate.
+    mutating func panel(
+        _ title: String,
+        _ groups: [StatisticsReport.Group],
+        headings: [String] = DashboardText.panelHeadings,
+        rate: (Counts) -> Double? = StatisticsBody.matchRate,
+        name: (String) -> String = { $0 },
+        address: ((String) -> DashboardAddress)? = nil
+    ) {
+        guard !groups.isEmpty else { return }
+        let most = groups.map { $0.counts[.clicks] ?? 0 }.max() ?? 0
+        table(title, [title] + headings, groups) { html, group in
+            html.element("th", ["scope": "row"]) { html in
+                let text = name(group.name)
+                if let address { html.link(address(group.name), text) } else { html.text(text) }
+            }
+            let clicks = group.counts[.clicks] ?? 0
+            html.element("td", ["class": "n"]) { html in
+                html.bar(clicks, of: most)
+                html.text(DashboardText.count(clicks))
+            }
+            html.number(DashboardText.count(group.counts[.matches] ?? 0))
+            html.number(DashboardText.percent(rate(group.counts)))
+        }
+    }
+
+    /// Writes the steps of a funnel as bars of a table, each with its share of the first step.
+    mutating func funnel(_ title: String, _ steps: [(name: String, count: Int64)]) {
+        let first = steps.first?.count ?? 0
+        table(title, DashboardText.funnelHeadings, steps) { html, step in
+            html.element("th", ["scope": "row"], step.name)
+            html.element("td") { html in
+                html.element(
+                    "svg",
+                    ["class": "funnel", "viewBox": "0 0 100 6", "preserveAspectRatio": "none"]
+                ) {
+                    html in
+                    html.element("title", "\(step.name) \(DashboardText.count(step.count))")
+                    let width = first > 0 ? 100 * Double(step.count) / Double(first) : 0
+                    html.rectangle(class: "c0", x: 50 - width / 2, y: 0, width: width, height: 6)
+                }
+            }
+            html.number(DashboardText.count(step.count))
+            html.number(DashboardText.percent(first > 0 ? Double(step.count) / Double(first) : nil))
+        }
+    }
+
+    /// Writes a rate by day as a small line, whose title names its ends; a dash if no day has a rate.
+    mutating func sparkline(_ days: [DriftCount]) {
+        let rates = days.map(\.rate)
+        guard let last = rates.last(where: { $0 != nil }), let first = rates.first(where: { $0 != nil })
+        else {
+            text("–")
+            return
+        }
+        let step = 100 / Double(max(days.count - 1, 1))
+        let points = rates.enumerated().map { index, rate in
+            rate.map { (x: step * Double(index), y: 20 - 20 * $0) }
+        }
+        element(
+            "svg",
+            ["class": "spark", "viewBox": "0 -2 100 24", "preserveAspectRatio": "none", "role": "img"]
+        ) {
+            html in
+            html.element("title", DashboardText.trend(from: first, to: last, days: days.count))
+            html.element("path", ["class": "l l0", "d": SVGPath.line(points)], "")
+            let dots = SVGPath.dots(points)
+            if !dots.isEmpty { html.element("path", ["class": "l l0 dot", "d": dots], "") }
+        }
+    }
+
+    /// Writes rates by row and column; the shade of a cell repeats its number.
+    mutating func heatTable(_ caption: String, _ corner: String, _ cells: [String: [String: DriftCount]]) {
+        func busiest(_ counts: [(String, DriftCount)], _ limit: Int) -> [String] {
+            counts.sorted { ($1.1.trials, $0.0) < ($0.1.trials, $1.0) }.prefix(limit).map(\.0)
+        }
+        let rows = busiest(cells.map { ($0.key, $0.value.values.reduce(DriftCount(), +)) }, 12)
+        var sums: [String: DriftCount] = [:]
+        for row in cells.values { sums.merge(row, uniquingKeysWith: +) }
+        let columns = busiest(sums.map { ($0.key, $0.value) }, 10)
+        table(caption, [corner] + columns, rows) { html, row in
+            html.element("th", ["scope": "row"], row)
+            for column in columns {
+                let count = cells[row]?[column]
+                let shade = count?.rate.map { "n h\(Int($0 * 5))" } ?? "n"
+                let title = count.map { DashboardText.matches($0.matches, of: $0.trials) }
+                html.element("td", ["class": shade, "title": title], DashboardText.percent(count?.rate))
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+internal import Attribution
+internal import DomainFiles
+internal import HTTPServer
+internal import JSON
+
+/// The domain files of each link host, their copies at Apple and Google, and which rule decides about a URL.
+enum DomainsPage {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> DashboardResult
+    {
+        let app = try exchange.appItem()
+        let (directory, now) = (exchange.directory, exchange.now)
+        let apps = app.map { [$0] } ?? directory.apps
+        let hosts = Set(apps.flatMap(\.settings.links.hosts)).sorted { $0.text < $1.text }
+        let sent = exchange.sentQueryItem("host")
+        let host = sent == nil ? hosts.first : hosts.first { $0.text == sent }
+        guard sent == nil || host != nil else { throw .notFound(DashboardText.noHost, field: "host") }
+        let text = exchange.sentQueryItem("url")
+        let url = text.flatMap { AssociationURL($0) }
+        guard text == nil || url != nil else { throw .invalidField("url", DashboardText.wrongURL) }
+        let watch = exchange.service.settings.domainWatch
+        return .page(
+            DashboardPage(title: DashboardText.domains) { html in
+                guard let host else {
+                    html.element("p", ["class": "empty"], DashboardText.noHosts)
+                    return
+                }
+                writeForm(hosts, host, text, visit, to: &html)
+                let served = files(of: host, directory)
+                if let url { write(served, deciding: url, to: &html) }
+                writeCopies(watch?.all, of: hosts, visit, at: now, to: &html)
+                for (file, body) in served { write(file, body, of: host, to: &html) }
+            }
+        )
+    }
+
+    /// Returns the files of a host as this service serves them, validated.
+    private static func files(of host: LinkHost, _ directory: Directory)
+        -> [(file: DomainFileValidation, body: [UInt8])]
+    {
+        let apps = directory.apps(listing: host)
+        let bodies = [
+            AppleAssociation(apps: apps).json().bytes, AssetLinks(host: host, apps: apps).json().bytes,
+        ]
+        return zip([DomainFile.apple, .google], bodies).map { file, body in
+            (DomainFileValidation(file, body, from: file.path), body)
+        }
+    }
+
+    private static func writeForm(
+        _ hosts: [LinkHost],
+        _ host: LinkHost,
+        _ url: String?,
+        _ visit: DashboardVisit,
+        to html: inout HTML
+    ) {
+        html.element("form", ["class": "filters", "action": "/domains", "aria-label": DashboardText.testURL])
+        {
+            html in
+            html.open("input", ["type": "hidden", "name": "app", "value": visit.address["app"]])
+            let choices = hosts.map { ($0.text, $0.text) }
+            html.select("host", DashboardText.host, choices, chosen: host.text)
+            html.field("url", DashboardText.testURL, url)
+            html.element("button", ["type": "submit"], DashboardText.testIt)
+        }
+    }
+
+    private static func write(
+        _ files: [(file: DomainFileValidation, body: [UInt8])],
+        deciding url: AssociationURL,
+        to html: inout HTML
+    ) {
+        let decisions = files.flatMap { file, _ in file.decisions(for: url).map { (file.kind, $0) } }
+        guard !decisions.isEmpty else { return html.paragraph(DashboardText.noDecision) }
+        html.table(DashboardText.decisions, DashboardText.decisionHeadings, decisions) { html, row in
+            let (file, decision) = row
+            html.element("th", ["scope": "row"], decision.app)
+            html.element("td", file.rawValue)
+            let isOpened = decision.outcome == .opensApp
+            html.element("td", ["class": isOpened ? "good" : nil], DashboardText.outcome(decision.outcome))
+            html.element("td", decision.rule ?? "–")
+            html.element("td", decision.place ?? "–")
+        }
+    }
+
+    /// Writes what the hosts, Apple and Google were last seen to serve.
+    private static func writeCopies(
+        _ copies: [DomainCopy]?,
+        of hosts: [LinkHost],
+        _ visit: DashboardVisit,
+        at now: Timestamp,
+        to html: inout HTML
+    ) {
+        guard let copies else { return html.note(DashboardText.noDomainWatch) }
+        let shown = copies.filter { hosts.contains($0.host) }
+        guard !shown.isEmpty else { return html.note(DashboardText.notPolled) }
+        html.table(DashboardText.copies, DashboardText.copyHeadings, shown) { html, copy in
+            html.element("th", ["scope": "row"]) { html in
+                html.link(visit.address.with("host", copy.host.text).with("url", nil), copy.host.text)
+            }
+            html.element("td", copy.file.rawValue)
+            html.element("td", DashboardText.holder(copy.holder))
+            let (text, style) = DashboardText.state(copy.state)
+            html.element("td", ["class": style], text)
+            html.element("td", DashboardText.time(copy.since))
+        }
+    }
+
+    private static func write(
+        _ file: DomainFileValidation,
+        _ body: [UInt8],
+        of host: LinkHost,
+        to html: inout HTML
+    ) {
+        html.element("h2", "\(host.text)\(file.kind.path)")
+        html.note(DashboardText.served(bytes: Int64(body.count)))
+        if !file.findings.isEmpty {
+            html.element("ul", ["class": file.hasErrors ? "warnings" : nil]) { html in
+                for finding in file.findings {
+                    let sentence = "\(finding.place) \(finding.problem) \(finding.advice)"
+                    html.element("li", sentence.trimmed)
+                }
+            }
+        }
+        html.element("details") { html in
+            html.element("summary", DashboardText.showFile)
+            let text = String(decoding: body.prefix(maximumShownBytes), as: UTF8.self)
+            html.element("pre", body.count > maximumShownBytes ? text + " …" : text)
+        }
+    }
+
+    /// A longer file is cut, so that the page stays small.
+    private static let maximumShownBytes = 16_000
+}

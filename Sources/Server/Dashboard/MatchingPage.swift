@@ -1,0 +1,158 @@
+internal import Attribution
+internal import HTTPServer
+
+/// How well launches are matched: answers over time, watched groups, calibration, and shared fingerprints.
+enum MatchingPage {
+    /// The days of the small lines, and of the tables of rates.
+    private static let (trendDays, rateDays) = (28, 7)
+
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> DashboardResult
+    {
+        let filter = try DashboardFilter(exchange)
+        let (statistics, now) = (exchange.stores.statistics, exchange.now)
+        let query = filter.query(filter.span)
+        let report = try await exchange.store(await statistics.statistics(query, at: now))
+        let directory = exchange.directory
+        var history: DriftHistory?
+        if let app = filter.app ?? (directory.apps.count == 1 ? directory.apps.first : nil) {
+            history = try await exchange.store(
+                await statistics.matchRates(of: app.id, days: trendDays, at: now)
+            )
+        }
+        return .page(
+            DashboardPage(title: DashboardText.matching) { [history] html in
+                filter.writeForm(visit, to: &html)
+                if report.totals.launches > 0 {
+                    html.element("h2", DashboardText.answers)
+                    ColumnChart(figures: answers(report, filter)).write(to: &html)
+                } else {
+                    let sentence = DashboardText.noTraffic(filter.span.text, isTest: filter.isTest)
+                    html.element("p", ["class": "empty"], filter.emptyReason(directory, sentence))
+                }
+                html.element("h2", DashboardText.drift)
+                writeDrift(report.drift, history, directory, to: &html)
+                if let history { writeRates(history, to: &html) }
+                html.element("h2", DashboardText.calibration)
+                write(report.calibration, to: &html)
+                html.element("h2", DashboardText.collisions)
+                if report.collisions.isEmpty { html.note(DashboardText.noCollisions) }
+                for collisions in report.collisions {
+                    let app = directory.app(collisions.app)?.settings.name ?? collisions.app.text
+                    write(collisions.report, of: app, at: filter.now, to: &html)
+                }
+            }
+        )
+    }
+
+    /// Returns the launches by answer: the matches, the three most frequent reasons, and all others.
+    private static func answers(_ report: StatisticsReport, _ filter: DashboardFilter) -> ChartFigures {
+        let reasons = NoMatchReason.allCases.map { ($0, report.totals[.noMatch($0)] ?? 0) }
+            .filter { $0.1 > 0 }.sorted { $0.1 > $1.1 }.map(\.0)
+        let (named, others) = (reasons.prefix(3), reasons.dropFirst(3))
+        var series: [(name: String, count: (Counts) -> Int64)] = [
+            (DashboardText.matches, { $0[.matches] ?? 0 })
+        ]
+        for reason in named { series.append((reason.name, { $0[.noMatch(reason)] ?? 0 })) }
+        if !others.isEmpty {
+            let sum = { (counts: Counts) in others.reduce(0) { $0 + (counts[.noMatch($1)] ?? 0) } }
+            series.append((DashboardText.otherReasons, sum))
+        }
+        let title = DashboardText.answersTitle(filter.span.text)
+        return filter.figures(title, of: report, series, hasExpected: false)
+    }
+
+    private static func writeDrift(
+        _ drift: [AppDrift],
+        _ history: DriftHistory?,
+        _ directory: Directory,
+        to html: inout HTML
+    ) {
+        let readings = drift.flatMap { app in app.readings.map { (app.app, $0) } }
+        guard !readings.isEmpty else { return html.note(DashboardText.noDrift) }
+        if history == nil { html.note(DashboardText.chooseApp) }
+        html.table(DashboardText.driftCaption, DashboardText.driftHeadings, readings) { html, row in
+            let (app, reading) = row
+            let name = directory.apps.count > 1 ? directory.app(app).map { "\($0.settings.name): " } : nil
+            html.element("th", ["scope": "row"], (name ?? "") + reading.group.title)
+            html.element("td") { $0.sparkline(history?.trend(of: reading.group, days: trendDays) ?? []) }
+            html.number(DashboardText.count(reading.recent.trials))
+            html.number(DashboardText.percent(reading.usualRate))
+            html.number(DashboardText.percent(reading.recent.rate))
+            html.element("td", ["class": reading.alarm == nil ? nil : "bad"], DashboardText.status(reading))
+        }
+    }
+
+    /// Writes the rates of the last days by system and SDK, and by system and browser.
+    private static func writeRates(_ history: DriftHistory, to html: inout HTML) {
+        for (side, caption) in [
+            (DriftSide.launch, DashboardText.ratesBySDK), (.click, DashboardText.ratesByBrowser),
+        ] {
+            var cells: [String: [String: DriftCount]] = [:]
+            for (group, days) in history.days where group.side == side {
+                let count = days.prefix(rateDays).reduce(DriftCount(), +)
+                guard count.trials > 0 else { continue }
+                cells[group.systemName, default: [:]][DashboardText.client(group), default: DriftCount()] +=
+                    count
+            }
+            if !cells.isEmpty { html.heatTable(caption, DashboardText.system(side), cells) }
+        }
+    }
+
+    private static func write(_ table: CalibrationTable, to html: inout HTML) {
+        guard let error = table.error else { return html.note(DashboardText.noCalibration) }
+        html.paragraph(DashboardText.calibrationError(error, launches: table.launches))
+        let bins = table.bins.enumerated().filter { $0.element.launches > 0 }
+        html.table(DashboardText.calibration, DashboardText.calibrationHeadings, bins) { html, row in
+            let (launches, width) = (Double(row.element.launches), Double(CalibrationTable.binCount))
+            let bounds = (Double(row.offset) / width, Double(row.offset + 1) / width)
+            html.element("th", ["scope": "row"], DashboardText.range(bounds.0, bounds.1))
+            html.number(DashboardText.count(row.element.launches))
+            for sum in [row.element.stated, row.element.expected, Double(row.element.right)] {
+                html.element("td", ["class": "n"]) { html in
+                    html.bar(Int64(sum / launches * 1000), of: 1000)
+                    html.text(DashboardText.percent(sum / launches))
+                }
+            }
+        }
+    }
+
+    private static func write(
+        _ report: CollisionReport,
+        of app: String,
+        at now: Timestamp,
+        to html: inout HTML
+    ) {
+        html.paragraph(DashboardText.falseMatches(report, of: app))
+        html.note(DashboardText.age(milliseconds: now.milliseconds(since: report.countedAt)))
+        html.table(DashboardText.sharing(app), DashboardText.sharingHeadings, report.forms) { html, form in
+            let name = form.platformForm.form.map { "\($0.rawValue)" } ?? "–"
+            html.element("th", ["scope": "row"], "\(form.platformForm.platform.rawValue), \(name)")
+            html.number(DashboardText.decimal(form.sharing.clicks))
+            html.number(DashboardText.percent(form.sharing.alone))
+            html.number(DashboardText.decimal(form.sharing.competing))
+        }
+        html.table(DashboardText.limits(app), DashboardText.limitHeadings, report.limits) { html, limit in
+            html.element("th", ["scope": "row"], DashboardText.percent(limit.share))
+            html.number(limit.threshold.map { DashboardText.fraction($0.minimum) } ?? DashboardText.noLimit)
+            html.number(DashboardText.count(limit.threshold.map { Int64($0.matches) }))
+            let window = limit.window.map { DashboardText.duration(Double($0.window.seconds) * 1000) }
+            html.number(window ?? DashboardText.noLimit)
+            html.number(DashboardText.count(limit.window.map { Int64($0.matches) }))
+        }
+        html.note(DashboardText.backtest)
+    }
+}
+
+extension DriftHistory {
+    /// Returns the newest days of a group, the oldest first; empty for a group that pools others.
+    fileprivate func trend(of group: DriftGroup, days count: Int) -> [DriftCount] {
+        guard group.isWhole else { return days[group].map { $0.prefix(count).reversed() } ?? [] }
+        let groups = days.filter { $0.key.side == group.side }.map(\.value)
+        return (0..<count).reversed().map { day in groups.reduce(DriftCount()) { $0 + $1[day] } }
+    }
+}
+
+extension DriftGroup {
+    fileprivate var systemName: String { DashboardText.system(of: self) }
+}

@@ -1,0 +1,117 @@
+internal import Attribution
+internal import HTTPServer
+
+/// The state of this process, its database and its certificate: what `/readyz` and `/metrics` know.
+enum SystemPage {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> DashboardResult
+    {
+        let (service, now) = (exchange.service, exchange.now)
+        let hindrance = CheckReadiness.hindrance(exchange)
+        let (health, connections) = (service.storeHealth(), service.connections())
+        var servers: [RunningServer] = []
+        // The page shows a database that cannot be read as what it is.
+        do throws(StoreError) {
+            servers = try await exchange.stores.statistics.runningServers()
+        } catch {}
+        let process = service.process()
+        let (uptime, dropped) = (Int64(service.uptime / 1_000_000), service.log.droppedLineCount)
+        let errors = service.metrics.errorCounts()
+        let version = service.settings.version
+        return .page(
+            DashboardPage(title: DashboardText.system) { [servers] html in
+                let state = hindrance.map(DashboardText.notReady) ?? DashboardText.ready
+                html.element("p", ["class": hindrance == nil ? "answer good" : "answer bad"], state)
+                html.facts([
+                    (DashboardText.version, version),
+                    (DashboardText.uptime, ElapsedTime.text(milliseconds: uptime)),
+                    (DashboardText.certificate, DashboardText.expiry(connections.certificateExpiry, at: now)),
+                    (DashboardText.connections, DashboardText.count(Int64(connections.openConnections))),
+                    (DashboardText.droppedLines, DashboardText.count(Int64(dropped))),
+                ])
+                html.element("h2", DashboardText.database)
+                html.facts(facts(health))
+                write(health.commitSeconds, to: &html)
+                writeCounts(
+                    DashboardText.refusals,
+                    health.refusals.map { ($0.key.rawValue, $0.value) },
+                    to: &html
+                )
+                writeCounts(DashboardText.errors, errors.map { ($0.key.rawValue, $0.value) }, to: &html)
+                write(process, to: &html)
+                write(servers, at: now, to: &html)
+            }
+        )
+    }
+
+    private static func facts(_ health: StoreHealth) -> [(String, String)] {
+        let batches = health.batchSizes.count
+        return [
+            (
+                DashboardText.lastFailure,
+                health.lastFailure.map { "\($0.code.rawValue): \($0.explanation)" } ?? "–"
+            ),
+            (DashboardText.queue, DashboardText.count(Int64(health.queueLength))),
+            (DashboardText.transactions, DashboardText.count(health.commitSeconds.count)),
+            (
+                DashboardText.batch,
+                DashboardText.decimal(batches > 0 ? health.batchSizes.sum / Double(batches) : nil)
+            ),
+            (DashboardText.databaseSize, DashboardText.bytes(health.databaseBytes)),
+            (DashboardText.logSize, DashboardText.bytes(health.writeAheadLogBytes)),
+            (
+                DashboardText.retentionLag,
+                health.retentionLagSeconds == 0
+                    ? DashboardText.nothingDue
+                    : ElapsedTime.text(milliseconds: health.retentionLagSeconds * 1000)
+            ),
+        ]
+    }
+
+    /// Writes how long commits took; the chart is left out before the first.
+    private static func write(_ commits: Histogram, to html: inout HTML) {
+        guard commits.count > 0 else { return html.note(DashboardText.noCommit) }
+        html.element("h2", DashboardText.commitTimes)
+        let labels =
+            commits.bounds.map { "≤ \(DashboardText.fraction($0 * 1000)) ms" } + [DashboardText.longer]
+        var figures = ChartFigures(
+            title: DashboardText.commitTimes,
+            labels: labels,
+            series: [ChartFigures.Series(name: DashboardText.transactions, values: commits.counts)]
+        )
+        figures.scale = DashboardText.durationHeading
+        ColumnChart(figures: figures).write(to: &html)
+    }
+
+    private static func writeCounts(_ title: String, _ counts: [(String, Int64)], to html: inout HTML) {
+        guard !counts.isEmpty else { return }
+        let most = counts.map(\.1).max() ?? 0
+        html.table(title, [DashboardText.reason, DashboardText.number], counts.sorted { $0.1 > $1.1 }) {
+            html,
+            row in
+            html.element("th", ["scope": "row"], row.0)
+            html.element("td", ["class": "n"]) { html in
+                html.bar(row.1, of: most)
+                html.text(DashboardText.count(row.1))
+            }
+        }
+    }
+
+    /// Writes the metrics of the process, under the sentences that explain them.
+    private static func write(_ metrics: [MetricFamily], to html: inout HTML) {
+        guard !metrics.isEmpty else { return }
+        html.table(DashboardText.process, DashboardText.processHeadings, metrics) { html, metric in
+            html.element("th", ["scope": "row"], metric.help)
+            html.number(DashboardText.figure(metric.samples.first?.2))
+        }
+    }
+
+    private static func write(_ servers: [RunningServer], at now: Timestamp, to html: inout HTML) {
+        guard !servers.isEmpty else { return }
+        html.table(DashboardText.servers, DashboardText.serverHeadings, servers) { html, server in
+            html.element("th", ["scope": "row"], String(server.number))
+            html.element("td", server.version)
+            html.element("td", DashboardText.time(server.seenAt))
+        }
+    }
+}

@@ -1,0 +1,136 @@
+internal import Attribution
+internal import DomainFiles
+
+/// The sentences of the pages Domains, System and Try it.
+extension DashboardText {
+    // Domains
+    static let domains = "Domains"
+    static let host = "Host"
+    static let testURL = "Test a path or URL"
+    static let testIt = "Test"
+    static let noHost = "No app lists this host. The page Domains shows all hosts."
+    static let noHosts =
+        "No app has a link host, so there are no domain files. `afterlink apps set --link-host links.example.com` adds one."
+    static let wrongURL = "must be a path such as /products/1, or a whole https URL"
+    static let noDecision = "Neither file names an app, so this URL opens in the browser."
+    static let decisions = "What this URL does on a phone with the app"
+    static let decisionHeadings = ["App", "File", "Result", "Rule", "Place in the file"]
+    static let copies = "What hosts, Apple and Google serve"
+    static let copyHeadings = ["Host", "File", "Copy", "State", "Since"]
+    static let noDomainWatch =
+        "The copies at the hosts, at Apple and at Google are not watched. `--domain-watch 1h` switches this on."
+    static let notPolled = "The copies are read for the first time now. Reload this page in a minute."
+    static let showFile = "Show the file"
+
+    static func outcome(_ outcome: RuleDecision.Outcome) -> String {
+        switch outcome {
+        case .opensApp: "opens the app"
+        case .excluded: "stays in the browser, by a rule"
+        case .noRule: "stays in the browser, because no rule fits"
+        case .byManifest: "the app's manifest decides"
+        case .tooComplex: "unknown: the next rule takes too many steps"
+        }
+    }
+
+    static func holder(_ holder: DomainCopy.Holder) -> String {
+        switch holder {
+        case .live: "the host itself"
+        case .apple: "Apple"
+        case .google: "Google"
+        }
+    }
+
+    /// Returns the text of a copy's state, and the class of its cell.
+    static func state(_ state: DomainCopy.State) -> (text: String, style: String?) {
+        switch state {
+        case .current: ("current", "good")
+        case .differs(let differences): ("differs: \(differences.joined(separator: "; "))", "bad")
+        case .unknown(let reason): ("unknown: \(reason)", nil)
+        }
+    }
+
+    static func served(bytes: Int64) -> String { "\(count(bytes)) bytes, as this service serves it now." }
+
+    // System
+    static let system = "System"
+    static let ready = "This server is ready."
+    static let version = "Version"
+    static let uptime = "Runs for"
+    static let certificate = "Certificate"
+    static let connections = "Open connections"
+    static let droppedLines = "Dropped log lines"
+    static let database = "Database"
+    static let lastFailure = "Last failure"
+    static let queue = "Writes that wait"
+    static let transactions = "Transactions"
+    static let batch = "Writes in a transaction"
+    static let databaseSize = "Size"
+    static let logSize = "Write-ahead log"
+    static let retentionLag = "Oldest click that is due for deletion"
+    static let nothingDue = "none is due"
+    static let commitTimes = "Commits by duration"
+    static let noCommit = "Nothing was written since the start, so there are no commit times."
+    static let longer = "longer"
+    static let durationHeading = "Duration"
+    static let refusals = "Requests that the store refused"
+    static let errors = "Error responses since the start"
+    static let number = "Number"
+    static let process = "Process"
+    static let processHeadings = ["Figure", "Value"]
+    static let servers = "Servers on this database"
+    static let serverHeadings = ["Server", "Version", "Last transaction"]
+
+    /// Returns a whole number without digits after the point, and any other with one.
+    static func figure(_ value: Double?) -> String {
+        guard let value, value == value.rounded(), abs(value) < 1e15 else { return decimal(value) }
+        return count(Int64(value))
+    }
+
+    static func notReady(_ reason: String) -> String { "This server gets no requests: \(reason)." }
+
+    static func expiry(_ seconds: Int64?, at now: Timestamp) -> String {
+        guard let seconds else { return "none: this process serves plain HTTP" }
+        let end = Timestamp(milliseconds: seconds * 1000)
+        let left = end.milliseconds(since: now)
+        return left > 0
+            ? "expires \(time(end)), in \(ElapsedTime.text(milliseconds: left))" : "expired \(time(end))"
+    }
+
+    static func bytes(_ number: Int64) -> String {
+        var (value, units) = (Double(number), ["bytes", "KB", "MB", "GB", "TB"][...])
+        while value >= 1000, units.count > 1 {
+            value /= 1000
+            units = units.dropFirst()
+        }
+        return units.first == "bytes" ? "\(count(number)) bytes" : "\(decimal(value)) \(units.first ?? "")"
+    }
+
+    // Try it
+    static let trial = "Try it"
+    static let browser = "Browser"
+    static let simulate = "Simulate a tap and a launch"
+    static let trialExplained =
+        "The click and the launch go to this process with a test key of the app: they are counted as test traffic alone."
+    static let wrongProfile = "must be one of the browsers of the list"
+    static let testKey = "test_…"
+    static let tap = "A person taps a link, and the page reports the click"
+    static let launch = "The app starts for the first time, and its SDK asks for the click"
+    static let explainTrial = "Why this launch got its answer"
+    static let realPhone = "With a real phone"
+    static let noLink = "The app has no link yet. Create one, and its code appears here."
+
+    static func answered(_ status: String) -> String { "Answer \(status):" }
+    static func scan(_ url: String) -> String {
+        "Scan the code: it opens \(url), and the click appears on Launches."
+    }
+    static func codeTitle(_ url: String) -> String { "QR code of \(url)" }
+
+    static func noTestKey(_ app: String) -> String {
+        "The app has no valid test key. Create one with `afterlink keys create --kind test --app \(app)`, and try again."
+    }
+
+    static func noLinkHost(_ app: String) -> String {
+        "The app has no link host, so there is no address for a code. Set one with `afterlink apps set --app \(app)"
+            + " --link-host links.example.com`."
+    }
+}

@@ -1,0 +1,111 @@
+public import Attribution
+
+/// Makes a page of campaigns from counts; its cost has a limit, however many campaigns and days there are.
+private struct CampaignReader<Reader: ReportReader> {
+    let reader: Reader
+    let query: CampaignQuery
+    /// The scopes of the query's apps.
+    let scopes: [Scope]
+
+    func page() throws(Reader.Failure) -> CampaignPage {
+        var page = CampaignPage()
+        let clicks = try clicks(&page.isPartial)
+        let search = query.search?.asciiLowercased
+        let found = clicks.filter { name, _ in search.map(name.asciiLowercased.contains) ?? true }
+        var names = found.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
+        switch query.order {
+        case .clicks: break
+        case .name: names.sort()
+        case .matches, .rate, .expected:
+            page.isPartial = page.isPartial || names.count > CampaignQuery.rankedLimit
+            names = try ranked(Array(names.prefix(CampaignQuery.rankedLimit)))
+        }
+        page.count = names.count
+        let (start, overflows) = query.page.multipliedReportingOverflow(by: CampaignQuery.pageSize)
+        guard !overflows, names.indices.contains(start) else { return page }
+        let shown = Array(names[start..<min(start + CampaignQuery.pageSize, names.count)])
+        let counts = try sums(.total, of: shown, query.counts)
+        let times = try sums(.timeToInstall, of: shown, query.counts)
+        var earlier: [String: CountSum]?
+        if let span = query.earlier { earlier = try sums(.total, of: shown, span) }
+        page.rows = shown.map { name in
+            CampaignPage.Row(
+                name: name,
+                counts: counts[name]?.counts() ?? [:],
+                expected: counts[name]?.expected() ?? .zero,
+                timeToInstall: times[name]?.timeToInstall ?? TimeToInstallHistogram(),
+                earlier: earlier.map { $0[name]?.counts() ?? [:] }
+            )
+        }
+        return page
+    }
+
+    /// Returns the clicks of each campaign of the query's days; a limit keeps the most clicked campaigns of each day.
+    private func clicks(_ isPartial: inout Bool) throws(Reader.Failure) -> [String: Int64] {
+        var clicks: [String: Int64] = [:]
+        for (scope, span) in scopes.flatMap({ scope in query.counts.daySpans.map { (scope, $0) } }) {
+            // All time is one span.
+            let days = span.granularity == .all ? 1 : span.end.milliseconds(since: span.first) / 86_400_000
+            let limit = max(100, CampaignQuery.readLimit / max(Int(days) * scopes.count, 1))
+            let top = try reader.top(.campaign, of: scope, over: span, atMost: limit)
+            // A day that the limit has cut has as many names as the limit.
+            isPartial = isPartial || Set(top.map(\.name)).count >= limit
+            for campaign in top { clicks[campaign.name, default: 0] += campaign.clicks }
+        }
+        return clicks
+    }
+
+    private func ranked(_ names: [String]) throws(Reader.Failure) -> [String] {
+        let values = try sums(.total, of: names, query.counts).mapValues { sum -> Double in
+            let (counts, expected) = (sum.counts(), sum.expected())
+            let (clicks, matches) = (Double(counts[.clicks] ?? 0), Double(counts[.matches] ?? 0))
+            switch query.order {
+            case .rate: return clicks > 0 ? matches / clicks : -1
+            case .expected: return expected.count
+            case .matches, .clicks, .name: return matches
+            }
+        }
+        return names.sorted { (values[$1] ?? 0, $0) < (values[$0] ?? 0, $1) }
+    }
+
+    private func sums(_ dimension: Dimension, of campaigns: [String], _ query: StatisticsQuery)
+        throws(Reader.Failure) -> [String: CountSum]
+    {
+        var sums: [String: CountSum] = [:]
+        for (scope, spans) in scopes.flatMap({ scope in query.daySpans.map { (scope, $0) } }) {
+            let query = CountQuery(scope: scope, campaign: "", dimension: dimension, spans: spans)
+            try reader.add(query, of: campaigns, to: &sums)
+        }
+        return sums
+    }
+}
+
+extension DatabaseSession where Backend.Reader: ReportReader {
+    public func campaigns(_ query: CampaignQuery) async throws(StoreError) -> CampaignPage {
+        try await loop.flushUpdates()
+        var scopes: [Scope] = []
+        let all = try loop.directory().apps.map(\.id)
+        for app in query.counts.app.map({ [$0] }) ?? all {
+            if let scope = try loop.scope(of: app, isTest: query.counts.isTest) { scopes.append(scope) }
+        }
+        return try await loop.readReport { [scopes] reader throws(Backend.Reader.Failure) in
+            try CampaignReader(reader: reader, query: query, scopes: scopes).page()
+        }
+    }
+
+    public func matchRates(of app: AppID, days: Int, at now: Timestamp) async throws(StoreError)
+        -> DriftHistory
+    {
+        try await loop.flushUpdates()
+        let end = DriftHistory.end(at: now)
+        guard let scope = try loop.scope(of: app, isTest: false) else { return DriftHistory(end: end) }
+        return try await loop.readReport { reader throws(Backend.Reader.Failure) in
+            let first = end.advanced(byMilliseconds: -Int64(days) * 86_400_000)
+            return try reader.driftHistory(of: scope, from: first, end: end)
+        }
+    }
+
+    public func runningServers() async throws(StoreError) -> [RunningServer] {
+        try await loop.readReport { reader throws(Backend.Reader.Failure) in try reader.runningServers() }
+    }
+}

@@ -1,0 +1,138 @@
+import Attribution
+import Foundation
+import HTTPServer
+import Testing
+
+@Suite("Pages of campaigns")
+struct CampaignsPageTests {
+    private let service: TestService
+    private let browser: DashboardBrowser
+
+    init() async throws {
+        service = try await TestService(LinkScenario.shop)
+        browser = await DashboardBrowser.signedIn(to: service)
+    }
+
+    private func click(_ campaign: String, _ number: Int) async {
+        let fingerprint = String(String(repeating: "0", count: 60) + String(10_000 + number)).suffix(64)
+        let body = [
+            "fingerprint": String(fingerprint), "deeplink_url": "myapp://p", "campaign_key": campaign,
+        ]
+        let data = (try? JSONSerialization.data(withJSONObject: body)) ?? Data()
+        #expect(await service.click(String(decoding: data, as: UTF8.self)).status == 201)
+    }
+
+    private func launch(_ number: Int) async {
+        let fingerprint = String(String(repeating: "0", count: 60) + String(10_000 + number)).suffix(64)
+        await service.check(String(fingerprint))
+    }
+
+    @Test("the table has the figures of the statistics, in the order of the address")
+    func table() async throws {
+        for number in 0..<3 { await click("Spring", number) }
+        await click("Summer", 3)
+        await launch(3)
+        await launch(0)
+        let page = await browser.get("/campaigns?period=day&compare=off").text
+        let rows = PageMarkup.table("Campaigns", in: page)
+        #expect(
+            rows.first == [
+                "Campaign", "Clicks", "Matches", "Conversion rate", "Expected conversions",
+                "Median time to install",
+            ]
+        )
+        #expect(
+            rows.dropFirst().map { Array($0.prefix(4)) } == [
+                ["Spring", "3", "1", "33 %"], ["Summer", "1", "1", "100 %"],
+            ]
+        )
+        let statistics = await service.statistics()
+        let body = try JSONSerialization.jsonObject(with: Data(statistics.body)) as? [String: Any]
+        let campaigns = try #require(body?["campaigns"] as? [[String: Any]])
+        for campaign in campaigns {
+            let row = try #require(rows.first { $0[0] == campaign["campaign"] as? String })
+            #expect(
+                row[1] == "\(campaign["clicks"] as? Int ?? -1)"
+                    && row[2] == "\(campaign["matches"] as? Int ?? -1)"
+            )
+        }
+        let byRate = PageMarkup.table("Campaigns", in: await browser.get("/campaigns?sort=rate").text)
+        #expect(byRate.dropFirst().map(\.[0]) == ["Summer", "Spring"])
+        #expect(byRate.first?.contains("Change") == true)
+        #expect(await browser.get("/campaigns?sort=nonsense").status == 400)
+        #expect(await browser.get("/campaigns?page=0").status == 400)
+        #expect(await browser.get("/campaigns?page=99999999999999999999").status == 400)
+    }
+
+    @Test("an empty span and a search without a result say why there is nothing")
+    func reasons() async {
+        #expect(await browser.get("/campaigns").text.contains("No click of this span named a campaign"))
+        let before = await browser.get("/campaigns?from=2020-01-01&to=2020-01-02").text
+        #expect(before.contains("The first app was created at"))
+        await click("Spring", 1)
+        #expect(
+            await browser.get("/campaigns?search=autumn").text.contains(
+                "No campaign of this span has this text"
+            )
+        )
+        #expect(PageMarkup.table("Campaigns", in: await browser.get("/campaigns?search=SPR").text).count == 2)
+        #expect(await browser.get("/campaigns/one").fieldLines.contains("Location: /campaigns\n"))
+        let none = await browser.get("/campaigns/one?campaign=Autumn").text
+        #expect(
+            none.contains("This campaign had no click in this span") && !none.contains("class=\"figure\"")
+        )
+    }
+
+    @Test("many campaigns are shown a hundred a page, and the page stays small")
+    func paging() async {
+        for number in 0..<120 { await click("Campaign \(number)", number) }
+        let first = await browser.get("/campaigns")
+        #expect(PageMarkup.table("Campaigns", in: first.text).count == 101)
+        #expect(first.text.contains("1–100 of 120") && first.body.count < 60_000, "\(first.body.count)")
+        let second = await browser.get("/campaigns?page=2").text
+        #expect(PageMarkup.table("Campaigns", in: second).count == 21 && second.contains("101–120 of 120"))
+        #expect(await browser.get("/campaigns?page=3").text.contains("No campaign of this span"))
+    }
+
+    @Test("one campaign has its funnel, its sources, its times and its links, and keys of any text work")
+    func oneCampaign() async throws {
+        let key = "../<b>&\"'% é"
+        for number in 0..<4 { await click(key, number) }
+        await click("Other", 4)
+        service.clock.advance(seconds: 5)
+        await launch(0)
+        try await service.makeLink(
+            #"{"slug":"sale","destination":"myapp://sale","campaign_key":"../<b>&\"'% é"}"#
+        )
+        let list = PageMarkup(await browser.get("/campaigns?period=day").text)
+        let links = list.tags.compactMap { $0.attributes["href"] }.filter { $0.contains("/one?") }
+        let link = try #require(links.first)
+        let page = await browser.get(link)
+        #expect(page.status == 200 && page.text.contains("<h1>Campaign ../&lt;b&gt;&amp;&quot;&#39;% é</h1>"))
+        let funnel = PageMarkup.table("From click to match", in: page.text).dropFirst()
+        #expect(
+            funnel.map { [$0[0], $0[2], $0[3]] } == [
+                ["Opens, robots included", "4", "100 %"], ["Clicks", "4", "100 %"], ["Matches", "1", "25 %"],
+            ]
+        )
+        let day = String(service.clock.now.iso8601.prefix(10))
+        let chart = PageMarkup.table("Clicks and matches, \(day)", in: page.text).dropFirst()
+        #expect(chart.compactMap { Int($0[1]) }.reduce(0, +) == 4)
+        let times = PageMarkup.table("Time from click to first launch", in: page.text)
+        #expect(times.dropFirst().map { $0 } == [["4 s", "1"]])
+        #expect(
+            PageMarkup.table("Links of this campaign, all time", in: page.text).last == ["sale", "0", "0"]
+        )
+        #expect(PageMarkup(page.text).tags.count { $0.name == "script" } == 1)
+    }
+
+    @Test("a span is compared with the same days of the week before")
+    func comparison() async {
+        await click("Spring", 1)
+        service.clock.advance(seconds: 7 * 86_400)
+        for number in 2...4 { await click("Spring", number) }
+        let browser = await DashboardBrowser.signedIn(to: service)
+        let rows = PageMarkup.table("Campaigns", in: await browser.get("/campaigns?period=7d").text)
+        #expect(rows.last?.prefix(3) == ["Spring", "3", "+200 %"])
+    }
+}

@@ -1,0 +1,134 @@
+import Attribution
+import Support
+import TestDatabases
+import Testing
+
+@Suite("Pages of campaigns, match rates by group, and servers")
+struct CampaignTests {
+    /// Campaigns named c1, c2, …; each has as many clicks as its number, and one match if the number is even.
+    private func store(_ backend: Backend, campaigns: Int) async throws -> TestStore {
+        let test = try await TestStore(backend)
+        try await test.run { session in
+            var fingerprint: UInt64 = 0
+            for campaign in 1...campaigns {
+                for _ in 1...campaign {
+                    fingerprint += 1
+                    _ = try await session.record(
+                        .sample(fingerprint: fingerprint) { $0.campaignKey = CampaignKey("c\(campaign)") }
+                    )
+                }
+                guard campaign.isMultiple(of: 2) else { continue }
+                _ = try await session.match(.sample(fingerprint: fingerprint))
+            }
+        }
+        return test
+    }
+
+    @Test("a page has the counts of the statistics, in each order", arguments: backends)
+    func orders(backend: Backend) async throws {
+        let test = try await store(backend, campaigns: 6)
+        let orders: [(CampaignQuery.Order, [String])] = [
+            (.clicks, ["c6", "c5", "c4", "c3", "c2", "c1"]), (.name, ["c1", "c2", "c3", "c4", "c5", "c6"]),
+            (.matches, ["c2", "c4", "c6", "c1", "c3", "c5"]), (.rate, ["c2", "c4", "c6", "c1", "c3", "c5"]),
+            (.expected, ["c2", "c4", "c6", "c1", "c3", "c5"]),
+        ]
+        let (report, pages) = try await test.run { session in
+            let report = try await session.statistics(StatisticsQuery(), at: TestStore.noon)
+            var pages: [CampaignPage] = []
+            for (order, _) in orders {
+                var query = CampaignQuery(StatisticsQuery())
+                query.order = order
+                pages.append(try await session.campaigns(query))
+            }
+            return (report, pages)
+        }
+        for (page, (order, names)) in zip(pages, orders) {
+            #expect(page.count == 6 && !page.isPartial)
+            // Each match has its click's probability, so that only the sets are known in the last order.
+            if order == .expected {
+                #expect(Set(page.rows.prefix(3).map(\.name)) == Set(names.prefix(3)))
+            } else {
+                #expect(page.rows.map(\.name) == names)
+            }
+            for row in page.rows {
+                let group = try #require(report.byCampaign.first { $0.name == row.name })
+                #expect(row.counts == group.counts && row.expected == group.expected)
+                #expect(row.timeToInstall.total == row.counts[.matches] ?? 0 && row.earlier == nil)
+            }
+        }
+    }
+
+    @Test("a search ignores case, and a span is compared with another one", arguments: backends)
+    func search(backend: Backend) async throws {
+        let test = try await store(backend, campaigns: 3)
+        let today = Granularity.day.start(of: TestStore.noon)
+        let tomorrow = today.advanced(byMilliseconds: 86_400_000)
+        let (found, none) = try await test.run { session in
+            func days(_ from: Timestamp, _ to: Timestamp) -> StatisticsQuery {
+                var query = StatisticsQuery()
+                (query.from, query.to) = (from, to)
+                return query
+            }
+            var query = CampaignQuery(days(today, tomorrow))
+            let start = today.advanced(byMilliseconds: -86_400_000)
+            query.earlier = days(start, today)
+            query.search = "C2"
+            let found = try await session.campaigns(query)
+            let end = tomorrow.advanced(byMilliseconds: 86_400_000)
+            query.counts = days(tomorrow, end)
+            return (found, try await session.campaigns(query))
+        }
+        #expect(found.rows.map(\.name) == ["c2"] && found.count == 1)
+        #expect(found.rows.first?.counts[.clicks] == 2 && found.rows.first?.earlier == [:])
+        #expect(none == CampaignPage())
+    }
+
+    @Test("pages have a hundred campaigns, and none is missing or there twice", arguments: backends)
+    func paging(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let pages = try await test.run { session in
+            for number in 0..<230 {
+                _ = try await session.record(
+                    .sample(fingerprint: UInt64(number)) { $0.campaignKey = CampaignKey("c\(number)") }
+                )
+            }
+            var pages: [CampaignPage] = []
+            for number in [0, 1, 2, 3, Int.max] {
+                var query = CampaignQuery(StatisticsQuery())
+                query.page = number
+                pages.append(try await session.campaigns(query))
+            }
+            return pages
+        }
+        #expect(pages.map(\.rows.count) == [100, 100, 30, 0, 0])
+        #expect(Set(pages.flatMap(\.rows).map(\.name)).count == 230)
+        #expect(pages.allSatisfy { $0.count == 230 })
+    }
+
+    @Test("the newest day of a group ends with the last complete span", arguments: backends)
+    func matchRates(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let later = TestStore.noon.advanced(byMilliseconds: DriftHistory.periodMilliseconds)
+        let (before, after) = try await test.run { session in
+            _ = try await session.record(.sample())
+            _ = try await session.match(.sample())
+            let app = try #require(try session.directory().apps.first?.id)
+            return (
+                try await session.matchRates(of: app, days: 7, at: TestStore.noon),
+                try await session.matchRates(of: app, days: 7, at: later)
+            )
+        }
+        #expect(before.days.isEmpty)
+        let launches = after.days.filter { $0.key.side == .launch }
+        #expect(launches.count == 1)
+        #expect(launches.values.first?.first == DriftCount(trials: 1, matches: 1))
+    }
+
+    @Test("a shared database names its servers, and a file has none", arguments: backends)
+    func servers(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let servers = try await test.run { session in try await session.runningServers() }
+        #expect(servers.isEmpty == (backend == .sqlite))
+        #expect(servers.allSatisfy { $0.seenAt.milliseconds > 0 })
+    }
+}
