@@ -182,7 +182,7 @@ extension TrialPage {
         html.element("h2", DashboardText.realPhone)
         guard let url, let code = try? QRCode(encoding: Link.scannedURL(url)) else {
             let hasHost = !app.settings.links.hosts.isEmpty
-            let reason = hasHost ? DashboardText.noLink : DashboardText.noLinkHost(app.id.text)
+            let reason = hasHost ? DashboardText.noLinkToScan : DashboardText.noLinkHost(app.id.text)
             return html.paragraph(reason)
         }
         html.paragraph(DashboardText.scan(url))

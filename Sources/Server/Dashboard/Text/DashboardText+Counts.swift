@@ -5,10 +5,8 @@ extension DashboardText {
     static let platform = "Platform"
     static let source = "Source"
     static let osVersion = "OS version"
-    static let browser = "Browser"
     static let browsers = "Browsers"
     static let linkID = "Link"
-    static let links = "Links"
     static let withoutHours =
         "Days in UTC: counts by name have hours for 30 days, and a day that begins at another hour is a sum of hours."
     static let severalOffsets = "Days in UTC: the apps have days of their own. Choose an app to see its days."

@@ -117,7 +117,7 @@ extension DashboardText {
     static let launch = "The app starts for the first time, and its SDK asks for the click"
     static let explainTrial = "Why this launch got its answer"
     static let realPhone = "With a real phone"
-    static let noLink = "The app has no link yet. Create one, and its code appears here."
+    static let noLinkToScan = "The app has no link yet. Create one, and its code appears here."
 
     static func answered(_ status: String) -> String { "Answer \(status):" }
     static func scan(_ url: String) -> String {
