@@ -153,7 +153,7 @@ extension LinkDetailPage {
     private static func writeActions(_ listing: LinkListing, _ visit: DashboardVisit, to html: inout HTML) {
         guard visit.mayChange else { return }
         let path = "/links/\(listing.link.id.text)"
-        func form(_ action: String, _ text: String, _ style: String, _ html: inout HTML) {
+        func form(_ action: String, _ text: String, class style: String? = nil, to html: inout HTML) {
             html.element("form", ["method": "post", "action": "\(path)/\(action)"]) { html in
                 html.formToken(of: visit)
                 html.element("button", ["class": style], text)
@@ -163,14 +163,14 @@ extension LinkDetailPage {
         html.element("div", ["class": "actions"]) { html in
             html.element("a", ["class": "button", "href": "\(path)/edit"], DashboardText.edit)
             if listing.link.archivedAt == nil {
-                form("archive", DashboardText.archive, "quiet", &html)
+                form("archive", DashboardText.archive, class: "quiet", to: &html)
             } else {
-                form("restore", DashboardText.restore, "quiet", &html)
+                form("restore", DashboardText.restore, class: "quiet", to: &html)
             }
             if !isClicked {
                 html.element("details") { html in
                     html.element("summary", DashboardText.delete)
-                    form("delete", DashboardText.deleteForGood, "", &html)
+                    form("delete", DashboardText.deleteForGood, to: &html)
                 }
             }
         }

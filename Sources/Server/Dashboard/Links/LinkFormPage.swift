@@ -39,7 +39,7 @@ enum LinkFormPage {
             try await LinkEndpoints.store(new, exchange)
             return DashboardPage.redirect(to: "/links/\(new.link.id.text)")
         } catch {
-            return page(form, of: nil, directory.apps, visit, error).response(visit: visit)
+            return page(form, of: nil, directory.apps, visit, after: error).response(visit: visit)
         }
     }
 
@@ -66,7 +66,7 @@ enum LinkFormPage {
         } catch {
             // The person has read that another change would be replaced, and may save again.
             if error.code == .conflict { form.version = former.updatedAt.iso8601 }
-            return page(form, of: former, directory.apps, visit, error).response(visit: visit)
+            return page(form, of: former, directory.apps, visit, after: error).response(visit: visit)
         }
     }
 
@@ -83,7 +83,7 @@ enum LinkFormPage {
         of link: Link?,
         _ apps: [App],
         _ visit: DashboardVisit,
-        _ error: APIError? = nil
+        after error: APIError? = nil
     ) -> DashboardPage {
         let title = link.map { DashboardText.editTitle($0.slug.text) } ?? DashboardText.newLink
         return DashboardPage(title: title, status: error?.status ?? .ok) { html in
