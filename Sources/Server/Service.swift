@@ -27,6 +27,10 @@ public struct ServiceSettings: Sendable {
     public var outgoing = OutgoingRequests()
     /// The monitor of domain file copies; nil if it is switched off.
     public var domainWatch: DomainFileMonitor?
+    /// The host for which the service's public address answers the dashboard alone; nil for none.
+    public var dashboardHost: LinkHost?
+    /// The settings of the process, as the dashboard shows them.
+    public var shown: [ShownSetting] = []
     /// For tests only: whether `X-Test-Time` sets the time of a request.
     public var usesTestClock = false
     /// The program's version; only operators see it, in statistics and metrics.
@@ -46,6 +50,7 @@ public final class Stores {
     public let checks: any CheckStore
     public let links: any LinkStore
     public let sessions: any SessionStore
+    public let audit: any AuditStore
     /// Called before the loop sleeps; ends the read snapshot of the loop's turn.
     public let endTurn: () -> Void
     /// Called with the number of connections that have work in this turn.
@@ -53,7 +58,8 @@ public final class Stores {
 
     /// Creates the stores of one database session; tests replace `clicks`.
     public init(
-        _ session: some AppStore & CheckStore & ClickStore & LearningStore & LinkStore & SessionStore
+        _ session: some AppStore & AuditStore & CheckStore & ClickStore & LearningStore & LinkStore
+            & SessionStore
             & StatsStore,
         clicks: (any ClickStore)? = nil,
         endTurn: @escaping () -> Void = {},
@@ -66,6 +72,7 @@ public final class Stores {
         checks = session
         links = session
         sessions = session
+        audit = session
         self.endTurn = endTurn
         self.beginTurn = beginTurn
     }
@@ -145,7 +152,13 @@ public final class Service: Sendable {
 
     /// Creates the handler of one event loop; called on the loop's thread.
     public func makeHandler(_ stores: Stores) -> any RequestHandler {
-        ServiceHandler(service: self, routes: Routes.makePublic(), stores: stores)
+        let dashboard = settings.dashboardHost == nil ? [] : Routes.makeDashboard()
+        return ServiceHandler(
+            service: self,
+            routes: Routes.makePublic(),
+            stores: stores,
+            dashboard: dashboard
+        )
     }
 
     /// Creates a handler for the metrics address: health, readiness and metrics, without a key.

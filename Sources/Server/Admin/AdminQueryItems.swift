@@ -4,11 +4,11 @@ internal import Attribution
 ///
 /// An empty parameter counts as not sent, except `limit` and `test`.
 extension Exchange {
-    /// Reads `app`, an app's id; nil without it.
+    /// Reads `app`, an app's id; without it, the only app that the request may see, or nil for all.
     ///
     /// - Throws: 400 for a text that is not an id, 404 for an unknown app.
     func appItem() throws(APIError) -> App? {
-        guard let text = sentQueryItem("app") else { return nil }
+        guard let text = sentQueryItem("app") else { return onlyApp.flatMap(directory.app) }
         guard let id = AppID(text) else { throw .invalidField("app", "must be the id of an app, as app_…") }
         guard let app = directory.app(id) else { throw .noApp(field: "app") }
         return app
@@ -88,7 +88,8 @@ extension Exchange {
     private static let maximumReportedNames = 10
     private static let maximumShownLength = 64
 
-    private func timeItem(_ name: String) throws(APIError) -> Timestamp? {
+    /// Reads a time or a day in UTC; nil without it.
+    func timeItem(_ name: String) throws(APIError) -> Timestamp? {
         guard let text = sentQueryItem(name) else { return nil }
         guard let time = Timestamp(iso8601: text) ?? Timestamp(iso8601: text + "T00:00:00Z") else {
             let rule = "must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z"

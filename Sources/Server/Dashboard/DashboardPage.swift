@@ -124,12 +124,13 @@ struct DashboardPage {
 
 /// The pages in the navigation.
 enum DashboardSection: CaseIterable {
-    case overview, launches
+    case overview, launches, settings
 
     var path: String {
         switch self {
         case .overview: "/"
         case .launches: "/launches"
+        case .settings: "/settings"
         }
     }
 
@@ -138,6 +139,7 @@ enum DashboardSection: CaseIterable {
         switch self {
         case .overview: "o"
         case .launches: "l"
+        case .settings: "s"
         }
     }
 
@@ -145,6 +147,7 @@ enum DashboardSection: CaseIterable {
         switch self {
         case .overview: DashboardText.overview
         case .launches: DashboardText.launches
+        case .settings: DashboardText.settings
         }
     }
 }

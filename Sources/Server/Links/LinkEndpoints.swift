@@ -48,7 +48,7 @@ enum LinkEndpoints {
             try LinkDraft.link(slug.string, fields, of: app, in: directory, at: now, random: random)
         }
         do throws(LinkStoreError) {
-            try await exchange.stores.links.create([new])
+            try await exchange.stores.links.create([new], by: exchange.actor)
         } catch {
             throw APIError(error, requestID: exchange.requestID)
         }
@@ -118,7 +118,7 @@ enum LinkEndpoints {
     static func delete(_ exchange: inout Exchange) async throws(APIError) -> Response {
         guard let id = exchange.parameter.flatMap({ LinkID($0) }) else { throw .noLink }
         do throws(LinkStoreError) {
-            try await exchange.stores.links.delete(id)
+            try await exchange.stores.links.delete(id, by: exchange.actor)
         } catch {
             throw APIError(error, requestID: exchange.requestID)
         }
@@ -130,7 +130,8 @@ enum LinkEndpoints {
     /// - Throws: 404 if there is no such link.
     private static func link(_ exchange: Exchange) async throws(APIError) -> LinkListing {
         guard let id = exchange.parameter.flatMap({ LinkID($0) }),
-            let listing = try await exchange.store(await exchange.stores.links.link(id))
+            let listing = try await exchange.store(await exchange.stores.links.link(id)),
+            exchange.maySee(listing.link.app)
         else { throw .noLink }
         return listing
     }
@@ -146,7 +147,7 @@ enum LinkEndpoints {
             try change(&link)
             link.updatedAt = exchange.now
             do throws(LinkStoreError) {
-                try await exchange.stores.links.update(link, ifUpdatedAt: earlier)
+                try await exchange.stores.links.update(link, ifUpdatedAt: earlier, by: exchange.actor)
             } catch {
                 if error == .changed { continue }
                 throw APIError(error, requestID: exchange.requestID)
