@@ -1,3 +1,8 @@
+-- Keys of kind `read`. A read key without an app is one for all apps.
+ALTER TABLE keys DROP CONSTRAINT keys_kind_check, DROP CONSTRAINT keys_check,
+    ADD CONSTRAINT keys_kind_check CHECK (kind IN ('app', 'server', 'test', 'admin', 'read')),
+    ADD CONSTRAINT keys_check CHECK (kind = 'read' OR (kind = 'admin') = (app IS NULL));
+
 CREATE TABLE dashboard_sessions (
     -- The sessions of the dashboard: the SHA-256 of each cookie, never its text.
 
@@ -44,3 +49,25 @@ INSERT INTO counts (scope, campaign, dimension, span, period, value, metric, cou
 SELECT scope, '', 12, 1, period - (period % 86400000 + 86400000) % 86400000, lpad(((period / 3600000 % 24 + 24) % 24)::text, 2, '0'), metric, sum(count)
 FROM counts WHERE campaign = '' AND dimension = 0 AND span = 2 AND metric NOT IN ('conversions', 'variance')
 GROUP BY 1, 5, 6, 7;
+
+-- Where the server answers the dashboard; empty without one.
+ALTER TABLE servers ADD COLUMN dashboard text NOT NULL DEFAULT '';
+
+CREATE TABLE audit_log (
+    -- Every change by the dashboard, the admin API and commands, written in the transaction of the change. The first half of
+    -- an id is 48 bits of milliseconds and 16 bits that order the entries of one millisecond.
+
+    id_high bigint NOT NULL,
+    id_low bigint NOT NULL,
+    actor_kind text NOT NULL,
+    -- The id of the key or the name of the system's user; empty for a session of a one-time link.
+    actor text NOT NULL,
+    action text NOT NULL,
+    -- The ids of the app and of what was changed as texts, because both may be deleted.
+    app text,
+    subject text NOT NULL,
+    -- The changed fields as JSON objects; no secrets.
+    before text NOT NULL,
+    after text NOT NULL,
+    PRIMARY KEY (id_high, id_low)
+);

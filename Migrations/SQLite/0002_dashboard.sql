@@ -1,3 +1,35 @@
+-- Keys of kind `read`. A CHECK cannot be changed, so the table is made again.
+ALTER TABLE keys RENAME TO former_keys;
+
+CREATE TABLE keys (
+    -- API keys: the SHA-256 of each, never its text.
+
+    number INTEGER PRIMARY KEY,
+    id_high INTEGER NOT NULL,
+    id_low INTEGER NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('app', 'server', 'test', 'admin', 'read')),
+    app INTEGER REFERENCES apps (number) ON DELETE CASCADE,
+    label TEXT NOT NULL,
+    digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    revoked_at INTEGER,
+    last_used_at INTEGER,
+    UNIQUE (id_high, id_low),
+    -- A read key without an app is one for all apps.
+    CHECK (kind = 'read' OR (kind = 'admin') = (app IS NULL))
+) STRICT;
+
+INSERT INTO keys SELECT * FROM former_keys;
+
+DROP TABLE former_keys;
+
+CREATE TRIGGER key_created AFTER INSERT ON keys BEGIN UPDATE directory SET version = version + 1; END;
+
+CREATE TRIGGER key_changed AFTER UPDATE ON keys BEGIN UPDATE directory SET version = version + 1; END;
+
+CREATE TRIGGER key_deleted AFTER DELETE ON keys BEGIN UPDATE directory SET version = version + 1; END;
+
 CREATE TABLE dashboard_sessions (
     -- The sessions of the dashboard: the SHA-256 of each cookie, never its text.
 
@@ -44,3 +76,28 @@ INSERT INTO counts (scope, campaign, dimension, span, period, value, metric, cou
 SELECT scope, '', 12, 1, period - (period % 86400000 + 86400000) % 86400000, printf('%02d', (period / 3600000 % 24 + 24) % 24), metric, sum(count)
 FROM counts WHERE campaign = '' AND dimension = 0 AND span = 2 AND metric NOT IN ('conversions', 'variance')
 GROUP BY 1, 5, 6, 7;
+
+CREATE TABLE dashboard_address (
+    -- Where the server of this file answers the dashboard, as it wrote at its last start; no row without a dashboard.
+
+    url TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE audit_log (
+    -- Every change by the dashboard, the admin API and commands, written in the transaction of the change. The first half of
+    -- an id is 48 bits of milliseconds and 16 bits that order the entries of one millisecond.
+
+    id_high INTEGER NOT NULL,
+    id_low INTEGER NOT NULL,
+    actor_kind TEXT NOT NULL,
+    -- The id of the key or the name of the system's user; empty for a session of a one-time link.
+    actor TEXT NOT NULL,
+    action TEXT NOT NULL,
+    -- The ids of the app and of what was changed as texts, because both may be deleted.
+    app TEXT,
+    subject TEXT NOT NULL,
+    -- The changed fields as JSON objects; no secrets.
+    before TEXT NOT NULL,
+    after TEXT NOT NULL,
+    PRIMARY KEY (id_high, id_low)
+) STRICT, WITHOUT ROWID;

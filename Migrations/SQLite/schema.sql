@@ -49,24 +49,6 @@ CREATE TABLE app_fields (
     PRIMARY KEY (app, field, position)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE keys (
-    -- API keys: the SHA-256 of each, never its text.
-
-    number INTEGER PRIMARY KEY,
-    id_high INTEGER NOT NULL,
-    id_low INTEGER NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('app', 'server', 'test', 'admin')),
-    app INTEGER REFERENCES apps (number) ON DELETE CASCADE,
-    label TEXT NOT NULL,
-    digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),
-    created_at INTEGER NOT NULL,
-    expires_at INTEGER,
-    revoked_at INTEGER,
-    last_used_at INTEGER,
-    UNIQUE (id_high, id_low),
-    CHECK ((kind = 'admin') = (app IS NULL))
-) STRICT;
-
 CREATE TABLE directory (
     -- One row with a number that grows with every change of apps and keys, by any process. A server compares this number
     -- to notice changes of other processes, such as a revoked key, without reading all apps and keys.
@@ -79,12 +61,6 @@ CREATE TRIGGER app_created AFTER INSERT ON apps BEGIN UPDATE directory SET versi
 CREATE TRIGGER app_changed AFTER UPDATE ON apps BEGIN UPDATE directory SET version = version + 1; END;
 
 CREATE TRIGGER app_deleted AFTER DELETE ON apps BEGIN UPDATE directory SET version = version + 1; END;
-
-CREATE TRIGGER key_created AFTER INSERT ON keys BEGIN UPDATE directory SET version = version + 1; END;
-
-CREATE TRIGGER key_changed AFTER UPDATE ON keys BEGIN UPDATE directory SET version = version + 1; END;
-
-CREATE TRIGGER key_deleted AFTER DELETE ON keys BEGIN UPDATE directory SET version = version + 1; END;
 
 CREATE TABLE clicks (
     -- Recorded clicks. The row id is the first half of the click's identifier: 48 bits of milliseconds and a 16-bit
@@ -462,6 +438,31 @@ CREATE TABLE progress (
     value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE keys (
+    -- API keys: the SHA-256 of each, never its text.
+
+    number INTEGER PRIMARY KEY,
+    id_high INTEGER NOT NULL,
+    id_low INTEGER NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('app', 'server', 'test', 'admin', 'read')),
+    app INTEGER REFERENCES apps (number) ON DELETE CASCADE,
+    label TEXT NOT NULL,
+    digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    revoked_at INTEGER,
+    last_used_at INTEGER,
+    UNIQUE (id_high, id_low),
+    -- A read key without an app is one for all apps.
+    CHECK (kind = 'read' OR (kind = 'admin') = (app IS NULL))
+) STRICT;
+
+CREATE TRIGGER key_created AFTER INSERT ON keys BEGIN UPDATE directory SET version = version + 1; END;
+
+CREATE TRIGGER key_changed AFTER UPDATE ON keys BEGIN UPDATE directory SET version = version + 1; END;
+
+CREATE TRIGGER key_deleted AFTER DELETE ON keys BEGIN UPDATE directory SET version = version + 1; END;
+
 CREATE TABLE dashboard_sessions (
     -- The sessions of the dashboard: the SHA-256 of each cookie, never its text.
 
@@ -480,4 +481,29 @@ CREATE TABLE sign_in_links (
 
     digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
     expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE dashboard_address (
+    -- Where the server of this file answers the dashboard, as it wrote at its last start; no row without a dashboard.
+
+    url TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE audit_log (
+    -- Every change by the dashboard, the admin API and commands, written in the transaction of the change. The first half of
+    -- an id is 48 bits of milliseconds and 16 bits that order the entries of one millisecond.
+
+    id_high INTEGER NOT NULL,
+    id_low INTEGER NOT NULL,
+    actor_kind TEXT NOT NULL,
+    -- The id of the key or the name of the system's user; empty for a session of a one-time link.
+    actor TEXT NOT NULL,
+    action TEXT NOT NULL,
+    -- The ids of the app and of what was changed as texts, because both may be deleted.
+    app TEXT,
+    subject TEXT NOT NULL,
+    -- The changed fields as JSON objects; no secrets.
+    before TEXT NOT NULL,
+    after TEXT NOT NULL,
+    PRIMARY KEY (id_high, id_low)
 ) STRICT, WITHOUT ROWID;

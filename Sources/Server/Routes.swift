@@ -10,6 +10,7 @@ enum Routes {
         let checks = [
             "app", "campaign", "from", "to", "test", "outcome", "reason", "fingerprint", "limit", "before",
         ]
+        let audit = ["app", "actor", "action", "since", "until", "limit", "before"]
         let links = ["app", "search", "tag", "campaign", "archived", "limit", "before"]
         let statistics = ["app", "campaign", "from", "to", "interval", "test"]
         let others: [Route] = [
@@ -24,7 +25,7 @@ enum Routes {
             withDirectory("/apple-app-site-association", ShowAppleAssociation.respond),
             withDirectory("/.well-known/assetlinks.json", ShowAssetLinks.respond),
             // Calls of operators.
-            Route(.get, "/metrics", .key([.admin]), limitedAs: .admin, ShowMetrics.respond),
+            Route(.get, "/metrics", .key([.admin, .read]), limitedAs: .admin, ShowMetrics.respond),
             admin(.get, "/admin/stats", query: statistics, ShowStatistics.respond),
             admin(.get, "/admin/api/checks", query: checks, ListChecks.respond),
             admin(.get, "/admin/api/checks/{id}/explain", ExplainCheck.respond),
@@ -39,6 +40,7 @@ enum Routes {
             admin(.delete, "/admin/api/links/{id}", LinkEndpoints.delete),
             admin(.post, "/admin/api/links/{id}/archive", LinkEndpoints.archive),
             admin(.post, "/admin/api/links/{id}/restore", LinkEndpoints.restore),
+            admin(.get, "/admin/api/audit", query: audit, ListAudit.respond),
             admin(.post, "/admin/api/domains/check", CheckDomain.respond),
             // The pages and files that visitors and preview robots open.
             Route(.get, "/v1/collector.js", .anyone, ShowCollector.respond),
@@ -82,7 +84,8 @@ enum Routes {
         query: [String] = [],
         _ endpoint: @escaping Route.Endpoint
     ) -> Route {
-        Route(method, path, .key([.admin]), limitedAs: .admin, query: query, endpoint)
+        let kinds: [KeyKind] = method == .get ? [.admin, .read] : [.admin]
+        return Route(method, path, .key(kinds), limitedAs: .admin, query: query, endpoint)
     }
 
     /// Makes a GET route that needs no key, and whose endpoint reads the apps.

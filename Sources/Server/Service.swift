@@ -27,6 +27,10 @@ public struct ServiceSettings: Sendable {
     public var outgoing = OutgoingRequests()
     /// The monitor of domain file copies; nil if it is switched off.
     public var domainWatch: DomainFileMonitor?
+    /// The host for which the service's public address answers the dashboard alone; nil for none.
+    public var dashboardHost: LinkHost?
+    /// The settings of the process, as the dashboard shows them.
+    public var shown: [ShownSetting] = []
     /// For tests only: whether `X-Test-Time` sets the time of a request.
     public var usesTestClock = false
     /// The program's version; only operators see it, in statistics and metrics.
@@ -47,6 +51,7 @@ public final class Stores {
     public let links: any LinkStore
     public let sessions: any SessionStore
     public let exports: any ExportStore
+    public let audit: any AuditStore
     /// Called before the loop sleeps; ends the read snapshot of the loop's turn.
     public let endTurn: () -> Void
     /// Called with the number of connections that have work in this turn.
@@ -54,8 +59,8 @@ public final class Stores {
 
     /// Creates the stores of one database session; tests replace `clicks`.
     public init(
-        _ session: some AppStore & CheckStore & ClickStore & ExportStore & LearningStore & LinkStore
-            & SessionStore & StatsStore,
+        _ session: some AppStore & AuditStore & CheckStore & ClickStore & ExportStore & LearningStore
+            & LinkStore & SessionStore & StatsStore,
         clicks: (any ClickStore)? = nil,
         endTurn: @escaping () -> Void = {},
         beginTurn: @escaping (Int) -> Void = { _ in }
@@ -68,6 +73,7 @@ public final class Stores {
         links = session
         sessions = session
         exports = session
+        audit = session
         self.endTurn = endTurn
         self.beginTurn = beginTurn
     }
@@ -149,7 +155,13 @@ public final class Service: Sendable {
 
     /// Creates the handler of one event loop; called on the loop's thread.
     public func makeHandler(_ stores: Stores) -> any RequestHandler {
-        ServiceHandler(service: self, routes: Routes.makePublic(), stores: stores)
+        let dashboard = settings.dashboardHost == nil ? [] : Routes.makeDashboard()
+        return ServiceHandler(
+            service: self,
+            routes: Routes.makePublic(),
+            stores: stores,
+            dashboard: dashboard
+        )
     }
 
     /// Creates a handler for the metrics address: health, readiness and metrics, without a key.

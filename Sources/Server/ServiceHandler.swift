@@ -12,8 +12,13 @@ final class ServiceHandler: RequestHandler {
     private var requestLog: RequestLog
     /// Whether pages of other origins may call any of the routes.
     private let isCrossOrigin: Bool
+    /// The routes of the dashboard, which its host has instead of the others; nil if it has no host.
+    private let dashboard: (host: LinkHost, router: Router)?
 
-    init(service: Service, routes: [Route], stores: Stores) {
+    init(service: Service, routes: [Route], stores: Stores, dashboard: [Route] = []) {
+        self.dashboard = service.settings.dashboardHost.flatMap { host in
+            dashboard.isEmpty ? nil : (host, Router(dashboard))
+        }
         loop = LoopContext(service: service, stores: stores)
         router = Router(routes)
         isCrossOrigin = routes.contains(where: \.isCrossOrigin)
@@ -23,6 +28,7 @@ final class ServiceHandler: RequestHandler {
     }
 
     func respond(to request: Request) async -> Response {
+        let router = answersDashboard(request) ? dashboard?.router ?? self.router : self.router
         let match = request.withPathBytes { router.route(request.method, $0) }
         var line = RequestLog.Line(requestID: requestIDs.identify(request), method: request.method.rawValue)
         if case .found(let route, _) = match { line.route = route }
@@ -34,6 +40,15 @@ final class ServiceHandler: RequestHandler {
         }
         finish(&response, &line, since: request.firstByteAt)
         return response
+    }
+
+    /// Whether a request is for the dashboard's host; a host that an app lists as one of its links never is.
+    private func answersDashboard(_ request: Request) -> Bool {
+        guard let dashboard else { return false }
+        let named = request.authority(trusting: loop.service.settings.trustedProxies)
+        guard named.flatMap({ LinkHost($0) }) == dashboard.host else { return false }
+        guard let directory = try? loop.stores.apps.directory() else { return true }
+        return directory.apps(listing: dashboard.host).isEmpty
     }
 
     func respond(to rejection: Rejection) -> Response {
@@ -146,6 +161,7 @@ final class ServiceHandler: RequestHandler {
             exchange.key = try exchange.findKey(for: route.access)
             if let key = exchange.key {
                 exchange.app = key.app
+                exchange.act(as: .key(key.id), with: key)
                 loop.stores.apps.noteUse(of: key.id, at: exchange.now)
             }
             if hasOrigin { _ = try request.onlyField("Origin") }

@@ -310,7 +310,7 @@ struct LinksTests {
                     #""iosUniversalUrl":"https://go.shop.example/new""#,
                     #""metaData":{"a":1,"utm_source":"ig"}"#,
                 ],
-                lacks: ["_id", "created_at", "jid", "lnk_"]
+                lacks: [#"_id""#, "created_at", "jid", "lnk_"]
             )
         }
         await service.admin(.post, "/links/\(id)/archive")

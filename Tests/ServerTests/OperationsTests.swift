@@ -257,7 +257,7 @@ private let failure = StoreError(.inputOutput, "for the test")
 
 /// A store whose calls all fail with an input/output error.
 private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore, CheckStore, LinkStore,
-    SessionStore, ExportStore
+    SessionStore, AuditStore, ExportStore
 {
     func end(of table: ExportTable, at now: Timestamp) throws(StoreError) -> ExportCursor { throw failure }
     func export(_ query: ExportQuery) throws(StoreError) -> ExportPage { throw failure }
@@ -265,7 +265,13 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
     func start(_ session: DashboardSession, by link: KeyDigest) throws(StoreError) -> Bool { throw failure }
     func create(_ link: SignInLink) throws(StoreError) { throw failure }
     func noteUse(of session: KeyDigest, at now: Timestamp) throws(StoreError) { throw failure }
-    func end(_ session: KeyDigest) throws(StoreError) { throw failure }
+    func end(_ session: KeyDigest, by actor: AuditActor) throws(StoreError) { throw failure }
+    func endAll(but session: KeyDigest, by actor: AuditActor) throws(StoreError) { throw failure }
+    func sessions() throws(StoreError) -> [DashboardSession] { throw failure }
+    func setDashboard(_ url: String) throws(StoreError) { throw failure }
+    func dashboards() throws(StoreError) -> [(server: Int64, url: String)] { throw failure }
+    func audit(_ query: AuditQuery) throws(StoreError) -> AuditPage { throw failure }
+    func note(_ change: AuditedChange, by actor: AuditActor) throws(StoreError) { throw failure }
     func session(_ digest: KeyDigest) throws(StoreError) -> DashboardSession? { throw failure }
     func link(_ slug: LinkSlug, of apps: [AppID]) throws(StoreError) -> LinkListing? { throw failure }
     func link(_ id: LinkID) throws(StoreError) -> LinkListing? { throw failure }
@@ -274,19 +280,23 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
     func liveLink(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp) throws(StoreError)
         -> LinkListing?
     { throw failure }
-    func create(_ links: [NewLink]) throws(LinkStoreError) { throw .store(failure) }
-    func update(_ link: Link, ifUpdatedAt: Timestamp?) throws(LinkStoreError) { throw .store(failure) }
-    func delete(_ link: LinkID) throws(LinkStoreError) { throw .store(failure) }
+    func create(_ links: [NewLink], by actor: AuditActor) throws(LinkStoreError) { throw .store(failure) }
+    func update(_ link: Link, ifUpdatedAt: Timestamp?, by actor: AuditActor) throws(LinkStoreError) {
+        throw .store(failure)
+    }
+    func delete(_ link: LinkID, by actor: AuditActor) throws(LinkStoreError) { throw .store(failure) }
     func checks(_ query: CheckQuery) throws(StoreError) -> CheckPage { throw failure }
     func explanation(of check: CheckReference, by explainer: Explainer) throws(StoreError) -> Explanation? {
         throw failure
     }
     func material(ofClick id: ClickID) throws(StoreError) -> ClickExplanationInput? { throw failure }
     func directory() throws(StoreError) -> Directory { throw failure }
-    func create(_ app: App, with keys: [APIKey]) throws(StoreError) { throw failure }
-    func update(_ app: AppID, to settings: App.Settings) throws(StoreError) { throw failure }
-    func create(_ key: APIKey) throws(StoreError) { throw failure }
-    func revoke(_ key: KeyID, at now: Timestamp) throws(StoreError) { throw failure }
+    func create(_ app: App, with keys: [APIKey], by actor: AuditActor) throws(StoreError) { throw failure }
+    func update(_ app: AppID, to settings: App.Settings, by actor: AuditActor) throws(StoreError) {
+        throw failure
+    }
+    func create(_ key: APIKey, by actor: AuditActor) throws(StoreError) { throw failure }
+    func revoke(_ key: KeyID, at now: Timestamp, by actor: AuditActor) throws(StoreError) { throw failure }
     func noteUse(of key: KeyID, at now: Timestamp) {}
     func record(_ click: NewClick) throws(StoreError) -> RecordOutcome { throw failure }
     func view(for check: Check) throws(StoreError) -> CheckView { throw failure }
@@ -296,7 +306,7 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
     func matchingModel(of app: AppID, isTest: Bool, at: Timestamp) throws(StoreError) -> MatchingModel {
         throw failure
     }
-    func resetLearning(of app: AppID, isTest: Bool) throws(StoreError) { throw failure }
+    func resetLearning(of app: AppID, isTest: Bool, by actor: AuditActor) throws(StoreError) { throw failure }
     func receipt(for claim: Claim) -> any Receipt { UnwatchedReceipt() }
     func recordOutcome(_ report: CheckReport, of check: Check) {}
     func statistics(_ query: StatisticsQuery, at: Timestamp) throws(StoreError) -> StatisticsReport {

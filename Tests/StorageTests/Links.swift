@@ -1,4 +1,5 @@
 import Attribution
+import TestDatabases
 import Testing
 
 /// Creates links for the tests of the store.

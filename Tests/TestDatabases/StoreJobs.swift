@@ -35,6 +35,12 @@ extension TestDatabase {
         }
     }
 
+    /// Deletes entries of the audit log after their retention.
+    package func deleteOldAudit() throws(StoreError) {
+        var job = AuditJob(makeJobContext())
+        try job.runToEnd()
+    }
+
     /// Deletes faded counters.
     package func fadeLearning() throws(StoreError) {
         var job = FadingJob(makeJobContext())

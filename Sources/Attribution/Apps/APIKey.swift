@@ -15,6 +15,21 @@ public enum KeyKind: String, CaseIterable, Sendable {
     case test
     /// A key for everything under `/admin` and nothing else. It belongs to no app.
     case admin
+    /// A key for every call under `/admin` that changes nothing, for the metrics and for the dashboard. It belongs to one
+    /// app, whose data alone it shows, or to none.
+    case read
+
+    /// Whether a key of this kind belongs to an app; nil if it may or may not.
+    public var belongsToApp: Bool? {
+        switch self {
+        case .app, .server, .test: true
+        case .admin: false
+        case .read: nil
+        }
+    }
+
+    /// Whether a key of this kind signs in to the dashboard.
+    public var signsIn: Bool { self == .admin || self == .read }
 }
 
 /// The SHA-256 of a key's text, stored instead of the text.
@@ -41,7 +56,7 @@ public struct KeyDigest: Hashable, Sendable {
 public struct APIKey: Equatable, Sendable {
     public let id: KeyID
     public let kind: KeyKind
-    /// Nil for admin keys.
+    /// Nil for admin keys, and for read keys of all apps.
     public let app: AppID?
     /// The operator's own description, up to 100 characters; may be empty.
     public let label: String

@@ -215,6 +215,16 @@ public final class Directory: Equatable, Sendable {
         return neighbours(of: changed).filter { !current.contains($0.id) }
     }
 
+    /// Returns what a key of one app may see: the app, its keys, and the keys that belong to no app.
+    public func limited(to app: AppID) -> Directory {
+        Directory(
+            apps: apps.filter { $0.id == app },
+            keys: keys.filter { $0.app == app || $0.app == nil }
+        )
+    }
+
+    public func key(_ id: KeyID) -> APIKey? { keys.first { $0.id == id } }
+
     public func key(_ digest: KeyDigest) -> APIKey? { keyIndexes[digest].map { keys[$0] } }
 }
 
@@ -223,24 +233,21 @@ public protocol AppStore {
     /// Returns the current apps and keys; changes by another process are visible within half a second.
     func directory() throws(StoreError) -> Directory
 
+    // Every change is written to the audit log in its transaction, with who has made it.
+
     /// Creates an app and its first keys, or nothing.
     ///
     /// - Throws: `conflict` if another app has the name, or the same key text exists already.
-    func create(_ app: App, with keys: [APIKey]) async throws(StoreError)
+    func create(_ app: App, with keys: [APIKey], by actor: AuditActor) async throws(StoreError)
     /// - Throws: `notFound` for an unknown app, `conflict` if another app has the name.
-    func update(_ app: AppID, to settings: App.Settings) async throws(StoreError)
+    func update(_ app: AppID, to settings: App.Settings, by actor: AuditActor) async throws(StoreError)
 
     /// - Throws: `conflict` if the same key text exists already, `notFound` for an unknown app.
-    func create(_ key: APIKey) async throws(StoreError)
+    func create(_ key: APIKey, by actor: AuditActor) async throws(StoreError)
     /// Revokes a key; a key that was revoked before retains that time.
     ///
     /// - Throws: `notFound` for an unknown key.
-    func revoke(_ key: KeyID, at now: Timestamp) async throws(StoreError)
+    func revoke(_ key: KeyID, at now: Timestamp, by actor: AuditActor) async throws(StoreError)
     /// Records that a key was used; the store writes such records in batches, some seconds later.
     func noteUse(of key: KeyID, at now: Timestamp)
-}
-
-extension AppStore {
-    /// Creates an app that has no keys yet; throws as ``create(_:with:)`` does.
-    public func create(_ app: App) async throws(StoreError) { try await create(app, with: []) }
 }

@@ -65,10 +65,21 @@ public protocol SessionStore {
     func noteUse(of session: KeyDigest, at now: Timestamp) async throws(StoreError)
 
     /// Deletes a session; does nothing if it has ended.
-    func end(_ session: KeyDigest) async throws(StoreError)
+    func end(_ session: KeyDigest, by actor: AuditActor) async throws(StoreError)
+    /// Deletes all sessions but one.
+    func endAll(but session: KeyDigest, by actor: AuditActor) async throws(StoreError)
+    /// Returns all sessions, the newest first; some may have ended.
+    func sessions() async throws(StoreError) -> [DashboardSession]
 
     /// Returns a session, which may have ended; nil for an unknown one.
     ///
     /// The call reads the database, so all servers agree on a session that one of them has started or ended.
     func session(_ digest: KeyDigest) async throws(StoreError) -> DashboardSession?
+
+    /// Stores where this server answers the dashboard; an empty text if it does not.
+    func setDashboard(_ url: String) async throws(StoreError)
+    /// Returns where the running servers answer the dashboard, by the numbers of the servers.
+    ///
+    /// A database in a file has one server, whose last address remains when it has stopped.
+    func dashboards() async throws(StoreError) -> [(server: Int64, url: String)]
 }

@@ -116,21 +116,25 @@ public protocol LinkStore {
         at now: Timestamp
     ) async throws(StoreError) -> LinkListing?
 
+    // Every change is written to the audit log in its transaction, with who has made it.
+
     /// Creates all of these links, or none.
     ///
     /// - Throws: `slugTaken`, `notFound` for an app that does not exist.
-    func create(_ links: [NewLink]) async throws(LinkStoreError)
+    func create(_ links: [NewLink], by actor: AuditActor) async throws(LinkStoreError)
     /// Replaces a link's settings and the time at which it was archived.
     ///
     /// - Parameters:
     ///   - link: the link with its new values.
     ///   - earlier: the `updatedAt` of the link as it was read; nil updates the link in any case.
+    ///   - actor: who makes the change.
     /// - Throws: `notFound`; `changed` if the stored `updatedAt` is not `earlier`.
-    func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) async throws(LinkStoreError)
+    func update(_ link: Link, ifUpdatedAt earlier: Timestamp?, by actor: AuditActor)
+        async throws(LinkStoreError)
     /// Deletes a link that was never clicked.
     ///
     /// - Throws: `notFound`, `clicked`.
-    func delete(_ link: LinkID) async throws(LinkStoreError)
+    func delete(_ link: LinkID, by actor: AuditActor) async throws(LinkStoreError)
 }
 
 extension Link {

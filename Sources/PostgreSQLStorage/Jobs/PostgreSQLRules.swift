@@ -7,7 +7,9 @@ enum PostgreSQLRules: StoreRules {
     static var admitsNames: Bool { false }
     static var publishesDirectory: Bool { true }
     static var gatheringNanoseconds: UInt64 { 0 }
-    static var jobs: Set<JobName> { [.summaries, .compaction, .learning, .drift, .fading, .collisions] }
+    static var jobs: Set<JobName> {
+        [.summaries, .audit, .compaction, .learning, .drift, .fading, .collisions]
+    }
 
     /// Creates the jobs that only PostgreSQL has, on the thread that will run them.
     static func makeJobs(

@@ -222,6 +222,7 @@ enum AdvisoryLock: Int64 {
     case partitions = 0x4146_4C4B_0002
     case servers = 0x4146_4C4B_0003
     case slugs = 0x4146_4C4B_0004
+    case directory = 0x4146_4C4B_0005
 }
 
 extension AppliedMigrations {

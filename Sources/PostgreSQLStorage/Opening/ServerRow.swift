@@ -55,8 +55,11 @@ struct ServerRow: Equatable, Sendable {
         WHERE NOT EXISTS (SELECT FROM servers o WHERE o.number = n \
         AND o.seen_at > clock_timestamp() - interval '\(silentSeconds) seconds') ORDER BY n LIMIT 1 \
         ON CONFLICT (number) DO UPDATE SET holder = excluded.holder, batch = 0, seen_at = excluded.seen_at, \
-        version = excluded.version, key_checks = '' RETURNING number::int8
+        version = excluded.version, key_checks = '', dashboard = '' RETURNING number::int8
         """
+    )
+    static let setDashboard = PreparedStatement(
+        "UPDATE servers SET dashboard = $3 WHERE number = $1 AND holder = $2"
     )
     private static let delete = PreparedStatement("DELETE FROM servers WHERE number = $1 AND holder = $2")
 }

@@ -25,6 +25,16 @@ extension PostgreSQLWriter {
         try batch.run(Self.removeSession, digest.bytes)
     }
 
+    func removeSessions(but digest: KeyDigest) throws(PostgreSQLError) {
+        try batch.run(Self.removeOthers, digest.bytes)
+    }
+
+    func setDashboard(_ url: String) throws(PostgreSQLError) {
+        let server = batch.connection.server
+        try batch.run(ServerRow.setDashboard, server.number, server.holder, url)
+        batch.connection.dashboard = url
+    }
+
     func removeEnded(at now: Timestamp) throws(PostgreSQLError) {
         try batch.run(Self.removeSessions, now.milliseconds)
         try batch.run(Self.removeLinks, now.milliseconds)
@@ -46,6 +56,7 @@ extension PostgreSQLWriter {
         "UPDATE dashboard_sessions SET used_at = greatest(used_at, $2) WHERE digest = $1"
     )
     private static let removeSession = PreparedStatement("DELETE FROM dashboard_sessions WHERE digest = $1")
+    private static let removeOthers = PreparedStatement("DELETE FROM dashboard_sessions WHERE digest <> $1")
     private static let removeSessions = PreparedStatement(
         "DELETE FROM dashboard_sessions WHERE expires_at <= $1"
     )
@@ -61,6 +72,25 @@ extension PostgreSQLReader: SessionRows {
         .first
     }
 
+    func sessions() throws(PostgreSQLError) -> [SessionRecord] {
+        try all(Self.selectSessions) { row throws(PostgreSQLError) in try row.record(SessionRecord.self) }
+    }
+
+    func dashboards() throws(PostgreSQLError) -> [(server: Int64, url: String)] {
+        try all(Self.selectDashboards) { row throws(PostgreSQLError) in
+            (server: row.get("number"), url: row.get("dashboard"))
+        }
+    }
+
+    private static let selectDashboards = PreparedStatement(
+        """
+        SELECT number::int8, dashboard FROM servers WHERE dashboard <> ''
+        AND seen_at > clock_timestamp() - interval '\(ServerRow.silentSeconds) seconds' ORDER BY number
+        """
+    )
+    private static let selectSessions = PreparedStatement(
+        "SELECT \(SessionRecord.columns) FROM dashboard_sessions ORDER BY created_at DESC, digest"
+    )
     private static let selectSession = PreparedStatement(
         "SELECT \(SessionRecord.columns) FROM dashboard_sessions WHERE digest = $1"
     )

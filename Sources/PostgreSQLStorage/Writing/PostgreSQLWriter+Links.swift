@@ -96,7 +96,7 @@ extension PostgreSQLWriter {
         RETURNING number, id_high, id_low
         """
     )
-    private static let lockLink = PreparedStatement(
+    static let lockLink = PreparedStatement(
         "SELECT number FROM links WHERE id_high = $1 AND id_low = $2 FOR UPDATE"
     )
     private static let updateLink = PreparedStatement(

@@ -93,6 +93,37 @@ extension PostgreSQLWriterReader {
     }
 }
 
+/// Apps, keys, links and sessions, for the audit log; locked, so that no other server changes them before the commit.
+extension PostgreSQLWriterReader {
+    func directoryVersion() throws(PostgreSQLError) -> Int64 { try reader.directoryVersion() }
+
+    func directorySnapshot() throws(PostgreSQLError) -> DirectoryCache.Snapshot {
+        try batch.look(Self.lockDirectory)
+        return try reader.directorySnapshot()
+    }
+
+    func link(_ id: LinkID) throws(PostgreSQLError) -> StoredLink? {
+        try batch.look(PostgreSQLWriter.lockLink, id.high, id.low)
+        return try reader.link(id)
+    }
+
+    func fields(ofLink number: Int64, _ body: (_ name: String, _ text: String) -> Void)
+        throws(PostgreSQLError)
+    { try reader.fields(ofLink: number, body) }
+
+    func session(_ digest: KeyDigest) throws(PostgreSQLError) -> SessionRecord? {
+        try reader.session(digest)
+    }
+
+    func sessions() throws(PostgreSQLError) -> [SessionRecord] { try reader.sessions() }
+
+    func dashboards() throws(PostgreSQLError) -> [(server: Int64, url: String)] { try reader.dashboards() }
+
+    private static let lockDirectory = PreparedStatement(
+        "SELECT pg_advisory_xact_lock(\(AdvisoryLock.directory.rawValue))"
+    )
+}
+
 /// Other subjects, which the database's reader reads.
 extension PostgreSQLWriterReader {
     func number(of app: AppID) throws(PostgreSQLError) -> Int64? { try reader.number(of: app) }

@@ -149,7 +149,7 @@ struct RowNeeds {
             clicks.append(Int64(bitPattern: request.click.high))
         case .updates(let updates): clicks += updates.failedDeliveries.map { Int64(bitPattern: $0.high) }
         case .learning(.add(let slices)): learning.formUnion(slices.map(\.scope))
-        case .directory, .links, .learning, .keys, .sessions, .job, .barrier, .hold: break
+        case .directory, .links, .learning, .keys, .sessions, .audit, .job, .barrier, .hold: break
         }
     }
 

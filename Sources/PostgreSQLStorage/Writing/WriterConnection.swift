@@ -14,6 +14,8 @@ final class WriterConnection {
     private var connection: BlockingConnection?
     /// This server's number, which it has had since its start unless it was away too long.
     private(set) var server: ServerRow
+    /// Where this server answers the dashboard; written again if the server gets another number.
+    var dashboard = ""
     private(set) var isInTransaction = false
     /// The number of the last transaction, which grows by one.
     private(set) var batch: Int64 = 0
@@ -63,6 +65,9 @@ final class WriterConnection {
         guard found.count > 0 else {
             let version = configuration.programVersion
             server = try ServerRow.take(opened, holder: server.holder, version: version)
+            try StoreError.translating { () throws(PostgreSQLError) in
+                _ = try opened.execute(ServerRow.setDashboard, server.number, server.holder, dashboard)
+            }
             (connection, batch) = (opened, 0)
             return false
         }

@@ -25,6 +25,16 @@ extension SQLiteWriter {
         try connection.statement(Self.removeSession).run(digest.bytes)
     }
 
+    func removeSessions(but digest: KeyDigest) throws(SQLiteError) {
+        try connection.statement(Self.removeOthers).run(digest.bytes)
+    }
+
+    func setDashboard(_ url: String) throws(SQLiteError) {
+        try connection.statement("DELETE FROM dashboard_address").run()
+        guard !url.isEmpty else { return }
+        try connection.statement("INSERT INTO dashboard_address (url) VALUES (?1)").run(url)
+    }
+
     func removeEnded(at now: Timestamp) throws(SQLiteError) {
         try connection.statement(Self.removeSessions).run(now.milliseconds)
         try connection.statement(Self.removeLinks).run(now.milliseconds)
@@ -37,6 +47,7 @@ extension SQLiteWriter {
         UPDATE dashboard_sessions SET used_at = max(used_at, ?2) WHERE digest = ?1
         """
     private static let removeSession: SQL = "DELETE FROM dashboard_sessions WHERE digest = ?1"
+    private static let removeOthers: SQL = "DELETE FROM dashboard_sessions WHERE digest <> ?1"
     private static let removeSessions: SQL = "DELETE FROM dashboard_sessions WHERE expires_at <= ?1"
     private static let removeLinks: SQL = "DELETE FROM sign_in_links WHERE expires_at <= ?1"
 }
@@ -47,6 +58,17 @@ extension SQLiteReader: SessionRows {
         try connection.statement(Self.selectSession).first(SessionRecord.self, digest.bytes)
     }
 
+    func sessions() throws(SQLiteError) -> [SessionRecord] {
+        try connection.statement(Self.selectSessions).all(SessionRecord.self)
+    }
+
+    func dashboards() throws(SQLiteError) -> [(server: Int64, url: String)] {
+        try connection.statement("SELECT url FROM dashboard_address").all { (server: 0, url: $0.text(0)) }
+    }
+
+    private static let selectSessions: SQL = """
+        SELECT \(SessionRecord.columns) FROM dashboard_sessions ORDER BY created_at DESC, digest
+        """
     private static let selectSession: SQL = """
         SELECT \(SessionRecord.columns) FROM dashboard_sessions WHERE digest = ?1
         """

@@ -4,11 +4,11 @@ internal import Attribution
 ///
 /// An empty parameter counts as not sent, except `limit` and `test`.
 extension Exchange {
-    /// Reads `app`, an app's id; nil without it.
+    /// Reads `app`, an app's id; without it, the only app that the request may see, or nil for all.
     ///
     /// - Throws: 400 for a text that is not an id, 404 for an unknown app.
     func appItem() throws(APIError) -> App? {
-        guard let text = sentQueryItem("app") else { return nil }
+        guard let text = sentQueryItem("app") else { return onlyApp.flatMap(directory.app) }
         guard let id = AppID(text) else { throw .invalidField("app", "must be the id of an app, as app_…") }
         guard let app = directory.app(id) else { throw .noApp(field: "app") }
         return app

@@ -26,7 +26,8 @@ enum ExplainCheck {
         }
     }
 
-    /// Finds what the id in the path leads to; nil for an id under which nothing is stored.
+    /// Finds what the id in the path leads to; nil for an id under which nothing is stored that the
+    /// request may see.
     ///
     /// - Throws: 400 for a text that is not an id.
     static func find(_ exchange: Exchange) async throws(APIError) -> Found? {
@@ -42,9 +43,10 @@ enum ExplainCheck {
         let explainer = Explainer(keys: keys, directory: exchange.directory, data: devices)
         let checks = exchange.stores.checks
         let explanation = try await exchange.store(await checks.explanation(of: reference, by: explainer))
-        if let explanation { return .check(explanation) }
+        if let explanation { return exchange.maySee(explanation.record.app) ? .check(explanation) : nil }
         guard case .click(let id) = reference,
-            let click = try await exchange.store(await checks.material(ofClick: id))
+            let click = try await exchange.store(await checks.material(ofClick: id)),
+            exchange.maySee(click.app)
         else { return nil }
         return .click(ClickExplanation(click, in: exchange.directory, at: exchange.now))
     }

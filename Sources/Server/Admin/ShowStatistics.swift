@@ -12,7 +12,7 @@ enum ShowStatistics {
         var body = StatisticsBody(report: report, query: query, directory: exchange.directory, now: now)
         body.version = exchange.service.settings.version
         body.uptimeSeconds = Int64(exchange.service.uptime / 1_000_000_000)
-        body.domainCopies = exchange.service.settings.domainWatch?.all ?? []
+        body.domainCopies = exchange.domainCopies
         body.warnings =
             warnings(exchange.directory, exchange.service.settings)
             + exchange.directory.policyWarnings(report.policyFigures(of: query))

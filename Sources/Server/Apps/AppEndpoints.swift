@@ -19,18 +19,35 @@ enum AppEndpoints {
 
     /// `PATCH /admin/api/apps/{id}`: changes the link settings that the body names; `null` removes a field.
     static func change(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        let before = try app(&exchange)
-        var app = before
+        let app = try app(&exchange)
         let (object, fields) = (try JSONBody(exchange.request).members, app.settings.links.fields)
         let body = FieldBody<AppLinkField>(object, over: fields, besides: others)
-        app.settings.links = try body.validated { fields throws(FieldProblems) in try AppLinks(fields) }
+        let links = try body.validated { fields throws(FieldProblems) in try AppLinks(fields) }
+        return response(try await change(app, to: links, exchange))
+    }
+
+    /// Changes an app's link settings, and returns the changed app.
+    ///
+    /// - Throws: 409 for a host that the app cannot have.
+    static func change(_ before: App, to appLinks: AppLinks, _ exchange: Exchange) async throws(APIError)
+        -> App
+    {
+        var app = before
+        app.settings.links = appLinks
         let (directory, settings, links) = (exchange.directory, app.settings, exchange.stores.links)
+        if let host = exchange.service.settings.dashboardHost,
+            let problem = LinkHostChange.problem(of: settings, withDashboardAt: host)
+        {
+            throw .conflict(problem.message, field: problem.field)
+        }
         let conflict = try await exchange.store(
             await LinkHostChange.problem(of: before, to: settings, in: directory, links)
         )
         if let conflict { throw .conflict(conflict.message, field: conflict.field) }
-        try await exchange.store(await exchange.stores.apps.update(before.id, to: settings))
-        return response(app)
+        try await exchange.store(
+            await exchange.stores.apps.update(before.id, to: settings, by: exchange.actor)
+        )
+        return app
     }
 
     /// Finds the app whose id is in the path, and stores it for the log line; throws 404 if there is none.
@@ -97,6 +114,23 @@ public enum LinkHostChange {
             return FieldProblem(AppLinkField.hosts, message(slug, settings.name, other.settings.name))
         }
         return nil
+    }
+
+    /// Returns the problem of settings that name the dashboard's host as a host of the app; nil if there is none.
+    public static func problem(of settings: App.Settings, withDashboardAt host: LinkHost) -> FieldProblem? {
+        let field: AppLinkField
+        if settings.links.hosts.contains(host) {
+            field = .hosts
+        } else if settings.links.webHosts?.contains(host.text) == true {
+            field = .webHosts
+        } else {
+            return nil
+        }
+        return FieldProblem(
+            field,
+            "\(host.text) is the dashboard's host (--dashboard-host), so it cannot be a host of the app"
+                + " \(settings.name). Give the app or the dashboard another host."
+        )
     }
 
     private static func message(_ slug: LinkSlug, _ name: String, _ other: String) -> String {

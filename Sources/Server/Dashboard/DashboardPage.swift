@@ -129,7 +129,7 @@ struct DashboardPage {
 
 /// The pages in the navigation.
 enum DashboardSection: CaseIterable {
-    case overview, live, launches, links, campaigns, matching, domains, system, trial
+    case overview, live, launches, links, campaigns, matching, domains, system, trial, settings
 
     var path: String {
         switch self {
@@ -142,6 +142,7 @@ enum DashboardSection: CaseIterable {
         case .domains: "/domains"
         case .system: "/system"
         case .trial: "/try"
+        case .settings: "/settings"
         }
     }
 
@@ -157,6 +158,7 @@ enum DashboardSection: CaseIterable {
         case .domains: "d"
         case .system: "y"
         case .trial: "t"
+        case .settings: "s"
         }
     }
 
@@ -171,6 +173,7 @@ enum DashboardSection: CaseIterable {
         case .domains: DashboardText.domains
         case .system: DashboardText.system
         case .trial: DashboardText.trial
+        case .settings: DashboardText.settings
         }
     }
 }

@@ -13,7 +13,7 @@ extension Routes {
             open(.post, "/sign-in", SignIn.signIn),
             open(.get, "/enter/{link}", SignIn.showLink),
             open(.post, "/enter", SignIn.spendLink),
-            action("/sign-out", SignIn.signOut),
+            action("/sign-out", changes: false, SignIn.signOut),
             page("/", OverviewPage.make),
             page("/launches", LaunchesPage.make),
             page("/launches/{id}", LaunchPage.make),
@@ -39,9 +39,19 @@ extension Routes {
             page("/system", SystemPage.make),
             page("/try", TrialPage.make),
             action("/try", TrialPage.run),
+            page("/settings", SettingsPage.make),
+            page("/settings/audit", AuditLogPage.make),
+            action("/settings/apps", SettingsForms.changeApp),
+            action("/settings/keys", SettingsForms.createKey),
+            action("/settings/keys/revoke", SettingsForms.revokeKey),
+            action("/settings/sessions/end", SettingsForms.endSession),
+            action("/settings/sessions/end-others", SettingsForms.endOthers),
             open(.get, "/files/{name}", DashboardFile.respond),
             // This route takes every other path.
-            page("/{path...}") { _, _ throws(APIError) in throw .notFound(DashboardText.noPage) },
+            Route(.get, "/{path...}", .anyone, limitedAs: .admin, needsDirectory: true) { exchange in
+                let visit = try? await DashboardVisit.find(&exchange)
+                return errorPage(.notFound(DashboardText.noPage), visit: visit)
+            },
         ]
     }
 
@@ -81,7 +91,9 @@ extension Routes {
     }
 
     /// Makes a route of a form, whose origin, session and token are checked first.
-    private static func action(_ path: String, _ perform: @escaping Action) -> Route {
+    ///
+    /// If the form `changes` anything, a read key's session gets 403.
+    private static func action(_ path: String, changes: Bool = true, _ perform: @escaping Action) -> Route {
         Route(.post, path, .anyone, limitedAs: .admin, needsDirectory: true) { exchange in
             var visit: DashboardVisit?
             do throws(APIError) {
@@ -89,6 +101,7 @@ extension Routes {
                 visit = try await DashboardVisit.find(&exchange)
                 guard let visit else { return DashboardPage.redirect(to: "/sign-in") }
                 try visit.check(form)
+                guard visit.mayChange || !changes else { throw .forbidden(DashboardText.mayNotChange) }
                 return try await perform(&exchange, visit, form)
             } catch {
                 return errorPage(error, visit: visit)

@@ -18,13 +18,13 @@ enum DashboardText {
     // Access
     static let signIn = "Sign in"
     static let signOut = "Sign out"
-    static let adminKey = "Admin key"
+    static let key = "Admin or read key"
     static let otherSignIn =
         "Without a key at hand, run `afterlink dashboard` on the server: it prints a link that signs in once."
     static let linkExplained =
         "This link signs in once, within a minute after it was made. The session lasts 7 days, or 12 hours without use."
     static let wrongKey =
-        "This is not a valid admin key. `afterlink keys list` shows the keys, and `afterlink keys create --kind admin`"
+        "This is not a valid admin or read key. `afterlink keys list` shows the keys, and `afterlink keys create --kind admin`"
         + " creates one."
     static let tooManyFailures = "Five sign-ins failed from this address. Wait a minute, and try again."
     static let spentLink =
@@ -32,11 +32,13 @@ enum DashboardText {
     static let needsTLS =
         "Sign in over https, or on the server itself over a loopback address: over plain HTTP, everybody on the way could"
         + " read the session's cookie."
+    static let mayNotChange =
+        "A read key changes nothing. Sign in with an admin key, or with a link of `afterlink dashboard`."
     static let otherSite =
         "Another site sent this form, so it was refused. Open the page here, and send it again."
     static let staleForm = "This form belongs to another session. Reload the page, and send it again."
     static let notAForm = "Send the fields as application/x-www-form-urlencoded, as the page's own form does."
-    static let noPage = "There is no such page. The navigation above leads to all pages."
+    static let noPage = "There is no such page. The overview is at the address without a path."
     static let problem = "This did not work"
 
     // Filters

@@ -11,15 +11,21 @@ struct DashboardVisit {
     /// The address of the request.
     let address: DashboardAddress
 
-    /// Finds the session of the request's cookie; nil if it has none, or if the session or its key has ended.
+    /// Whether the session may change anything; pages show their forms only then.
+    var mayChange: Bool { key?.kind != .read }
+
+    /// Finds the session of the request's cookie, and limits the request to what its key may see.
+    ///
+    /// - Returns: nil if there is no cookie, or if the session or its key has ended.
     static func find(_ exchange: inout Exchange) async throws(APIError) -> DashboardVisit? {
         guard let text = DashboardCookie.text(in: exchange) else { return nil }
         let digest = KeyDigest(of: text)
         guard let session = try await exchange.store(await exchange.stores.sessions.session(digest)),
             session.isValid(at: exchange.now)
         else { return nil }
-        let key = session.key.flatMap { id in exchange.directory.keys.first { $0.id == id } }
+        let key = session.key.flatMap(exchange.directory.key)
         guard session.key == nil || key?.isValid(at: exchange.now) == true else { return nil }
+        exchange.act(as: .session(session.key), with: key)
         if exchange.now.milliseconds(since: session.usedAt) >= 60_000 {
             try await exchange.store(
                 await exchange.stores.sessions.noteUse(of: digest, at: exchange.now)

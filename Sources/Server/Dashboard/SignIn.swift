@@ -21,14 +21,19 @@ enum SignIn {
             return response
         }
         let digest = KeyDigest(of: (form["key"] ?? "").filter { !$0.isWhitespace })
-        guard let key = exchange.directory.key(digest), key.isValid(at: exchange.now), key.kind == .admin
+        guard let key = exchange.directory.key(digest), key.isValid(at: exchange.now), key.kind.signsIn
         else {
+            exchange.service.log.event(.warning, "dashboard: a sign-in failed, request \(exchange.requestID)")
             _ = limiter.take(for: address, at: exchange.request.firstByteAt)
             return page(next: next, problem: DashboardText.wrongKey, .forbidden).response(visit: nil)
         }
         exchange.stores.apps.noteUse(of: key.id, at: exchange.now)
         let (session, text) = newSession(of: key.id, exchange)
         try await exchange.store(await exchange.stores.sessions.start(session))
+        exchange.service.log.event(
+            .info,
+            "dashboard: \(key.id.text) signed in, request \(exchange.requestID)"
+        )
         return DashboardPage.redirect(to: safe(next), [DashboardCookie.field(name, text)])
     }
 
@@ -55,8 +60,11 @@ enum SignIn {
             await exchange.stores.sessions.start(session, by: link)
         )
         guard isStarted else {
+            exchange.service.log.event(.warning, "dashboard: a sign-in failed, request \(exchange.requestID)")
             return page(next: nil, problem: DashboardText.spentLink, .forbidden).response(visit: nil)
         }
+        let event = "dashboard: a one-time link signed in, request \(exchange.requestID)"
+        exchange.service.log.event(.info, event)
         return DashboardPage.redirect(to: "/", [DashboardCookie.field(name, text)])
     }
 
@@ -66,7 +74,7 @@ enum SignIn {
         _ visit: DashboardVisit,
         _ form: DashboardForm
     ) async throws(APIError) -> Response {
-        try await exchange.store(await exchange.stores.sessions.end(visit.session.digest))
+        try await exchange.store(await exchange.stores.sessions.end(visit.session.digest, by: exchange.actor))
         return DashboardPage.redirect(to: "/sign-in", [DashboardCookie.field(try cookieName(exchange), "")])
     }
 
@@ -105,7 +113,7 @@ enum SignIn {
                 if let problem { html.element("p", ["class": "bad", "role": "alert"], problem) }
                 html.open("input", ["type": "hidden", "name": "next", "value": next])
                 html.element("label") { html in
-                    html.element("span", DashboardText.adminKey)
+                    html.element("span", DashboardText.key)
                     html.open(
                         "input",
                         [

@@ -62,7 +62,7 @@ enum LinkEndpoints {
     /// - Throws: 409 if its slug is taken.
     static func store(_ new: NewLink, _ exchange: Exchange) async throws(APIError) {
         do throws(LinkStoreError) {
-            try await exchange.stores.links.create([new])
+            try await exchange.stores.links.create([new], by: exchange.actor)
         } catch {
             throw APIError(error, requestID: exchange.requestID)
         }
@@ -146,7 +146,7 @@ enum LinkEndpoints {
     static func remove(_ exchange: Exchange) async throws(APIError) {
         guard let id = exchange.parameter.flatMap({ LinkID($0) }) else { throw .noLink }
         do throws(LinkStoreError) {
-            try await exchange.stores.links.delete(id)
+            try await exchange.stores.links.delete(id, by: exchange.actor)
         } catch {
             throw APIError(error, requestID: exchange.requestID)
         }
@@ -157,7 +157,8 @@ enum LinkEndpoints {
     /// - Throws: 404 if there is no such link.
     static func link(_ exchange: Exchange) async throws(APIError) -> LinkListing {
         guard let id = exchange.parameter.flatMap({ LinkID($0) }),
-            let listing = try await exchange.store(await exchange.stores.links.link(id))
+            let listing = try await exchange.store(await exchange.stores.links.link(id)),
+            exchange.maySee(listing.link.app)
         else { throw .noLink }
         return listing
     }
@@ -174,7 +175,7 @@ enum LinkEndpoints {
             try change(&link)
             link.updatedAt = exchange.now
             do throws(LinkStoreError) {
-                try await exchange.stores.links.update(link, ifUpdatedAt: earlier)
+                try await exchange.stores.links.update(link, ifUpdatedAt: earlier, by: exchange.actor)
             } catch {
                 if error == .changed { continue }
                 throw APIError(error, requestID: exchange.requestID)

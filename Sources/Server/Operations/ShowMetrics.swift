@@ -14,12 +14,13 @@ enum ShowMetrics {
             .gauge("afterlink_uptime_seconds", "Seconds since the start.", uptime),
             .counter("afterlink_log_dropped_lines_total", "Log lines that were dropped.", dropped),
         ]
-        metrics += requests(service.metrics)
-        metrics += connections(service.connections())
+        // The figures of the process and of the database concern all apps.
+        let seesAll = exchange.onlyApp == nil
+        if seesAll { metrics += requests(service.metrics) + connections(service.connections()) }
         metrics += await counts(exchange)
-        metrics += store(service.storeHealth())
-        metrics += domainFiles(service.settings.domainWatch?.all ?? [])
-        metrics += service.process()
+        if seesAll { metrics += store(service.storeHealth()) }
+        metrics += domainFiles(exchange.domainCopies)
+        if seesAll { metrics += service.process() }
         var text: [UInt8] = []
         for metric in metrics { metric.write(to: &text) }
         let type = ContentType("text/plain; version=0.0.4; charset=utf-8")
@@ -77,7 +78,8 @@ enum ShowMetrics {
     private static func counts(_ exchange: Exchange) async -> [MetricFamily] {
         let report: StatisticsReport
         do throws(StoreError) {
-            report = try await exchange.stores.statistics.statistics(StatisticsQuery(), at: exchange.now)
+            let query = StatisticsQuery(app: exchange.onlyApp)
+            report = try await exchange.stores.statistics.statistics(query, at: exchange.now)
         } catch {
             return []
         }
@@ -159,6 +161,15 @@ enum ShowMetrics {
             metrics.append(.histogram("afterlink_store_\(name)", help, counts))
         }
         return metrics
+    }
+}
+
+extension Exchange {
+    /// The copies of the domain files of all link hosts that the request may see; empty if they are not monitored.
+    var domainCopies: [DomainCopy] {
+        let copies = service.settings.domainWatch?.all ?? []
+        guard onlyApp != nil else { return copies }
+        return copies.filter { !directory.apps(listing: $0.host).isEmpty }
     }
 }
 

@@ -20,6 +20,11 @@ extension Exchange {
         let digest = Self.digestOfToken(of: request) ?? KeyDigest(of: "")
         guard let key = directory.key(digest), key.isValid(at: now) else { throw .invalidAPIKey }
         guard allowed.contains(key.kind) else {
+            if key.kind == .read, allowed.contains(.admin) {
+                throw .forbidden(
+                    "A key of kind read changes nothing; make this call with a key of kind admin"
+                )
+            }
             throw .forbidden("A key of kind \(key.kind.rawValue) may not make this call")
         }
         return key

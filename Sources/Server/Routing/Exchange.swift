@@ -48,8 +48,12 @@ struct Exchange {
     let parameter: String?
     /// The client's address: the peer's, or the one that a trusted proxy reports.
     let address: NetworkAddress
-    /// Apps and keys as they were when the request came.
-    let directory: Directory
+    /// Apps and keys as they were when the request came; without other apps if there is an ``onlyApp``.
+    private(set) var directory: Directory
+    /// The only app whose data the request may see; nil for all.
+    private(set) var onlyApp: AppID?
+    /// Who makes the changes of the request, for the audit log.
+    private(set) var actor = AuditActor.session(nil)
     /// The request's valid key; nil if the route ignores keys, or if it needs none and the request has none.
     var key: APIKey?
     /// The app of the request; nil until it is known.
@@ -60,6 +64,17 @@ struct Exchange {
     var service: Service { loop.service }
     var stores: Stores { loop.stores }
     var keys: Keyring { loop.keys }
+
+    /// Notes who makes the request's changes, and limits what it sees to the app of its key, if that is a read key of
+    /// one app.
+    mutating func act(as actor: AuditActor, with key: APIKey?) {
+        self.actor = actor
+        guard let key, key.kind == .read, let app = key.app else { return }
+        (onlyApp, directory) = (app, directory.limited(to: app))
+    }
+
+    /// Returns whether the request may see the data of an app.
+    func maySee(_ app: AppID) -> Bool { onlyApp == nil || onlyApp == app }
 
     /// Calls a store, and turns its failure into the error that callers see.
     func store<Value>(

@@ -30,21 +30,27 @@ extension Exchange {
     /// The origin of the requested address, such as `http://127.0.0.1:8080`; nil if the request names no valid host.
     var origin: String? {
         guard let authority, LinkHost(authority) != nil else { return nil }
-        let isSecure = forwarded("x-forwarded-proto").map { $0 == "https" } ?? request.isSecure
+        let proxies = service.settings.trustedProxies
+        let isSecure =
+            request.forwarded("x-forwarded-proto", trusting: proxies).map { $0 == "https" }
+            ?? request.isSecure
         return "\(isSecure ? "https" : "http")://\(authority)"
     }
 
-    /// The requested host, with the port if one was named; nil if the request names no host.
-    private var authority: String? {
-        if let text = forwarded("x-forwarded-host"), LinkHost(text) != nil { return text }
-        return request.host
+    private var authority: String? { request.authority(trusting: service.settings.trustedProxies) }
+}
+
+extension Request {
+    /// Returns the requested host, with the port if one was named; nil if the request names no host.
+    func authority(trusting proxies: TrustedProxies) -> String? {
+        if let text = forwarded("x-forwarded-host", trusting: proxies), LinkHost(text) != nil { return text }
+        return host
     }
 
-    /// The nearest proxy's value of a field; nil if the peer is not a trusted proxy, or did not send the field.
-    private func forwarded(_ field: String) -> String? {
-        let peer = NetworkAddress(high: request.peer.high, low: request.peer.low)
-        guard service.settings.trustedProxies.trusts(peer) else { return nil }
-        return request.fields(field).last?.split(separator: ",").last.map { value in
+    /// Returns the nearest proxy's value of a field; nil if the peer is not a trusted proxy, or did not send the field.
+    fileprivate func forwarded(_ field: String, trusting proxies: TrustedProxies) -> String? {
+        guard proxies.trusts(NetworkAddress(high: peer.high, low: peer.low)) else { return nil }
+        return fields(field).last?.split(separator: ",").last.map { value in
             String(value.drop { $0 == " " || $0 == "\t" })
         }
     }

@@ -7,6 +7,8 @@ internal import Threads
 public enum JobName: String, CaseIterable, Sendable {
     case checkpoint
     case retention
+    /// Deletes old entries of the audit log.
+    case audit
     case compaction
     case drift
     case collisions

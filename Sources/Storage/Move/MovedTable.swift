@@ -32,7 +32,7 @@ public struct MovedTable: Sendable {
     }
 
     /// The tables in an order in which each row follows those that it refers to.
-    public static let all: [MovedTable] = directory + links + counts + learning + keys
+    public static let all: [MovedTable] = directory + links + counts + learning + keys + audit
 
     private static let directory = [
         MovedTable(
@@ -54,6 +54,14 @@ public struct MovedTable: Sendable {
             texts: ["kind", "label"],
             bytes: ["digest"]
         ),
+    ]
+
+    private static let audit = [
+        MovedTable(
+            "audit_log",
+            integers: ["id_high", "id_low"],
+            texts: ["actor_kind", "actor", "action", "app", "subject", "before", "after"]
+        )
     ]
 
     private static let links = [

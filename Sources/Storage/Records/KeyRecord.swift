@@ -4,7 +4,7 @@ public import Attribution
 public struct KeyRecord: Record, Equatable, Sendable {
     public let id: KeyID
     public let kind: KeyKind
-    /// The app's number; nil for admin keys.
+    /// The app's number; nil for keys that belong to no app.
     public let app: Int64?
     public let label: String
     public let digest: KeyDigest

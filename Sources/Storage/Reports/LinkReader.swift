@@ -1,16 +1,20 @@
 public import Attribution
 
-/// Links, their fields and their counts, as a database reads them for taps and for single links.
-public protocol LinkRows {
+/// Links and their fields, as a database reads them for a single link.
+public protocol LinkFieldRows {
     associatedtype Failure: Error
 
     func link(_ id: LinkID) throws(Failure) -> StoredLink?
+    /// Feeds the names and texts of a link's fields, in the order of their positions.
+    func fields(ofLink number: Int64, _ body: (_ name: String, _ text: String) -> Void) throws(Failure)
+}
+
+/// Links, their fields and their counts, as a database reads them for taps and for single links.
+public protocol LinkRows: LinkFieldRows {
     /// Returns the links of all apps with a slug.
     func links(withSlug slug: LinkSlug) throws(Failure) -> [StoredLink]
     /// Returns the active links of all apps with a campaign key, among the newest 1000 links with the key.
     func liveLinks(ofCampaign key: CampaignKey, at now: Timestamp) throws(Failure) -> [StoredLink]
-    /// Passes the names and texts of a link's fields to `body`, in the order of their positions.
-    func fields(ofLink number: Int64, _ body: (_ name: String, _ text: String) -> Void) throws(Failure)
     /// Returns a link's counts by variant; an empty name stands for the whole link.
     func counts(ofLink number: Int64) throws(Failure) -> [String: LinkCounts]
 }
@@ -50,6 +54,18 @@ extension LinkRows {
 
     func listing(_ link: StoredLink?) throws(Failure) -> LinkListing? {
         guard let link else { return nil }
+        return link.record.listing(of: link.app, try fields(of: link), try counts(ofLink: link.number))
+    }
+}
+
+extension LinkFieldRows {
+    /// Returns a link without its counts; nil if there is none.
+    func wholeLink(_ id: LinkID) throws(Failure) -> Link? {
+        guard let link = try link(id) else { return nil }
+        return link.record.listing(of: link.app, try fields(of: link), [:]).link
+    }
+
+    fileprivate func fields(of link: StoredLink) throws(Failure) -> LinkFields {
         var texts: [LinkField: [String]] = [:]
         try fields(ofLink: link.number) { name, text in
             // A field that only a newer version of the program knows is left out.
@@ -57,7 +73,7 @@ extension LinkRows {
         }
         var fields = LinkFields()
         for (field, values) in texts { fields[field] = values }
-        return link.record.listing(of: link.app, fields, try counts(ofLink: link.number))
+        return fields
     }
 }
 

@@ -2,7 +2,7 @@ public import Attribution
 internal import Threads
 
 /// A store as one event loop sees it; used on that loop's thread alone.
-public protocol LoopSession: AnyObject, AppStore, CheckStore, ClickStore, ExportStore, LearningStore,
+public protocol LoopSession: AnyObject, AppStore, AuditStore, CheckStore, ClickStore, ExportStore, LearningStore,
     LinkStore, SessionStore, StatsStore
 {
     /// Starts a turn (one pass of the loop) with requests from this number of connections.
@@ -165,20 +165,22 @@ extension DatabaseSession {
 extension DatabaseSession {
     public func directory() throws(StoreError) -> Directory { try loop.directory() }
 
-    public func create(_ app: App, with keys: [APIKey]) async throws(StoreError) {
-        try await loop.write(.directory(.createApp(app, keys)))
+    public func create(_ app: App, with keys: [APIKey], by actor: AuditActor) async throws(StoreError) {
+        try await loop.write(.directory(.createApp(app, keys), by: actor))
     }
 
-    public func update(_ app: AppID, to settings: App.Settings) async throws(StoreError) {
-        try await loop.write(.directory(.updateApp(app, settings)))
+    public func update(_ app: AppID, to settings: App.Settings, by actor: AuditActor)
+        async throws(StoreError)
+    {
+        try await loop.write(.directory(.updateApp(app, settings), by: actor))
     }
 
-    public func create(_ key: APIKey) async throws(StoreError) {
-        try await loop.write(.directory(.createKey(key)))
+    public func create(_ key: APIKey, by actor: AuditActor) async throws(StoreError) {
+        try await loop.write(.directory(.createKey(key), by: actor))
     }
 
-    public func revoke(_ key: KeyID, at now: Timestamp) async throws(StoreError) {
-        try await loop.write(.directory(.revokeKey(key, at: now)))
+    public func revoke(_ key: KeyID, at now: Timestamp, by actor: AuditActor) async throws(StoreError) {
+        try await loop.write(.directory(.revokeKey(key, at: now), by: actor))
     }
 
     public func noteUse(of key: KeyID, at now: Timestamp) {
@@ -200,29 +202,38 @@ extension DatabaseSession {
         }
     }
 
-    public func resetLearning(of app: AppID, isTest: Bool) async throws(StoreError) {
+    public func resetLearning(of app: AppID, isTest: Bool, by actor: AuditActor) async throws(StoreError) {
         guard let scope = try loop.scope(of: app, isTest: isTest) else { return }
         loop.state.learnt.forget(scope)
         // The counters are deleted in slices, so that no other write waits for long.
-        while case .flag(true) = try await loop.write(.learning(.forget(scope, limit: 1000))) {}
+        var change = LearningChange.reset(scope, app, limit: 1000, by: actor)
+        while case .flag(true) = try await loop.write(.learning(change)) {
+            change = .forget(scope, limit: 1000)
+        }
         loop.state.learnt.forget(scope)
     }
 }
 
 /// Changes of links.
 extension DatabaseSession {
-    public func create(_ links: [NewLink]) async throws(LinkStoreError) { try await change(.create(links)) }
-
-    public func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) async throws(LinkStoreError) {
-        try await change(.update(link, ifUpdatedAt: earlier))
+    public func create(_ links: [NewLink], by actor: AuditActor) async throws(LinkStoreError) {
+        try await change(.create(links), by: actor)
     }
 
-    public func delete(_ link: LinkID) async throws(LinkStoreError) { try await change(.delete(link)) }
+    public func update(_ link: Link, ifUpdatedAt earlier: Timestamp?, by actor: AuditActor)
+        async throws(LinkStoreError)
+    {
+        try await change(.update(link, ifUpdatedAt: earlier), by: actor)
+    }
 
-    private func change(_ change: LinkChange) async throws(LinkStoreError) {
+    public func delete(_ link: LinkID, by actor: AuditActor) async throws(LinkStoreError) {
+        try await change(.delete(link), by: actor)
+    }
+
+    private func change(_ change: LinkChange, by actor: AuditActor) async throws(LinkStoreError) {
         let written: Written
         do throws(StoreError) {
-            written = try await loop.write(.links(change))
+            written = try await loop.write(.links(change, by: actor))
         } catch {
             throw .store(error)
         }

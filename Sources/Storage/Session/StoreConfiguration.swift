@@ -16,6 +16,8 @@ public struct StoreConfiguration: Sendable {
     public var durability = Durability.full
     /// How long clicks are stored after their window has ended, in seconds.
     public var retentionSeconds: Int64 = 604_800
+    /// How long entries of the audit log are stored, in seconds.
+    public var auditRetentionSeconds: Int64 = 34_560_000
     /// The attribution window of apps without a window setting.
     public var standardWindow = AttributionWindow.standard
     /// The time after which a write's caller gets `timedOut`; the write is withdrawn if it is still queued.

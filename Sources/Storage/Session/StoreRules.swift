@@ -27,6 +27,8 @@ public enum FileRules: StoreRules {
     public static var publishesDirectory: Bool { false }
     public static var gatheringNanoseconds: UInt64 { 4_000_000 }
     public static var jobs: Set<JobName> {
-        [.filter, .summaries, .retention, .compaction, .learning, .drift, .fading, .collisions]
+        [
+            .filter, .summaries, .retention, .audit, .compaction, .learning, .drift, .fading, .collisions,
+        ]
     }
 }

@@ -100,6 +100,7 @@ extension StoreThreads where Backend.Reader: JobReader {
             FilterJob(makeScanContext()),
             SummaryJob(context),
             RetentionJob(context),
+            AuditJob(context),
             CompactionJob(context),
             LearningJob(context),
             DriftJob(context),

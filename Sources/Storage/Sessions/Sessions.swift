@@ -8,7 +8,11 @@ public enum SessionChange: Sendable {
     case startByLink(DashboardSession, KeyDigest)
     case createLink(SignInLink)
     case noteUse(KeyDigest, at: Timestamp)
-    case end(KeyDigest)
+    case end(KeyDigest, by: AuditActor)
+    /// Deletes all sessions but one.
+    case endAll(but: KeyDigest, by: AuditActor)
+    /// Stores where this server answers the dashboard.
+    case setDashboard(String)
 }
 
 /// The reads of the dashboard's sessions.
@@ -16,6 +20,10 @@ public protocol SessionRows {
     associatedtype Failure: Error
 
     func session(_ digest: KeyDigest) throws(Failure) -> SessionRecord?
+    /// Returns all sessions, the newest first.
+    func sessions() throws(Failure) -> [SessionRecord]
+    /// Returns the addresses of the running servers' dashboards.
+    func dashboards() throws(Failure) -> [(server: Int64, url: String)]
 }
 
 extension WriteTransaction {
@@ -30,7 +38,14 @@ extension WriteTransaction {
             return .flag(true)
         case .createLink(let link): try writer.insert(link)
         case .noteUse(let session, let now): try writer.setUse(ofSession: session, at: now)
-        case .end(let session): try writer.removeSession(session)
+        case .end(let digest, let actor):
+            guard let session = try reader.session(digest)?.session else { return .done }
+            try writer.removeSession(digest)
+            try note(AuditedChange(.signOut, from: session.auditFields), by: actor)
+        case .endAll(let digest, let actor):
+            try writer.removeSessions(but: digest)
+            try note(AuditedChange(.endOtherSessions), by: actor)
+        case .setDashboard(let url): try writer.setDashboard(url)
         }
         return .done
     }
@@ -38,6 +53,7 @@ extension WriteTransaction {
     private func start(_ session: DashboardSession) throws(Failure) {
         try writer.removeEnded(at: session.createdAt)
         try writer.insert(SessionRecord(session))
+        try note(AuditedChange(.signIn, to: session.auditFields), by: .session(session.key))
     }
 }
 
@@ -61,8 +77,26 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         try await loop.write(.sessions(.noteUse(session, at: now)))
     }
 
-    public func end(_ session: KeyDigest) async throws(StoreError) {
-        try await loop.write(.sessions(.end(session)))
+    public func end(_ session: KeyDigest, by actor: AuditActor) async throws(StoreError) {
+        try await loop.write(.sessions(.end(session, by: actor)))
+    }
+
+    public func endAll(but session: KeyDigest, by actor: AuditActor) async throws(StoreError) {
+        try await loop.write(.sessions(.endAll(but: session, by: actor)))
+    }
+
+    public func sessions() async throws(StoreError) -> [DashboardSession] {
+        try await loop.readReport { reader throws(Backend.Reader.Failure) in
+            try reader.sessions().map(\.session)
+        }
+    }
+
+    public func setDashboard(_ url: String) async throws(StoreError) {
+        try await loop.write(.sessions(.setDashboard(url)))
+    }
+
+    public func dashboards() async throws(StoreError) -> [(server: Int64, url: String)] {
+        try await loop.readReport { reader throws(Backend.Reader.Failure) in try reader.dashboards() }
     }
 
     public func session(_ digest: KeyDigest) async throws(StoreError) -> DashboardSession? {

@@ -15,6 +15,9 @@ extension WriteTransaction {
             guard try writer.take(lease) else { return .flag(false) }
             try writer.keep(findings, of: scope, end: end)
             return .flag(true)
+        case .audit(let time, let limit):
+            let id = AuditID(high: UInt64(max(0, time.milliseconds)) << 16, low: 0)
+            return .flag(try writer.deleteAudit(before: id, atMost: Int64(limit)) == limit)
         case .collisions(let reports):
             for entry in reports { try writer.keep(entry.report, of: entry.scope) }
         }

@@ -7,11 +7,13 @@ public enum Write: Sendable {
     case click(NewClick)
     case claim(ClaimRequest)
     case updates(PendingUpdates.Content)
-    case directory(DirectoryChange)
-    case links(LinkChange)
+    case directory(DirectoryChange, by: AuditActor)
+    case links(LinkChange, by: AuditActor)
     case learning(LearningChange)
     case keys(KeyChange)
     case sessions(SessionChange)
+    /// Writes an entry of the audit log for a change outside of the database.
+    case audit(AuditedChange, by: AuditActor)
     case job(JobStep)
     /// Changes nothing; when it is answered, everything queued before it is on disk.
     case barrier
@@ -149,6 +151,8 @@ public enum LearningChange: Sendable {
     case add([LearntSlice])
     /// Deletes some of a scope's counters; ``Written/flag(_:)`` is true if there are more.
     case forget(Scope, limit: Int)
+    /// Does what ``forget(_:limit:)`` does, and writes an entry of the audit log.
+    case reset(Scope, AppID, limit: Int, by: AuditActor)
     /// Moves the start of learning back to this time, if it is later because a clock was ahead.
     case beginEarlier(Scope, at: Timestamp)
     /// Reads up to `limit` counters of a family after a key, and deletes those that have faded.
@@ -185,6 +189,8 @@ public enum JobStep: Sendable {
     case finish(JobName, holder: Int64, progress: Timestamp)
     /// Stores findings; ``Written/flag(_:)`` is false, and nothing is stored, if another process holds the lease.
     case drift(DriftDetector.Findings, of: Scope, end: Timestamp, holding: JobLease)
+    /// Deletes some entries of the audit log before a time; ``Written/flag(_:)`` is true if there may be more.
+    case audit(before: Timestamp, limit: Int)
     /// Stores reports of collisions.
     case collisions([(scope: Scope, report: CollisionReport)])
 }

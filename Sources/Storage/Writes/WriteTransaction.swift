@@ -2,7 +2,9 @@ public import Attribution
 internal import Threads
 
 /// The reads of the writing thread in its open transaction.
-public protocol WriterReader: ClickReader, NumberReader, CountReader, LearningReader {
+public protocol WriterReader: ClickReader, NumberReader, CountReader, LearningReader, DirectoryReader,
+    LinkFieldRows, SessionRows
+{
     // Clicks
 
     /// Returns the posts recorded from this click on, newest first.
@@ -117,8 +119,16 @@ public protocol StoreWriter: ClickWriter {
     /// Stores when a session was used, unless a later use is stored.
     func setUse(ofSession digest: KeyDigest, at now: Timestamp) throws(Failure)
     func removeSession(_ digest: KeyDigest) throws(Failure)
+    func removeSessions(but digest: KeyDigest) throws(Failure)
+    /// Stores where this server answers the dashboard.
+    func setDashboard(_ url: String) throws(Failure)
     /// Deletes the sessions and links whose end has come.
     func removeEnded(at now: Timestamp) throws(Failure)
+
+    // Audit log
+    func insert(_ entry: AuditRecord) throws(Failure)
+    /// Deletes up to `limit` of the oldest entries before an id; returns how many were deleted.
+    func deleteAudit(before id: AuditID, atMost limit: Int64) throws(Failure) -> Int64
 
     // Learning
     func beginLearning(of scope: Scope, _ epoch: LearningEpoch) throws(Failure)
@@ -189,6 +199,8 @@ struct TransactionMemory {
     var newestClick: Int64 = 0
     /// The first half of the identifier of the newest check record of this process; it never decreases.
     var newestCheck: Int64 = 0
+    /// The first half of the newest entry's identifier in the audit log.
+    var newestAudit: UInt64 = 0
 
     init(admitsNames: Bool) { totals = BatchTotals(admitsNames: admitsNames) }
 
@@ -307,11 +319,12 @@ extension WriteTransaction {
         case .click(let click): return try record(click)
         case .claim(let request): return .claim(try claim(request))
         case .updates(let updates): try perform(updates)
-        case .directory(let change): return try perform(change)
-        case .links(let change): return try perform(change)
+        case .directory(let change, let actor): return try perform(change, by: actor)
+        case .links(let change, let actor): return try perform(change, by: actor)
         case .learning(let change): return try perform(change)
         case .keys(let change): return try perform(change)
         case .sessions(let change): return try perform(change)
+        case .audit(let change, let actor): try note(change, by: actor)
         case .job(let step): return try perform(step)
         case .barrier: break
         case .hold(let body): body()
@@ -347,29 +360,6 @@ extension WriteTransaction {
         memory.newestCheck = next
         let id = CheckID(high: UInt64(bitPattern: next), low: memory.values.checkWord)
         try writer.insert(CheckRecord(id: id, scope: scope, facts: facts))
-    }
-
-    private func perform(_ change: DirectoryChange) throws(Failure) -> Written {
-        let refusal =
-            switch change {
-            case .createApp(let app, let keys): try writer.create(app, with: keys)
-            case .updateApp(let app, let settings): try writer.update(app, to: settings)
-            case .createKey(let key): try writer.create(key)
-            case .revokeKey(let key, let now): try writer.revoke(key, at: now)
-            }
-        if let refusal { return .refused(refusal) }
-        memory.values.changesDirectory = true
-        return .done
-    }
-
-    private func perform(_ change: LinkChange) throws(Failure) -> Written {
-        let refusal =
-            switch change {
-            case .create(let links): try writer.create(links)
-            case .update(let link, let earlier): try writer.update(link, ifUpdatedAt: earlier)
-            case .delete(let link): try writer.delete(link)
-            }
-        return refusal.map { .linkRefused($0) } ?? .done
     }
 }
 
@@ -407,6 +397,10 @@ extension WriteTransaction {
         switch change {
         case .add(let slices): for slice in slices { try learn(slice) }
         case .forget(let scope, let limit):
+            return .flag(try writer.forgetCounters(of: scope, limit: limit))
+        case .reset(let scope, let app, let limit, let actor):
+            let fields = AuditFields([(name: "test", texts: ["\(scope.isTest)"])])
+            try note(AuditedChange(.resetModel, app: app, of: app.text, to: fields), by: actor)
             return .flag(try writer.forgetCounters(of: scope, limit: limit))
         case .beginEarlier(let scope, let now): try writer.beginEarlier(scope, at: now)
         case .fade(let scope, let family, let first, let now, let limit):

@@ -84,6 +84,7 @@ extension Program {
         SimulateCommand.description,
         ServeCommand.description,
         DashboardCommand.description,
+        AuditCommand.description,
         InitializeCommand.description,
         CreateAppCommand.description,
         ListAppsCommand.description,

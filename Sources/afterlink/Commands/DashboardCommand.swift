@@ -11,9 +11,12 @@ enum DashboardCommand {
         discussion: [
             "The link works once, within a minute, and needs no key: who can read the database may sign in. Open it on a"
                 + " machine that reaches the dashboard's address; by default only this one does.",
-            "Give the same --dashboard-listen as the running service.",
+            "The link leads to the address that the service has stored at its start. With several servers, choose one with"
+                + " --server; or give the same --dashboard-listen as the service.",
         ],
-        options: [.jsonObject],
+        options: CommandOption.table([
+            "server N": "The number of the server, if several answer the dashboard."
+        ]) + [.jsonObject],
         settings: CommandDatabase.settings + ["dashboard-listen"],
         examples: ["afterlink dashboard": "Print the link for the dashboard on 127.0.0.1:8081."],
         run: run
@@ -21,19 +24,19 @@ enum DashboardCommand {
 
     private static func run(_ invocation: Invocation) async throws {
         let configuration = try ConfigurationReader.read(invocation)
-        guard let address = configuration.dashboardListen.address, address.address.port != 0 else {
-            throw CommandFailure.usage("The link needs the address of the dashboard.")
-                .advising(
-                    "Give --dashboard-listen with the address that the start of the service has printed."
-                )
+        let server: Int64? = try invocation.arguments.read("server", "must be the number of a server") {
+            ValueText.integer($0, in: 0...Int64(Int32.max))
         }
         let database = try CommandDatabase.open(configuration)
         defer { database.close() }
+        let isNamed = invocation.arguments.has("dashboard-listen")
+        let stored = isNamed ? [] : try await database.sessions.dashboards()
+        let start = try Self.start(configuration, stored, server)
         let text = Base64URL.text(of: RandomSource.system.exactly(32))
         let now = WallClock.system.now()
         let expiresAt = now.advanced(byMilliseconds: SignInLink.milliseconds)
         try await database.sessions.create(SignInLink(digest: KeyDigest(of: text), expiresAt: expiresAt))
-        let url = "\(address.isLoopback ? "http" : "https")://\(address)/enter/\(text)"
+        let url = "\(start)/enter/\(text)"
         let json = JSONWriter.object { json in
             json.member("url", url)
             json.member("expires_at", expiresAt.iso8601)
@@ -42,6 +45,34 @@ enum DashboardCommand {
             invocation.arguments.has("json") ? json.text : url,
             orElse: .because("The link was made, but could not be printed.")
                 .advising("Run `afterlink dashboard` again; the first link expires within a minute.")
+        )
+    }
+
+    /// Returns the start of the dashboard's URLs as a running server has stored it, or else at the address of the
+    /// settings.
+    private static func start(
+        _ configuration: Configuration,
+        _ stored: [(server: Int64, url: String)],
+        _ server: Int64?
+    ) throws -> String {
+        if stored.isEmpty, case .named(let address) = configuration.dashboardListen, address.address.port != 0
+        {
+            return "\(address.isLoopback ? "http" : "https")://\(address)"
+        }
+        let chosen = stored.filter { server == nil || $0.server == server }
+        if let only = chosen.first, chosen.count == 1 { return only.url }
+        let list = stored.map { "\($0.server) at \($0.url)" }.joined(separator: ", ")
+        guard chosen.isEmpty else {
+            throw CommandFailure.usage("Several servers answer the dashboard: \(list).")
+                .advising("Choose one with --server.")
+        }
+        throw CommandFailure.because(
+            list.isEmpty
+                ? "No running service has stored the address of its dashboard."
+                : "Server \(server ?? 0) answers no dashboard; these do: \(list)."
+        )
+        .advising(
+            "Start `afterlink serve`, or give --dashboard-listen with the address that its start has printed."
         )
     }
 }

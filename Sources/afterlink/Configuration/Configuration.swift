@@ -11,6 +11,8 @@ package struct Configuration: Sendable {
     package var listen = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 8080))
     package var metricsListen: ListenAddress?
     package var dashboardListen = DashboardListen.standard
+    /// The host for which ``listen`` answers the dashboard alone; nil for none.
+    package var dashboardHost: LinkHost?
     /// Nil for plain HTTP; set together with ``tlsKey``.
     package var tlsCertificate: String?
     package var tlsKey: String?
@@ -42,6 +44,8 @@ package struct Configuration: Sendable {
     package var replayGrace: Int64 = 60
     /// The time from the end of a click's window to its deletion, in seconds.
     package var retention: Int64 = 604_800
+    /// The time for which entries of the audit log are stored, in seconds: 400 days.
+    package var auditRetention: Int64 = 34_560_000
 
     /// Files that replace built-in tables and pages; see ``TableFiles``.
     package var deviceData: String?
@@ -234,6 +238,7 @@ extension Configuration {
         settings.trustedProxies = TrustedProxies(trustedProxies)
         settings.rateLimits = rateLimits
         settings.usesTestClock = usesTestClock
+        settings.dashboardHost = dashboardHost
         if domainWatch > 0 { settings.domainWatch = DomainFileMonitor(domainCopies) }
         return settings
     }

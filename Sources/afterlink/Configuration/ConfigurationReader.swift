@@ -22,6 +22,13 @@ package struct ConfigurationReader {
         /// The source, as in `--listen`, or `listen in /etc/afterlink.json`.
         let place: String
         let texts: [String]
+
+        /// The value without secrets, for people.
+        var shownValue: String {
+            guard !setting.isSecret else { return "set (not shown)" }
+            let value = texts.map(DatabaseURL.withoutSecrets).joined(separator: ", ")
+            return value.isEmpty ? "on" : value
+        }
     }
 
     private let arguments: Arguments

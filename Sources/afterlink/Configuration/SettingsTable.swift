@@ -26,6 +26,11 @@ extension Setting {
                 "Serve the dashboard on this address, or `off`. Beyond loopback it needs --tls-certificate. If the default"
                     + " address is taken, the service runs without a dashboard."
             ),
+        optional("dashboard-host", .host, default: "none", into: \.dashboardHost)
+            .saying(
+                "Answer the dashboard on --listen, too, for this host alone. It must not be a host of an app. Signing in needs"
+                    + " HTTPS: --tls-certificate, or a --trusted-proxy that sends X-Forwarded-Proto."
+            ),
         repeated("trusted-proxy", .addressRange, default: "none", into: \.trustedProxies)
             .saying("Trust the X-Forwarded-For and Forwarded headers of these proxies."),
         value("threads", .number(1...256), default: "one per core", into: \.threads)
@@ -110,6 +115,8 @@ extension Setting {
             .saying("Time in which a caller without an install id may fetch a response again; 0 for none."),
         value("retention", .seconds(0...315_360_000), into: \.retention)
             .saying("Time from the end of a click's window to its deletion. Statistics stay."),
+        value("audit-retention", .seconds(0...3_153_600_000), into: \.auditRetention)
+            .saying("Time for which the log of changes by operators is stored."),
         optional("device-data", .file, default: "built in", into: \.deviceData)
             .saying("Replace the built-in tables of releases, panels, time zones or languages at the start."),
         optional("robots", .file, default: "built in", into: \.robots)

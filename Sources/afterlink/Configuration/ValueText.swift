@@ -105,6 +105,12 @@ extension ValueKind {
         return .init("ADDRESS:PORT", "an IP address and a port, as in \(examples)") { ListenAddress($0) }
     }
 
+    static var host: ValueKind<LinkHost> {
+        .init("HOST", "a host name without a port, as in stats.example.com", format: { $0.text }) {
+            LinkHost(naming: $0)
+        }
+    }
+
     static var dashboardListen: ValueKind<DashboardListen> {
         .init(
             "ADDRESS:PORT",

@@ -132,6 +132,7 @@ struct CommandDatabase {
     var links: any LinkStore { stores.links }
     var sessions: any SessionStore { stores.sessions }
     var exports: any ExportStore { stores.exports }
+    var audit: any AuditStore { stores.audit }
     var learning: any LearningStore { stores.learning }
     var checks: any CheckStore { stores.checks }
     var statistics: any StatsStore { stores.statistics }

@@ -121,6 +121,7 @@ extension StoreConfiguration {
     init(_ given: Configuration, for purpose: DatabasePurpose) {
         self.init(clock: .system)
         retentionSeconds = given.retention
+        auditRetentionSeconds = given.auditRetention
         standardWindow = given.attributionWindow
         durability = given.durability
         queueLimit = given.queueLimit

@@ -54,7 +54,8 @@ struct FirstApp: Sendable {
         ].compactMapValues(\.self)
         var made: [(kind: KeyKind, text: KeyText)] = []
         var keys: [APIKey] = []
-        for kind in KeyKind.allCases {
+        // A read key is made when there is somebody to give it to.
+        for kind in KeyKind.allCases where kind != .read {
             let text: KeyText
             if let own = given[kind] {
                 text = own
@@ -74,7 +75,7 @@ struct FirstApp: Sendable {
             )
             keys.append(key)
         }
-        try await apps.create(app, with: keys)
+        try await apps.create(app, with: keys, by: .commandLine)
         return FirstApp(app: app, madeKeys: made, broughtKinds: KeyKind.allCases.filter { given[$0] != nil })
     }
 }

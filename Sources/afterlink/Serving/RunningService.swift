@@ -48,7 +48,9 @@ final class RunningService: Sendable {
         _ origins: [ConfigurationReader.Origin] = []
     ) async throws -> RunningService {
         let tls = try ServedTLS(chosen)
-        let settings = try TableFiles.settings(of: chosen)
+        var read = try TableFiles.settings(of: chosen)
+        read.shown = ShownSetting.all(origins)
+        let settings = read
         var configuration = chosen
         MemoryAllocator.returnLargeBlocks()
         let descriptors = DescriptorLimit.raise()
@@ -65,9 +67,11 @@ final class RunningService: Sendable {
         let store = try openStore(configuration, lateService, log)
         lateStore.value = store
         do {
-            let apps = store.makeStores(nil).apps
+            let stores = store.makeStores(nil)
+            let apps = stores.apps
             let (keys, firstApp) =
                 try await FirstApp.prepare(store, apps, configuration, others: .unlessBrought)
+            if let host = chosen.dashboardHost { try check(dashboardHost: host, try apps.directory()) }
             let keyring = keys.keyring
             let service = Service(
                 settings: settings,
@@ -97,8 +101,10 @@ final class RunningService: Sendable {
                     shutdownGrace: .seconds(configuration.shutdownGrace)
                 )
             )
+            let address = running.dashboardURL ?? ""
+            let unstored = await stored(address, in: stores.sessions)
             let warnings =
-                modes + others + keys.warnings + servers.warnings
+                unstored + modes + others + keys.warnings + servers.warnings
                 + connectionWarnings(chosen, descriptors: descriptors)
             let isNew = firstApp != nil
             // If there is no app, another server has just created it, and this one has not read it yet.
@@ -110,6 +116,32 @@ final class RunningService: Sendable {
         } catch {
             store.stop(Self.storeGrace)
             throw error
+        }
+    }
+
+    /// Requires that no app lists the dashboard's host.
+    private static func check(dashboardHost host: LinkHost, _ directory: Directory) throws {
+        for app in directory.apps {
+            guard let problem = LinkHostChange.problem(of: app.settings, withDashboardAt: host) else {
+                continue
+            }
+            throw CommandFailure.configuration(problem.message)
+                .advising(
+                    "Correct --dashboard-host, or `afterlink apps set` of the app. Nothing was started."
+                )
+        }
+    }
+
+    /// Stores where the dashboard is answered, for `afterlink dashboard`; returns a warning if that failed.
+    private static func stored(_ url: String, in sessions: any SessionStore) async -> [String] {
+        do throws(StoreError) {
+            try await sessions.setDashboard(url)
+            return []
+        } catch {
+            return [
+                "the address of the dashboard could not be stored (\(error.explanation)):"
+                    + " `afterlink dashboard` needs --dashboard-listen"
+            ]
         }
     }
 
@@ -187,7 +219,16 @@ final class RunningService: Sendable {
     var listenAddress: ListenAddress { parts.servers.main.listenAddress }
     /// The start of the dashboard's URLs; nil without a dashboard.
     var dashboardURL: String? {
-        parts.servers.dashboard.map { "\($0.isSecure ? "https" : "http")://\($0.addressText)" }
+        if let server = parts.servers.dashboard {
+            return "\(server.isSecure ? "https" : "http")://\(server.reachableAddressText)"
+        }
+        return parts.service.settings.dashboardHost.map { host in
+            let port = parts.servers.main.listenAddress.address.port
+            if parts.tls != nil { return "https://\(host.text)\(port == 443 ? "" : ":\(port)")" }
+            // A proxy speaks HTTPS; without one, signing in works on loopback only.
+            let hasProxy = !parts.service.settings.trustedProxies.ranges.isEmpty
+            return hasProxy ? "https://\(host.text)" : "http://\(host.text):\(port)"
+        }
     }
     /// The start of the service's URLs, as in `https://127.0.0.1:8443`.
     var baseURL: String { "\(parts.tls == nil ? "http" : "https")://\(parts.servers.main.addressText)" }
@@ -311,5 +352,27 @@ struct Servers: Sendable {
         dashboard?.stop(within: .zero)
         main.stop(within: grace)
         metrics?.stop(within: .zero)
+    }
+}
+
+extension WebServer {
+    /// The address as a browser on this machine reaches it: loopback, if the server listens on all addresses.
+    fileprivate var reachableAddressText: String {
+        let address = listenAddress.address
+        let isAny = address.ipv4 == 0 || (address.ipv4 == nil && address.high == 0 && address.low == 0)
+        return isAny ? "127.0.0.1:\(address.port)" : addressText
+    }
+}
+
+extension ShownSetting {
+    /// Returns every setting with its value and its source; a secret one only says whether it is set.
+    static func all(_ origins: [ConfigurationReader.Origin]) -> [ShownSetting] {
+        Setting.all.map { setting in
+            guard let origin = origins.last(where: { $0.setting.name == setting.name }) else {
+                let value = setting.isSecret ? "not set" : setting.defaultText
+                return ShownSetting(name: setting.name, value: value, origin: "default")
+            }
+            return ShownSetting(name: setting.name, value: origin.shownValue, origin: origin.place)
+        }
     }
 }

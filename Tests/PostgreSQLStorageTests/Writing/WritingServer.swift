@@ -268,4 +268,13 @@ extension ClaimRequest {
         return ClaimRequest(click, ClickChoice(click, method: .fingerprint), for: check, CheckBasis())
     }
 }
+
+/// Changes by a command of a test.
+extension Write {
+    static func directory(_ change: DirectoryChange) -> Write {
+        .directory(change, by: .command(user: "test"))
+    }
+
+    static func links(_ change: LinkChange) -> Write { .links(change, by: .command(user: "test")) }
+}
 #endif

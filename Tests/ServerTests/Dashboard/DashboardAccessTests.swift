@@ -16,7 +16,7 @@ struct DashboardAccessTests {
 
     @Test(
         "without a session, every page leads to the form for a key, and then back",
-        arguments: ["/", "/launches?outcome=match", "/launches/chk_x", "/nowhere"]
+        arguments: ["/", "/launches?outcome=match", "/launches/chk_x", "/settings"]
     )
     func noSession(address: String) async {
         let answer = await stranger.get(address)
@@ -49,13 +49,13 @@ struct DashboardAccessTests {
 
     @Test(
         "other keys start no session, and neither does a wrong one",
-        arguments: KeyKind.allCases.filter { $0 != .admin } + [nil]
+        arguments: KeyKind.allCases.filter { !$0.signsIn } + [nil]
     )
     func otherKeys(kind: KeyKind?) async {
         let key = kind.map(service.keyText) ?? "admin_wrong"
         let answer = await stranger.post("/sign-in", "key=\(key)")
         #expect(answer.status == 403 && !answer.fieldLines.contains("Set-Cookie"))
-        #expect(answer.text.contains("not a valid admin key") && !answer.text.contains(key))
+        #expect(answer.text.contains("not a valid admin or read key") && !answer.text.contains(key))
     }
 
     @Test("after five failures, an address waits, whatever it sends")
@@ -194,6 +194,7 @@ struct DashboardAccessTests {
             #expect(await browser.get(path, fields: service.bearer(.admin)).status == 404, "\(path)")
         }
         #expect(await stranger.get("/healthz").status == 200)
+        #expect(await stranger.get("/nowhere").status == 404)
     }
 
     @Test(

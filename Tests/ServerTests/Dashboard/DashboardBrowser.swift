@@ -14,8 +14,13 @@ struct DashboardBrowser {
 
     /// A browser that has signed in with an admin key.
     static func signedIn(to service: TestService) async -> DashboardBrowser {
+        await signedIn(to: service, with: service.keyText(.admin))
+    }
+
+    /// A browser that has signed in with a key.
+    static func signedIn(to service: TestService, with key: String) async -> DashboardBrowser {
         var browser = DashboardBrowser(service)
-        let answer = await browser.post("/sign-in", "key=\(service.keyText(.admin))")
+        let answer = await browser.post("/sign-in", "key=\(key)")
         browser.keepCookie(of: answer)
         return browser
     }

@@ -164,7 +164,30 @@ extension TestService {
         peer: PeerAddress = TestService.peer,
         at moment: MonotonicTime = .now()
     ) async -> Answer {
-        let answer = await loop.send(
+        let answer = await sendUndescribed(
+            method,
+            path,
+            query: query,
+            fields: fields,
+            body: body,
+            peer: peer,
+            at: moment
+        )
+        DescribedAnswers.expect(answer, to: method, path)
+        return answer
+    }
+
+    /// Sends a request whose response is no part of the API's description, such as a page of the dashboard.
+    func sendUndescribed(
+        _ method: HTTPServer.Method,
+        _ path: String,
+        query: String? = nil,
+        fields: [String: String] = [:],
+        body: String = "",
+        peer: PeerAddress = TestService.peer,
+        at moment: MonotonicTime = .now()
+    ) async -> Answer {
+        await loop.send(
             Request(
                 method,
                 path: path,
@@ -175,8 +198,6 @@ extension TestService {
                 firstByteAt: moment
             )
         )
-        DescribedAnswers.expect(answer, to: method, path)
-        return answer
     }
 
     /// Sends a request to the dashboard's address.

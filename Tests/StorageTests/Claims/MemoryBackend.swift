@@ -163,6 +163,12 @@ final class MemoryReader: LoopReader, LoopRows, WriterReader {
     func campaign(hashed: UInt64, _: PendingCheckRecords.Expected, in scope: Scope) -> String? { nil }
     func directoryVersion() -> Int64 { 0 }
 
+    func link(_ id: LinkID) -> StoredLink? { nil }
+    func fields(ofLink number: Int64, _ body: (_ name: String, _ text: String) -> Void) {}
+    func session(_ digest: KeyDigest) -> SessionRecord? { nil }
+    func sessions() -> [SessionRecord] { [] }
+    func dashboards() -> [(server: Int64, url: String)] { [] }
+
     func directorySnapshot() -> DirectoryCache.Snapshot {
         DirectoryCache.Snapshot(version: 0, directory: Directory(apps: [], keys: []))
     }
@@ -256,6 +262,10 @@ struct MemoryWriter<Rules: StoreRules>: StoreWriter {
     func setUse(ofSession digest: KeyDigest, at now: Timestamp) {}
     func removeSession(_ digest: KeyDigest) {}
     func removeEnded(at now: Timestamp) {}
+    func removeSessions(but digest: KeyDigest) {}
+    func setDashboard(_ url: String) {}
+    func insert(_ entry: AuditRecord) {}
+    func deleteAudit(before id: AuditID, atMost limit: Int64) -> Int64 { 0 }
     func keep(_ findings: DriftDetector.Findings, of scope: Scope, end: Timestamp) {}
     func keep(_ report: CollisionReport, of scope: Scope) {}
 }

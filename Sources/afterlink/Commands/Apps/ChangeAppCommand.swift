@@ -44,7 +44,7 @@ enum ChangeAppCommand {
         let changed = app
         try await checkHosts(before, changed.settings, directory, database.links)
         try await AppName.translatingConflict(changed.settings.name) {
-            try await database.apps.update(changed.id, to: changed.settings)
+            try await database.apps.update(changed.id, to: changed.settings, by: .commandLine)
         }
         invocation.show(AppListing.table([changed]), json: AppListing.json(changed))
     }

@@ -41,7 +41,9 @@ enum CreateAppCommand {
         defer { database.close() }
         let now = WallClock.system.now()
         let app = App(id: AppID(at: now, random: RandomSource.system), settings: settings, createdAt: now)
-        try await AppName.translatingConflict(settings.name) { try await database.apps.create(app) }
+        try await AppName.translatingConflict(settings.name) {
+            try await database.apps.create(app, with: [], by: .commandLine)
+        }
         let created = """
             Created the app "\(settings.name)", \(app.id.text).
             Its first key: afterlink keys create --app \(app.id.text) --kind app

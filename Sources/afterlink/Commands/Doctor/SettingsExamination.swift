@@ -8,10 +8,7 @@ extension Diagnosis {
         -> [Diagnosis]
     {
         var diagnoses = origins.map { origin in
-            let texts = origin.texts.map(DatabaseURL.withoutSecrets)
-            let value = origin.setting.isSecret ? "set (not shown)" : texts.joined(separator: ", ")
-            let shown = value.isEmpty ? "on" : value
-            return Diagnosis.ok("settings", "\(origin.setting.name) is \(shown), from \(origin.place)")
+            Diagnosis.ok("settings", "\(origin.setting.name) is \(origin.shownValue), from \(origin.place)")
         }
         diagnoses.append(
             .ok("settings", "all others have their defaults; `afterlink help settings` lists them")
@@ -29,6 +26,17 @@ extension Diagnosis {
         case .relaxed:
             .warning("durability", "relaxed: a power cut may lose the clicks of the last seconds")
                 .advising("set --durability full unless you accept that")
+        }
+    }
+
+    /// Reports a host of the dashboard that is also a host of an app: the service would not start.
+    static func dashboardHost(_ configuration: Configuration, _ directory: Directory) -> [Diagnosis] {
+        guard let host = configuration.dashboardHost else { return [] }
+        return directory.apps.compactMap { app in
+            let problem = LinkHostChange.problem(of: app.settings, withDashboardAt: host)
+            return problem.map {
+                .problem("dashboard", $0.message).advising("the service does not start until then")
+            }
         }
     }
 

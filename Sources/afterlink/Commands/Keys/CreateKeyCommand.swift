@@ -10,13 +10,15 @@ enum CreateKeyCommand {
         discussion: [
             "Creates a key of one kind: `app` goes into the mobile app and may check and post clicks; `server` is for your"
                 + " own back end, which may state address, agent and time of its clicks; `test` is like `app`, for test"
-                + " clicks only; `admin` opens everything under /admin and belongs to no app.",
+                + " clicks only; `admin` opens everything under /admin and belongs to no app; `read` opens what changes nothing there,"
+                + " the metrics and the dashboard, for one app or with --all-apps.",
             "The key is shown only now, because the database stores only its SHA-256. To rotate a key, create the new one,"
                 + " distribute it, and then revoke the old one.",
         ],
         options: CommandOption.table([
-            "kind app|server|test|admin": "The use of the key.",
+            "kind app|server|test|admin|read": "The use of the key.",
             "app APP": AppChoice.help,
+            "all-apps": "Let a read key show all apps, not one.",
             "label TEXT": "A note, up to 100 characters.",
             "expires TIME":
                 "Refuse the key from this time on: 2027-01-31, 2027-01-31T12:00:00Z, or 90d or 12h from now.",
@@ -41,7 +43,8 @@ enum CreateKeyCommand {
         let expiresAt = try arguments.value("expires").map { text in try TimeArgument.expiry(text, now: now) }
         let database = try CommandDatabase.open(invocation)
         defer { database.close() }
-        let app = kind == .admin ? nil : try AppChoice.find(arguments.value("app"), in: database.directory())
+        let hasNone = kind.belongsToApp == false || arguments.has("all-apps")
+        let app = hasNone ? nil : try AppChoice.find(arguments.value("app"), in: database.directory())
         let text = KeyText(kind: kind, random: RandomSource.system)
         let key = APIKey(
             id: KeyID(at: now, random: RandomSource.system),
@@ -52,21 +55,27 @@ enum CreateKeyCommand {
             createdAt: now,
             expiresAt: expiresAt
         )
-        try await database.apps.create(key)
+        try await database.apps.create(key, by: .commandLine)
         try show(key, text, of: app, asJSON: arguments.has("json"))
     }
 
     private static func kind(_ arguments: Arguments) throws -> KeyKind {
-        let given = try arguments.read("kind", "must be app, server, test or admin") { KeyKind(rawValue: $0) }
+        let given = try arguments.read("kind", "must be app, server, test, admin or read") {
+            KeyKind(rawValue: $0)
+        }
         guard let kind = given else {
             throw CommandFailure.usage("`afterlink keys create` needs the kind of the key.")
                 .advising(
-                    "Give --kind app, server, test or admin; `afterlink help keys create` explains each."
+                    "Give --kind app, server, test, admin or read; `afterlink help keys create` explains each."
                 )
         }
         if kind == .admin, arguments.has("app") {
             throw CommandFailure.usage("An admin key belongs to no app.")
                 .advising("Leave --app out, or take another --kind.")
+        }
+        if arguments.has("all-apps"), kind != .read || arguments.has("app") {
+            throw CommandFailure.usage("--all-apps is for a read key without an app.")
+                .advising("Give it with --kind read and without --app.")
         }
         return kind
     }
@@ -78,7 +87,8 @@ enum CreateKeyCommand {
                 .advising("Run `afterlink keys revoke \(key.id.text)`, and create another key.")
         )
         guard !asJSON else { return }
-        let owner = app.map { "of the app \"\($0.settings.name)\"" } ?? "for everything under /admin"
+        let all = key.kind == .read ? "for all apps" : "for everything under /admin"
+        let owner = app.map { "of the app \"\($0.settings.name)\"" } ?? all
         Console.printError("\(key.id.text), \(key.kind.rawValue) key \(owner). It is shown only now.\n")
     }
 }

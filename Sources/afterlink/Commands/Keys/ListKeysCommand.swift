@@ -56,7 +56,7 @@ enum RevokeKeyCommand {
                 .advising("`afterlink keys list` shows all keys.")
         }
         let now = WallClock.system.now()
-        try await database.apps.revoke(id, at: now)
+        try await database.apps.revoke(id, at: now, by: .commandLine)
         var revoked = key
         revoked.revokedAt = key.revokedAt ?? now
         let earlier = key.revokedAt.map { "\(id.text) was already revoked at \($0.iso8601)." }

@@ -38,6 +38,9 @@ enum RotateServerKeyCommand {
             return ServerKeyList([new] + list.entries)
         }
         try renewAddresses(source, at: now)
+        let database = try CommandDatabase.open(configuration)
+        defer { database.close() }
+        try await database.audit.note(AuditedChange(.rotateServerKey), by: .commandLine)
         let seconds = ServerKeyList.settlingMilliseconds / 1000
         let use =
             source.isShared

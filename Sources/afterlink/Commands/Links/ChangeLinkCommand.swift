@@ -94,7 +94,7 @@ enum DeleteLinkCommand {
         let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let listing = try await LinkChoice.find(invocation, in: database)
-        try await database.links.delete(listing.link.id)
+        try await database.links.delete(listing.link.id, by: .commandLine)
         let directory = try database.directory()
         let json = LinkTable.json(listing, in: directory, at: WallClock.system.now())
         invocation.show("Deleted the link \"\(listing.link.slug.text)\".", json: json)
@@ -139,7 +139,7 @@ enum CreateLinkCommand {
             at: WallClock.system.now(),
             random: .system
         )
-        try await database.links.create([new])
+        try await database.links.create([new], by: .commandLine)
         LinkTable.show(LinkListing(link: new.link), invocation, in: directory)
     }
 }

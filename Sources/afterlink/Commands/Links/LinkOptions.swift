@@ -136,7 +136,11 @@ extension CommandDatabase {
             try change(&link)
             link.updatedAt = WallClock.system.now()
             do throws(LinkStoreError) {
-                try await links.update(link, ifUpdatedAt: listing.link.updatedAt)
+                try await links.update(
+                    link,
+                    ifUpdatedAt: listing.link.updatedAt,
+                    by: .commandLine
+                )
             } catch {
                 guard error == .changed, let changed = try await links.link(link.id) else { throw error }
                 listing = changed

@@ -146,7 +146,8 @@ struct TrialKey {
                 label: "afterlink simulate",
                 digest: text.digest,
                 createdAt: now
-            )
+            ),
+            by: .commandLine
         )
         do throws(SystemError) {
             // The existing file may have a revoked key, or the key of a previous database.

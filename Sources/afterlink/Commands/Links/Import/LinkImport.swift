@@ -157,7 +157,7 @@ struct LinkImport {
 
     private mutating func make(_ slice: [Draft]) async throws -> [LinkID] {
         do throws(LinkStoreError) {
-            try await database.links.create(slice.map(\.new))
+            try await database.links.create(slice.map(\.new), by: .commandLine)
         } catch {
             guard case .slugTaken(let slug) = error else { throw error }
             guard slice.count > 1 else {
@@ -180,7 +180,7 @@ struct LinkImport {
     private mutating func undo(_ made: [LinkID]) async throws {
         for id in made {
             do throws(LinkStoreError) {
-                try await database.links.delete(id)
+                try await database.links.delete(id, by: .commandLine)
             } catch {
                 guard error == .clicked || error == .notFound else { throw error }
             }

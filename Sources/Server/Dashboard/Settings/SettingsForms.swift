@@ -1,0 +1,126 @@
+internal import Attribution
+internal import HTTPServer
+
+/// The forms of the settings page.
+enum SettingsForms {
+    private static var settings: Response { DashboardPage.redirect(to: "/settings") }
+
+    /// `POST /settings/apps`: changes the settings for links of an app, as `PATCH /admin/api/apps/{id}` does.
+    static func changeApp(
+        _ exchange: inout Exchange,
+        _ visit: DashboardVisit,
+        _ form: DashboardForm
+    ) async throws(APIError) -> Response {
+        let app = try app(form, exchange)
+        var fields = app.settings.links.fields
+        for field in AppLinkField.allCases {
+            guard let text = form[field.rawValue] else { continue }
+            let lines = text.split(whereSeparator: \.isNewline).map { String($0).trimmed }
+            fields[field] = field.isList ? lines : [text.trimmed]
+        }
+        let links: AppLinks
+        do throws(FieldProblems) {
+            links = try AppLinks(fields)
+        } catch {
+            throw .unprocessable(error.all)
+        }
+        _ = try await AppEndpoints.change(app, to: links, exchange)
+        return settings
+    }
+
+    /// `POST /settings/keys`: creates a key, whose text this response alone shows.
+    static func createKey(
+        _ exchange: inout Exchange,
+        _ visit: DashboardVisit,
+        _ form: DashboardForm
+    ) async throws(APIError) -> Response {
+        guard let kind = form["kind"].flatMap({ KeyKind(rawValue: $0) }) else {
+            throw .invalidField("kind", DashboardText.unknownKind)
+        }
+        let label = (form["label"] ?? "").trimmed
+        guard label.unicodeScalars.count <= 100, !label.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f })
+        else {
+            throw .invalidField("label", DashboardText.wrongLabel)
+        }
+        let hasNone =
+            kind.belongsToApp == false || (kind.belongsToApp == nil && form["app"]?.isEmpty != false)
+        let app = hasNone ? nil : try app(form, exchange).id
+        var expiresAt: Timestamp?
+        if let text = form["expires"], !text.isEmpty {
+            expiresAt = Timestamp(iso8601: text + "T00:00:00Z")
+            guard let expiresAt, expiresAt > exchange.now else {
+                throw .invalidField("expires", DashboardText.wrongExpiry)
+            }
+        }
+        let text = KeyText(kind: kind, random: exchange.service.random)
+        let key = APIKey(
+            id: KeyID(at: exchange.now, random: exchange.service.random),
+            kind: kind,
+            app: app,
+            label: label,
+            digest: text.digest,
+            createdAt: exchange.now,
+            expiresAt: expiresAt
+        )
+        try await exchange.store(await exchange.stores.apps.create(key, by: exchange.actor))
+        let owner = DashboardText.owner(of: key, in: exchange.directory)
+        let page = DashboardPage(title: DashboardText.newKey) { html in
+            html.paragraph(DashboardText.shownOnce)
+            html.facts([
+                (DashboardText.apiKey, text.text), (DashboardText.kind, kind.rawValue),
+                (DashboardText.app, owner),
+            ])
+            html.element("p") { $0.link(DashboardAddress("/settings"), DashboardText.settings) }
+        }
+        return page.response(visit: visit)
+    }
+
+    /// `POST /settings/keys/revoke`: revokes a key, and with it the sessions that it has started.
+    static func revokeKey(
+        _ exchange: inout Exchange,
+        _ visit: DashboardVisit,
+        _ form: DashboardForm
+    ) async throws(APIError) -> Response {
+        guard let id = form["key"].flatMap({ KeyID($0) }), exchange.directory.key(id) != nil else {
+            throw .notFound(DashboardText.noKey)
+        }
+        try await exchange.store(
+            await exchange.stores.apps.revoke(id, at: exchange.now, by: exchange.actor)
+        )
+        return settings
+    }
+
+    /// `POST /settings/sessions/end`: ends one session.
+    static func endSession(
+        _ exchange: inout Exchange,
+        _ visit: DashboardVisit,
+        _ form: DashboardForm
+    ) async throws(APIError) -> Response {
+        let sessions = try await exchange.store(await exchange.stores.sessions.sessions())
+        if let session = sessions.first(where: { Base64URL.text(of: $0.digest.bytes) == form["session"] }) {
+            try await exchange.store(
+                await exchange.stores.sessions.end(session.digest, by: exchange.actor)
+            )
+        }
+        return settings
+    }
+
+    /// `POST /settings/sessions/end-others`: ends all sessions but the one that asks.
+    static func endOthers(
+        _ exchange: inout Exchange,
+        _ visit: DashboardVisit,
+        _ form: DashboardForm
+    ) async throws(APIError) -> Response {
+        try await exchange.store(
+            await exchange.stores.sessions.endAll(but: visit.session.digest, by: exchange.actor)
+        )
+        return settings
+    }
+
+    private static func app(_ form: DashboardForm, _ exchange: Exchange) throws(APIError) -> App {
+        guard let app = form["app"].flatMap({ AppID($0) }).flatMap(exchange.directory.app) else {
+            throw .notFound(DashboardText.noSuchApp)
+        }
+        return app
+    }
+}

@@ -1,0 +1,182 @@
+internal import Attribution
+internal import HTTPServer
+
+/// A setting of the process, as the dashboard shows it.
+public struct ShownSetting: Equatable, Sendable {
+    public let name: String
+    /// The value; a secret one only says whether it is set.
+    public let value: String
+    /// Where the value comes from: a flag, a variable of the environment, a file, or the default.
+    public let origin: String
+
+    public init(name: String, value: String, origin: String) {
+        (self.name, self.value, self.origin) = (name, value, origin)
+    }
+}
+
+/// Apps, keys, sessions, and the settings of the process.
+enum SettingsPage {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> DashboardResult
+    {
+        let now = exchange.now
+        let directory = exchange.directory
+        let keys = directory.keys.filter { $0.app != nil || exchange.onlyApp == nil }
+        let sessions = try await exchange.store(await exchange.stores.sessions.sessions()).filter { session in
+            let key = session.key.flatMap(directory.key)
+            let isOver = session.key != nil && key?.isValid(at: now) != true
+            return session.isValid(at: now) && !isOver
+                && (visit.mayChange || session.digest == visit.session.digest)
+        }
+        let settings = exchange.onlyApp == nil ? exchange.service.settings.shown : []
+        return .page(
+            DashboardPage(title: DashboardText.settings) { html in
+                html.element("p") { $0.link(DashboardAddress("/settings/audit"), DashboardText.auditLog) }
+                writeApps(directory.apps, visit, to: &html)
+                writeKeys(keys, directory, visit, at: now, to: &html)
+                writeSessions(sessions, directory, visit, to: &html)
+                writeSettings(settings, to: &html)
+            }
+        )
+    }
+
+    private static func writeApps(_ apps: [App], _ visit: DashboardVisit, to html: inout HTML) {
+        html.element("h2", DashboardText.apps)
+        guard !apps.isEmpty else { return html.element("p", ["class": "empty"], DashboardText.noApp) }
+        for app in apps {
+            html.element("details") { html in
+                html.element("summary", app.settings.name)
+                html.facts([("id", app.id.text)] + app.settings.auditFields.shown)
+                guard visit.mayChange else { return }
+                html.paragraph(DashboardText.appExplained)
+                html.action("/settings/apps", visit, class: "filters") { html in
+                    html.hidden("app", app.id.text)
+                    for field in AppLinkField.allCases {
+                        let text = app.settings.links.fields[field].joined(separator: "\n")
+                        if field.isList {
+                            html.area(field.rawValue, field.rawValue, text)
+                        } else {
+                            html.field(field.rawValue, field.rawValue, value: text)
+                        }
+                    }
+                    html.element("button", DashboardText.save)
+                }
+            }
+        }
+    }
+
+    private static func writeKeys(
+        _ keys: [APIKey],
+        _ directory: Directory,
+        _ visit: DashboardVisit,
+        at now: Timestamp,
+        to html: inout HTML
+    ) {
+        html.element("h2", DashboardText.apiKeys)
+        html.table(DashboardText.apiKeys, DashboardText.keyHeadings, keys) { html, key in
+            html.element(
+                "th",
+                ["scope": "row"],
+                key.label.isEmpty ? key.id.text : "\(key.label) (\(key.id.text))"
+            )
+            html.element("td", key.kind.rawValue)
+            html.element("td", DashboardText.owner(of: key, in: directory))
+            html.element("td", DashboardText.time(key.createdAt))
+            html.element("td", key.lastUsedAt.map(DashboardText.time) ?? "–")
+            html.element("td") { html in
+                html.text(DashboardText.state(of: key, at: now))
+                guard visit.mayChange, key.revokedAt == nil else { return }
+                html.action("/settings/keys/revoke", visit) { html in
+                    html.hidden("key", key.id.text)
+                    html.element("button", ["class": "quiet"], DashboardText.revoke)
+                }
+            }
+        }
+        guard visit.mayChange else { return }
+        html.action("/settings/keys", visit, class: "filters") { html in
+            let kinds = KeyKind.allCases.map { ($0.rawValue, $0.rawValue) }
+            html.select("kind", DashboardText.kind, kinds, chosen: KeyKind.app.rawValue)
+            let apps = directory.apps.map { ($0.id.text, $0.settings.name) }
+            html.select(
+                "app",
+                DashboardText.app,
+                apps + [("", DashboardText.allApps)],
+                chosen: apps.first?.0 ?? ""
+            )
+            html.field("label", DashboardText.label, value: nil)
+            html.field("expires", DashboardText.expiry, type: "date", value: nil)
+            html.element("button", DashboardText.createKey)
+        }
+    }
+
+    private static func writeSessions(
+        _ sessions: [DashboardSession],
+        _ directory: Directory,
+        _ visit: DashboardVisit,
+        to html: inout HTML
+    ) {
+        html.element("h2", DashboardText.sessions)
+        html.table(DashboardText.sessions, DashboardText.sessionHeadings, sessions) { html, session in
+            let isOwn = session.digest == visit.session.digest
+            let name = DashboardText.actor(.session(session.key), in: directory)
+            html.element("th", ["scope": "row"], isOwn ? "\(name), \(DashboardText.thisSession)" : name)
+            html.element("td", DashboardText.time(session.createdAt))
+            html.element("td", DashboardText.time(session.usedAt))
+            html.element("td") { html in
+                guard visit.mayChange, !isOwn else { return }
+                html.action("/settings/sessions/end", visit) { html in
+                    html.hidden("session", Base64URL.text(of: session.digest.bytes))
+                    html.element("button", ["class": "quiet"], DashboardText.end)
+                }
+            }
+        }
+        guard visit.mayChange, sessions.count > 1 else { return }
+        html.action("/settings/sessions/end-others", visit) { html in
+            html.element("button", DashboardText.endOthers)
+        }
+    }
+
+    private static func writeSettings(_ settings: [ShownSetting], to html: inout HTML) {
+        guard !settings.isEmpty else { return }
+        html.element("h2", DashboardText.processSettings)
+        html.table(DashboardText.processSettings, DashboardText.settingHeadings, settings) { html, setting in
+            html.element("th", ["scope": "row"], setting.name)
+            html.element("td", setting.value)
+            html.element("td", setting.origin)
+        }
+    }
+}
+
+extension AuditFields {
+    /// The fields in the order of their names, for a page.
+    fileprivate var shown: [(String, String)] {
+        texts.sorted { $0.key < $1.key }.map { ($0.key, $0.value.joined(separator: ", ")) }
+    }
+}
+
+extension HTML {
+    /// Writes a form that posts, with the token of the session.
+    mutating func action(
+        _ path: String,
+        _ visit: DashboardVisit,
+        class style: String? = nil,
+        _ content: (inout HTML) -> Void
+    ) {
+        element("form", ["method": "post", "action": path, "class": style]) { html in
+            html.formToken(of: visit)
+            content(&html)
+        }
+    }
+
+    /// Writes a labelled field of several lines.
+    mutating func area(_ name: String, _ label: String, _ text: String) {
+        element("label") { html in
+            html.element("span", label)
+            html.element("textarea", ["name": name, "rows": "2"], text)
+        }
+    }
+
+    mutating func hidden(_ name: String, _ value: String) {
+        open("input", ["type": "hidden", "name": name, "value": value])
+    }
+}

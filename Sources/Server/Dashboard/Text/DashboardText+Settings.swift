@@ -1,0 +1,67 @@
+internal import Attribution
+
+/// The settings page and the audit log.
+extension DashboardText {
+    static let settings = "Settings"
+    static let apps = "Apps"
+    static let appExplained =
+        "These settings are about links, landing pages and domain files; write one value a line. `afterlink apps"
+        + " set` changes the others."
+    static let save = "Save"
+    static let apiKey = "Key"
+    static let apiKeys = "API keys"
+    static let keyHeadings = ["Key", "Kind", "App", "Created", "Last used", "State"]
+    static let kind = "Kind"
+    static let label = "Note"
+    static let expiry = "Expires"
+    static let createKey = "Create a key"
+    static let newKey = "New key"
+    static let shownOnce = "Copy the key now: this page alone shows it. The database has only its SHA-256."
+    static let revoke = "Revoke"
+    static let noKey = "There is no such key. Reload the page of settings."
+    static let noSuchApp = "There is no such app. Reload the page of settings."
+    static let unknownKind = "must be app, server, test, admin or read"
+    static let wrongLabel = "may have up to 100 characters, and no control characters"
+    static let wrongExpiry = "must be a day in the future"
+    static let sessions = "Sessions"
+    static let sessionHeadings = ["Signed in with", "Since", "Last used", "End"]
+    static let thisSession = "this session"
+    static let end = "End"
+    static let endOthers = "End all other sessions"
+    static let processSettings = "Settings of this process"
+    static let settingHeadings = ["Setting", "Value", "From"]
+
+    static let auditLog = "Audit log"
+    static let change = "Change"
+    static let actor = "By key, user or kind"
+    static let auditHeadings = ["Time", "By", "Change", "App", "What", "Before → after"]
+    static let olderChanges = "Older changes"
+    static let noChanges = "No change is recorded with these properties."
+
+    static func owner(of key: APIKey, in directory: Directory) -> String {
+        key.app.map { directory.app($0)?.settings.name ?? $0.text } ?? allApps
+    }
+
+    static func state(of key: APIKey, at now: Timestamp) -> String {
+        if let revokedAt = key.revokedAt { return "revoked \(time(revokedAt))" }
+        guard let expiresAt = key.expiresAt else { return "valid" }
+        return now < expiresAt ? "valid until \(time(expiresAt))" : "expired \(time(expiresAt))"
+    }
+
+    static func actor(_ actor: AuditActor, in directory: Directory) -> String {
+        switch actor {
+        case .key(let id), .session(let id?):
+            guard let label = directory.key(id)?.label, !label.isEmpty else { return id.text }
+            return "\(label) (\(id.text))"
+        case .session(nil): return "one-time link"
+        case .command(let user): return "command of \(user)"
+        }
+    }
+
+    /// Returns the word of an action, such as `server_key.rotate`, as words for people.
+    static func action(_ word: String) -> String { words(word.replacing(".", with: ": ")) }
+
+    static func change(from before: String?, to after: String?) -> String {
+        "\(before ?? "–") → \(after ?? "–")"
+    }
+}

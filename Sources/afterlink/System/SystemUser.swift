@@ -1,0 +1,14 @@
+internal import Attribution
+internal import Glibc
+
+extension AuditActor {
+    /// A command of the user who runs this process: the name in the system's table of users, or the number.
+    static var commandLine: AuditActor {
+        let number = geteuid()
+        // The entry is valid until the next call of this kind; the name is copied at once.
+        guard let entry = unsafe getpwuid(number), let name = unsafe entry.pointee.pw_name else {
+            return .command(user: "\(number)")
+        }
+        return .command(user: unsafe String(cString: name))
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Support
+import Testing
+
+/// Where the dashboard is answered, and the links that sign in to it.
+@Suite("The dashboard on the command line", .blocking)
+struct DashboardCommandTests {
+    @Test("the command prints a link to the address that the service has stored")
+    func storedAddress() throws {
+        let installation = try Installation()
+        let none = try installation.run(["dashboard"])
+        #expect(none.status == 1 && none.errors.contains("has stored the address"))
+        let server = try AfterlinkProcess(
+            installation,
+            environment: ["AFTERLINK_DASHBOARD_LISTEN": "127.0.0.1:0"]
+        )
+        defer { server.kill() }
+        let start = try #require(installation.log.firstMatch(of: /dashboard at (http:[^"\s]+)/)).output.1
+        let link = try installation.run(["dashboard"])
+        #expect(link.status == 0 && link.text.hasPrefix("\(start)/enter/"), "\(link.text) \(link.errors)")
+        let other = try installation.run(["dashboard", "--server", "7"])
+        #expect(other.status == 1 && other.errors.contains("these do: 0 at \(start)"))
+        let named = try installation.run(["dashboard", "--dashboard-listen", "127.0.0.1:9999"])
+        #expect(named.text.hasPrefix("http://127.0.0.1:9999/enter/"))
+    }
+
+    @Test("--dashboard-host answers on the main address, for that host alone")
+    func host() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(
+            installation,
+            ["--dashboard-host", "stats.example.com", "--dashboard-listen", "off"]
+        )
+        defer { server.kill() }
+        let connection = try server.connect()
+        func status(_ path: String, _ host: String) throws -> Int {
+            try connection.call("GET", path, fields: ["Host": host]).status
+        }
+        #expect(try status("/sign-in", "stats.example.com") == 200)
+        #expect(try status("/healthz", "stats.example.com") == 200)
+        #expect(try status("/readyz", "stats.example.com") == 404)
+        #expect(try status("/sign-in", "go.example.com") == 404)
+        let link = try installation.run(["dashboard"])
+        #expect(link.text.hasPrefix("http://stats.example.com:"), "\(link.text) \(link.errors)")
+    }
+
+    @Test("a host of an app cannot be the dashboard's: the service does not start, and doctor says so")
+    func hostOfApp() throws {
+        let installation = try Installation()
+        let changed = try installation.run(["apps", "set", "--link-host", "go.example.com"])
+        #expect(changed.status == 0, "\(changed.errors)")
+        let output = try installation.run([
+            "serve", "--dashboard-host", "go.example.com", "--listen", "127.0.0.1:0",
+        ])
+        #expect(output.status != 0 && output.errors.contains("go.example.com is the dashboard's host"))
+        let doctor = try installation.run(["doctor", "--dashboard-host", "go.example.com"])
+        #expect(doctor.text.contains("go.example.com is the dashboard's host"), "\(doctor.text)")
+    }
+}

@@ -1,0 +1,190 @@
+import Attribution
+import Foundation
+import HTTPServer
+import Server
+import Testing
+
+/// The page of settings with its forms, and the audit log of what they change.
+@Suite("Settings of the dashboard")
+struct SettingsPageTests {
+    private let service: TestService
+    private let browser: DashboardBrowser
+
+    init() async throws {
+        service = try await TestService(App.Settings(name: "Shop <b>")) {
+            $0.shown = [
+                ShownSetting(name: "listen", value: "127.0.0.1:8080", origin: "--listen"),
+                ShownSetting(name: "initial-admin-key", value: "set (not shown)", origin: "AFTERLINK_X"),
+            ]
+        }
+        browser = await DashboardBrowser.signedIn(to: service)
+    }
+
+    private func post(_ path: String, _ fields: String, by browser: DashboardBrowser? = nil) async -> Answer {
+        let browser = browser ?? self.browser
+        return await browser.post(path, "token=\(await browser.formToken())&\(fields)")
+    }
+
+    private func audit(_ query: String = "") async -> Answer {
+        await service.send(.get, "/admin/api/audit", query: query, fields: service.bearer(.admin))
+    }
+
+    @Test("shows apps, keys, sessions, and every setting with its source")
+    func page() async {
+        let page = await browser.get("/settings").text
+        let keys = PageMarkup.table("API keys", in: page).dropFirst()
+        #expect(Set(keys.map { $0[1] }) == Set(KeyKind.allCases.map(\.rawValue)))
+        let sessions = PageMarkup.table("Sessions", in: page).dropFirst()
+        #expect(sessions.count == 1 && sessions.first?.first?.hasSuffix("this session") == true)
+        let settings = PageMarkup.table("Settings of this process", in: page).dropFirst()
+        #expect(
+            settings.map { $0.joined(separator: "|") } == [
+                "listen|127.0.0.1:8080|--listen", "initial-admin-key|set (not shown)|AFTERLINK_X",
+            ]
+        )
+        #expect(page.contains("<summary>Shop &lt;b&gt;</summary>"))
+        for kind in KeyKind.allCases { #expect(!page.contains(service.keyText(kind))) }
+    }
+
+    @Test("a new key is shown once, works, and is revoked with its sessions")
+    func keys() async throws {
+        let made = await post("/settings/keys", "kind=read&app=&label=wall+%3Ci%3E&expires=")
+        #expect(made.status == 200 && made.fieldLines.contains("Cache-Control: no-store"))
+        let words = made.text.split { !$0.isASCII || "<>\" ".contains($0) }.map(String.init)
+        let text = try #require(words.first { $0.hasPrefix("read_") })
+        let fields = ["Authorization": "Bearer \(text)"]
+        #expect(await service.send(.get, "/admin/stats", fields: fields).status == 200)
+        let page = await browser.get("/settings").text
+        #expect(!page.contains(text) && page.contains("wall &lt;i&gt;"))
+        let row = try #require(PageMarkup.table("API keys", in: page).first { $0[0].hasPrefix("wall") })
+        #expect(row[2] == "All apps")
+        let id = try #require(row[0].split(separator: "(").last.map { String($0.dropLast()) })
+        let reader = await DashboardBrowser.signedIn(to: service, with: text)
+        #expect(await reader.get("/").status == 200)
+        #expect(await post("/settings/keys/revoke", "key=\(id)").status == 303)
+        #expect(await reader.get("/").status == 303)
+        #expect(await service.send(.get, "/admin/stats", fields: fields).status == 401)
+        let log = await audit("actor=session").text
+        #expect(!log.contains(text))
+        #expect(log.contains(#""action":"key.create""#) && log.contains(#""action":"key.revoke""#))
+        #expect(log.contains(#""after":{"kind":"read","label":"wall <i>"}"#))
+    }
+
+    @Test(
+        "a key with a wrong field is refused, and none is made",
+        arguments: [
+            "kind=x", "kind=app&app=", "kind=app&app=app_x", "kind=read&app=&expires=2001-01-01",
+            "kind=read&app=&expires=x", "kind=admin&label=%01",
+        ]
+    )
+    func wrongKeys(fields: String) async {
+        let before = PageMarkup.table("API keys", in: await browser.get("/settings").text).count
+        let answer = await post("/settings/keys", fields)
+        #expect(answer.status == 400 || answer.status == 404, "\(answer.text)")
+        #expect(PageMarkup.table("API keys", in: await browser.get("/settings").text).count == before)
+    }
+
+    @Test("an app's settings for links are changed, and the log has what was before and after")
+    func apps() async throws {
+        let id = service.app.text
+        let answer = await post(
+            "/settings/apps",
+            "app=\(id)&link_hosts=go.example.com%0D%0Ago2.example.com&color=%23112233"
+        )
+        #expect(answer.status == 303, "\(answer.text)")
+        let shown = await service.send(.get, "/admin/api/apps/\(id)", fields: service.bearer(.admin)).text
+        #expect(shown.contains(#""link_hosts":["go.example.com","go2.example.com"]"#))
+        let wrong = await post("/settings/apps", "app=\(id)&color=blue")
+        #expect(wrong.status == 422 && wrong.text.contains("color"))
+        _ = await post("/settings/apps", "app=\(id)&color=")
+        let log = await audit("action=app.set").text
+        let after = ##"{"color":"#112233","link_hosts":["go.example.com","go2.example.com"]}"##
+        #expect(log.contains(#""before":{},"after":\#(after)"#))
+        #expect(log.contains(##""before":{"color":"#112233"},"after":{}"##))
+        let page = await browser.get("/settings/audit?action=app.set").text
+        let rows = PageMarkup.table("Audit log", in: page).dropFirst()
+        #expect(rows.count == 2 && rows.allSatisfy { $0[2] == "app: set" && $0[3] == "Shop <b>" })
+        #expect(rows.last?[5].contains("#112233") == true)
+    }
+
+    @Test("sessions are ended one by one or all at once, and the session that asks goes on")
+    func sessions() async throws {
+        let (first, second, third) = (
+            await DashboardBrowser.signedIn(to: service), await DashboardBrowser.signedIn(to: service),
+            await DashboardBrowser.signedIn(to: service)
+        )
+        // The sessions have no names; the cookie's digest names one.
+        let text = String(first.cookie.split(separator: "=")[1])
+        let session = Base64URL.text(of: KeyDigest(of: text).bytes)
+        #expect(await browser.get("/settings").text.contains(session))
+        #expect(await post("/settings/sessions/end", "session=\(session)").status == 303)
+        #expect(await first.get("/").status == 303)
+        #expect(await second.get("/").status == 200)
+        #expect(await post("/settings/sessions/end-others", "").status == 303)
+        #expect(await second.get("/").status == 303)
+        #expect(await third.get("/").status == 303)
+        #expect(await browser.get("/").status == 200)
+        let log = await audit("action=session.end_others").text
+        #expect(log.contains(#""actor":{"kind":"session","name":"key_"#))
+        #expect(await audit("action=session.start").text.contains(#""id":"aud_"#))
+    }
+
+    @Test("the API's changes are in the log with their key, and a query has an actor, an action and times")
+    func api() async throws {
+        let json = service.bearer(.admin).merging(["Content-Type": "application/json"]) { $1 }
+        let body = #"{"slug":"a","destination":"myapp://a","title":"T"}"#
+        let made = await service.send(.post, "/admin/api/links", fields: json, body: body)
+        let id = try #require(made.member("id"))
+        let path = "/admin/api/links/\(id)"
+        _ = await service.send(.patch, path, fields: json, body: #"{"title":"U"}"#)
+        _ = await service.send(.post, path + "/archive", fields: json)
+        _ = await service.send(.post, path + "/restore", fields: json)
+        _ = await service.send(.delete, path, fields: json)
+        let log = await audit("actor=key").text
+        let actions = log.split(separator: #""action":""#).dropFirst().map {
+            String($0.prefix { $0 != "\"" })
+        }
+        #expect(actions == ["link.delete", "link.restore", "link.archive", "link.set", "link.create"])
+        #expect(log.contains(#""before":{"title":"T"},"after":{"title":"U"}"#))
+        #expect(log.contains(#""subject":{"kind":"link","id":"\#(id)"}"#))
+        let page = await audit("actor=key&limit=2")
+        let next = try #require(page.member("next"))
+        let rest = await audit("actor=key&limit=9&before=\(next)").text
+        #expect(rest.components(separatedBy: #""id":"aud_"#).count == 4)
+        #expect(await audit("until=2001-01-01").text == #"{"entries":[],"next":null}"#)
+        for query in ["action=x", "since=x", "limit=0", "before=x", "app=x", "actors=key"] {
+            #expect(await audit(query).status == 400, "\(query)")
+        }
+        let shop = await audit("app=\(service.app.text)&action=app.create").text
+        #expect(shop.contains(#""actor":{"kind":"command","name":"test"}"#))
+    }
+
+    @Test("the page of the log has its filters, says when it is empty, and goes back")
+    func auditPage() async throws {
+        let empty = await browser.get("/settings/audit?until=2001-01-01").text
+        #expect(empty.contains("No change is recorded"))
+        for number in 1...101 {
+            let key = TestKey(
+                .test,
+                of: service.app,
+                at: service.clock.now.advanced(byMilliseconds: Int64(number))
+            )
+            try await service.add(key.key)
+        }
+        let first = await browser.get("/settings/audit?action=key.create").text
+        #expect(PageMarkup.table("Audit log", in: first).count == 101)
+        let link = try #require(PageMarkup(first).tags.first { $0.attributes["class"] == "next" })
+        let rest = await browser.get(try #require(link.attributes["href"]).replacing("&amp;", with: "&")).text
+        #expect(PageMarkup.table("Audit log", in: rest).count > 1)
+        #expect(await browser.get("/settings/audit?action=x").status == 400)
+    }
+
+    @Test("the log of sign-ins names the key, and no secret")
+    func signInLog() async {
+        _ = await DashboardBrowser(service).post("/sign-in", "key=secret-text")
+        let lines = service.logLines().joined(separator: "\n")
+        #expect(lines.contains("signed in") && lines.contains("a sign-in failed"))
+        #expect(!lines.contains("secret-text") && !lines.contains(service.keyText(.admin)))
+        #expect(!lines.contains(String(browser.cookie.dropFirst("afterlink=".count))))
+    }
+}
