@@ -46,6 +46,7 @@ public final class Stores {
     public let checks: any CheckStore
     public let links: any LinkStore
     public let sessions: any SessionStore
+    public let privacy: any PrivacyStore
     /// Called before the loop sleeps; ends the read snapshot of the loop's turn.
     public let endTurn: () -> Void
     /// Called with the number of connections that have work in this turn.
@@ -53,8 +54,8 @@ public final class Stores {
 
     /// Creates the stores of one database session; tests replace `clicks`.
     public init(
-        _ session: some AppStore & CheckStore & ClickStore & LearningStore & LinkStore & SessionStore
-            & StatsStore,
+        _ session: some AppStore & CheckStore & ClickStore & LearningStore & LinkStore & PrivacyStore
+            & SessionStore & StatsStore,
         clicks: (any ClickStore)? = nil,
         endTurn: @escaping () -> Void = {},
         beginTurn: @escaping (Int) -> Void = { _ in }
@@ -66,6 +67,7 @@ public final class Stores {
         checks = session
         links = session
         sessions = session
+        privacy = session
         self.endTurn = endTurn
         self.beginTurn = beginTurn
     }

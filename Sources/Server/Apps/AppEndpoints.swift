@@ -22,8 +22,12 @@ enum AppEndpoints {
         let before = try app(&exchange)
         var app = before
         let (object, fields) = (try JSONBody(exchange.request).members, app.settings.links.fields)
-        let body = FieldBody<AppLinkField>(object, over: fields, besides: others)
-        app.settings.links = try body.validated { fields throws(FieldProblems) in try AppLinks(fields) }
+        let names = Set(windows.map(\.name))
+        let body = FieldBody<AppLinkField>(object, over: fields, besides: others.union(names))
+        let problems = change(&app.settings.policy.windows, object)
+        app.settings.links = try body.validated(problems) { fields throws(FieldProblems) in
+            try AppLinks(fields)
+        }
         let (directory, settings, links) = (exchange.directory, app.settings, exchange.stores.links)
         let conflict = try await exchange.store(
             await LinkHostChange.problem(of: before, to: settings, in: directory, links)
@@ -31,6 +35,26 @@ enum AppEndpoints {
         if let conflict { throw .conflict(conflict.message, field: conflict.field) }
         try await exchange.store(await exchange.stores.apps.update(before.id, to: settings))
         return response(app)
+    }
+
+    private static let windows:
+        [(name: String, window: any WritableKeyPath<MethodWindows, AttributionWindow?> & Sendable)] = [
+            ("fingerprint_window", \.fingerprint), ("deterministic_window", \.deterministic),
+        ]
+
+    /// Changes the windows that the body names, of which `null` removes one, and returns the problems of the others.
+    private static func change(_ windows: inout MethodWindows, _ object: JSONObject) -> [FieldProblem] {
+        var problems: [FieldProblem] = []
+        for (name, path) in Self.windows {
+            guard let value = object[name] else { continue }
+            let window = value.int64.flatMap { AttributionWindow(seconds: $0) }
+            windows[keyPath: path] = window
+            guard window == nil, !value.isNull else { continue }
+            let allowed = AttributionWindow.allowedSeconds
+            let rule = "must be whole seconds from \(allowed.lowerBound) to \(allowed.upperBound), or null"
+            problems.append(FieldProblem(name, "\(name) \(rule)."))
+        }
+        return problems
     }
 
     /// Finds the app whose id is in the path, and stores it for the log line; throws 404 if there is none.
@@ -62,6 +86,8 @@ public enum AppBody {
         json.member("allowed_origins", settings.allowedOrigins)
         json.member("destinations", settings.destinations)
         json.member("attribution_window", settings.window?.seconds)
+        json.member("fingerprint_window", settings.policy.windows.fingerprint?.seconds)
+        json.member("deterministic_window", settings.policy.windows.deterministic?.seconds)
         json.member("localizations", settings.localizations)
         json.member("development_language", settings.developmentLanguage)
         json.member("matching", settings.policy.rule.rawValue)

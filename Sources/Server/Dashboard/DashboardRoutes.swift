@@ -16,6 +16,8 @@ extension Routes {
             page("/", OverviewPage.make),
             page("/launches", LaunchesPage.make),
             page("/launches/{id}", LaunchPage.make),
+            page("/settings/held", HeldPage.make),
+            action("/settings/held/erase", HeldPage.erase),
             open(.get, "/files/{name}", DashboardFile.respond),
             // This route takes every other path.
             page("/{path...}") { _, _ throws(APIError) in throw .notFound(DashboardText.noPage) },

@@ -58,10 +58,10 @@ enum LinkEndpoints {
     /// Returns the app that the body names by its id, or the only app if the body names none.
     ///
     /// - Throws: 422 for a text that is not an id, or if several apps exist and none is named; 404 for an unknown app.
-    private static func app(_ object: JSONObject, _ directory: Directory) throws(APIError) -> App {
+    static func app(_ object: JSONObject, _ directory: Directory) throws(APIError) -> App {
         guard let value = object["app"], !value.isNull else {
             guard directory.apps.count == 1, let only = directory.apps.first else {
-                let advice = "There are several apps: name the link's app by its id, such as app_…."
+                let advice = "There are several apps: name one by its id, such as app_…."
                 throw .unprocessable([FieldProblem("app", advice)])
             }
             return only

@@ -12,6 +12,8 @@ public enum Write: Sendable {
     case learning(LearningChange)
     case keys(KeyChange)
     case sessions(SessionChange)
+    /// The answer is ``Written/erased(_:)``.
+    case erase(ErasureSlice)
     case job(JobStep)
     /// Changes nothing; when it is answered, everything queued before it is on disk.
     case barrier
@@ -30,6 +32,7 @@ public enum Written: Sendable {
     case faded(upTo: Int64?)
     case retention(RetentionSlice)
     case serverKeys(ServerKeyRecognition)
+    case erased(PrivacyCounts)
     case linkRefused(LinkStoreError)
     case refused(StoreError)
 
@@ -64,6 +67,8 @@ public final class ClaimRequest: Sendable {
     let record: CheckFacts
     /// The launch's group for match rates.
     let launch: DriftGroup
+    /// The app's windows.
+    let windows: MethodWindows
 
     /// - Parameters:
     ///   - click: the click; the choice may contain only its destination.
@@ -81,6 +86,7 @@ public final class ClaimRequest: Sendable {
         firstUnderEachKey = ladder.isUnderSeveralKeys ? ladder.firstUnderEachKey : []
         record = CheckFacts(matching: click, choice, basis, of: check)
         launch = check.launch.group
+        windows = check.policy.windows
     }
 
     var platform: Platform { record.platform }
@@ -193,8 +199,7 @@ public enum JobStep: Sendable {
 public struct RetentionStep: Sendable {
     /// Clicks that expired before this are closed.
     let closingBefore: Timestamp
-    /// Clicks that expired before this are deleted.
-    let deletingBefore: Timestamp
+    let deadlines: RetentionDeadlines
     let now: Timestamp
     /// The maximum number of clicks in one step.
     let limit: Int

@@ -42,6 +42,9 @@ package struct Configuration: Sendable {
     package var replayGrace: Int64 = 60
     /// The time from the end of a click's window to its deletion, in seconds.
     package var retention: Int64 = 604_800
+    /// The same for records of checks, and for clicks that launches have consumed; nil for ``retention``.
+    package var retentionChecks: Int64?
+    package var retentionMatches: Int64?
 
     /// Files that replace built-in tables and pages; see ``TableFiles``.
     package var deviceData: String?

@@ -110,6 +110,22 @@ extension Setting {
             .saying("Time in which a caller without an install id may fetch a response again; 0 for none."),
         value("retention", .seconds(0...315_360_000), into: \.retention)
             .saying("Time from the end of a click's window to its deletion. Statistics stay."),
+        optional(
+            "retention-checks",
+            .seconds(0...315_360_000),
+            default: "as --retention",
+            into: \.retentionChecks
+        )
+        .saying("Time from a check to the deletion of its record."),
+        optional(
+            "retention-matches",
+            .seconds(0...315_360_000),
+            default: "as --retention",
+            into: \.retentionMatches
+        )
+        .saying(
+            "The same as --retention for clicks that led to a launch; their counts stay in the statistics."
+        ),
         optional("device-data", .file, default: "built in", into: \.deviceData)
             .saying("Replace the built-in tables of releases, panels, time zones or languages at the start."),
         optional("robots", .file, default: "built in", into: \.robots)

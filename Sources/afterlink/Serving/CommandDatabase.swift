@@ -131,6 +131,7 @@ struct CommandDatabase {
     var apps: any AppStore { stores.apps }
     var links: any LinkStore { stores.links }
     var sessions: any SessionStore { stores.sessions }
+    var privacy: any PrivacyStore { stores.privacy }
     var learning: any LearningStore { stores.learning }
     var checks: any CheckStore { stores.checks }
     var statistics: any StatsStore { stores.statistics }

@@ -120,6 +120,8 @@ extension StoreConfiguration {
     init(_ given: Configuration, for purpose: DatabasePurpose) {
         self.init(clock: .system)
         retentionSeconds = given.retention
+        checkRetentionSeconds = given.retentionChecks
+        matchRetentionSeconds = given.retentionMatches
         standardWindow = given.attributionWindow
         durability = given.durability
         queueLimit = given.queueLimit
