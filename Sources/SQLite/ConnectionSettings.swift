@@ -13,8 +13,8 @@ extension SQLiteConnection {
         try execute("PRAGMA foreign_keys = ON")
         // SQLite truncates the log to this size when it resets the log; no commit copies the log into the database.
         try execute("PRAGMA journal_size_limit = \(CheckpointPolicy.limitBytes)")
-        // Overwrites deleted content wherever that costs no additional write.
-        try execute("PRAGMA secure_delete = FAST")
+        // Overwrites deleted content, also in pages that become free, so that an erasure leaves nothing of a row.
+        try execute("PRAGMA secure_delete = ON")
         // 4 MiB and not more: after a page split, a commit searches every page in the cache, because SQLite
         // uses the page at 1 GiB to renumber pages (sqlite.org/fileformat2.html, 1.3.8). The operating system
         // caches the rest.

@@ -27,6 +27,15 @@ struct SQLiteBackend: StorageBackend {
     }
 
     var logByteCount: Int64 { DatabaseFile.byteCount(opening.file.logPath) }
+
+    func clearLog() throws(StoreError) -> Bool {
+        let connection = try opening.reopen()
+        return try opening.translated { () throws(SQLiteError) in
+            // The second step delays writers, so most pages are copied before.
+            _ = try connection.checkpoint(.passive)
+            return try !connection.checkpoint(.truncate).isBlocked
+        }
+    }
 }
 
 /// A connection that reads; extensions in the folders `Checks`, `Clicks` and others add its statements.

@@ -42,6 +42,8 @@ enum Routes {
             admin(.post, "/admin/api/links/{id}/restore", LinkEndpoints.restore),
             admin(.get, "/admin/api/audit", query: audit, ListAudit.respond),
             admin(.post, "/admin/api/domains/check", CheckDomain.respond),
+            admin(.post, "/admin/api/held", PrivacyEndpoints.held),
+            admin(.post, "/admin/api/erase", PrivacyEndpoints.erase),
             // The pages and files that visitors and preview robots open.
             Route(.get, "/v1/collector.js", .anyone, ShowCollector.respond),
             withDirectory("/favicon.ico", ShowIcon.respond),

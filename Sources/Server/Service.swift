@@ -52,6 +52,7 @@ public final class Stores {
     public let sessions: any SessionStore
     public let exports: any ExportStore
     public let audit: any AuditStore
+    public let privacy: any PrivacyStore
     /// Called before the loop sleeps; ends the read snapshot of the loop's turn.
     public let endTurn: () -> Void
     /// Called with the number of connections that have work in this turn.
@@ -60,7 +61,7 @@ public final class Stores {
     /// Creates the stores of one database session; tests replace `clicks`.
     public init(
         _ session: some AppStore & AuditStore & CheckStore & ClickStore & ExportStore & LearningStore
-            & LinkStore & SessionStore & StatsStore,
+            & LinkStore & PrivacyStore & SessionStore & StatsStore,
         clicks: (any ClickStore)? = nil,
         endTurn: @escaping () -> Void = {},
         beginTurn: @escaping (Int) -> Void = { _ in }
@@ -74,6 +75,7 @@ public final class Stores {
         sessions = session
         exports = session
         audit = session
+        privacy = session
         self.endTurn = endTurn
         self.beginTurn = beginTurn
     }

@@ -39,6 +39,35 @@ struct RetentionTests {
         #expect(forgotten == .noClick)
     }
 
+    @Test("matches and checks may have a retention of their own", arguments: backends, [true, false])
+    func retentionByKind(backend: Backend, keepsMatches: Bool) async throws {
+        let month: Int64 = 30 * 86_400
+        let test = try await TestStore(backend) {
+            $0.retentionSeconds = keepsMatches ? 1000 : month
+            $0.matchRetentionSeconds = keepsMatches ? month : 1000
+            $0.checkRetentionSeconds = 1000
+        }
+        try await test.run { session in
+            for number in 1...10 as ClosedRange<UInt64> {
+                _ = try await session.record(.sample(fingerprint: number))
+            }
+            for number in 1...3 as ClosedRange<UInt64> {
+                _ = try await session.match(.sample(fingerprint: number, caller: number))
+            }
+        }
+        try test.database.runRetention()
+        #expect(try test.count(.checks) == 3 && test.count(.entries) == 10)
+        test.clock.advance(seconds: 5 * 86_400)
+        try test.database.runRetention()
+        #expect(try test.count(.checks) == 0 && test.count(.keptChecks) == 0)
+        #expect(try test.count(.claims) == (keepsMatches ? 3 : 0))
+        #expect(try test.count(.entries) == (keepsMatches ? 3 : 7))
+        #expect(try test.verify().isWhole)
+        test.clock.advance(seconds: month)
+        try test.database.runRetention()
+        #expect(try test.count(.entries) == 0 && test.count(.claims) == 0)
+    }
+
     @Test("a click that is recorded after its window has ended is closed, too")
     func closesLateComers() async throws {
         let test = try await TestStore()

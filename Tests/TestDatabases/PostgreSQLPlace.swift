@@ -86,6 +86,28 @@ package final class PostgreSQLPlace: TestPlace {
         )
     }
 
+    package func traces(of texts: [String], _ words: [UInt64]) throws -> (found: [String], missing: [String])
+    {
+        try database.execute("VACUUM")
+        let tables = try database.execute(
+            "SELECT string_agg(tablename, ',') FROM pg_tables WHERE schemaname = 'public'"
+        ).split(separator: ",")
+        let rows = try tables.map { try database.execute("SELECT string_agg(t::text, ' ') FROM \($0) t") }
+        let wanted =
+            texts.map { (name: $0, forms: [$0]) }
+            + words.map { word in
+                let bytes = (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+                let hex = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+                return (name: String(word, radix: 16), forms: [String(Int64(bitPattern: word)), hex])
+            }
+        var (found, missing): ([String], [String]) = ([], [])
+        for (name, forms) in wanted {
+            let isFound = rows.contains { row in forms.contains { row.contains($0) } }
+            if isFound { found.append(name) } else { missing.append(name) }
+        }
+        return (found, missing)
+    }
+
     package func roundTrip<Kept: Record>(_ record: Kept, in table: StaticString) throws -> Kept? {
         var literals = LiteralRow()
         record.write(to: &literals)

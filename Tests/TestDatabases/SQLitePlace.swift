@@ -1,4 +1,5 @@
 package import Attribution
+internal import Foundation
 package import SQLite
 package import SQLiteStorage
 package import Storage
@@ -47,6 +48,28 @@ package final class SQLitePlace: TestPlace {
     /// Opens the database for a move; no store may have it open.
     package func moveSource() throws(StoreError) -> any MoveSource {
         try SQLiteMoveSource(configuration(StoreConfiguration(clock: .fixed(Timestamp(milliseconds: 0)))))
+    }
+
+    package func traces(of texts: [String], _ words: [UInt64]) throws -> (found: [String], missing: [String])
+    {
+        let files = ["", "-wal", "-shm"].compactMap { FileManager.default.contents(atPath: path + $0) }
+        // Rows have the highest byte first, columns of bytes the lowest.
+        let wanted =
+            texts.map { (name: $0, forms: [Data($0.utf8)]) }
+            + words.map { word in
+                (
+                    name: String(word, radix: 16),
+                    forms: [word.bigEndian, word.littleEndian].map { word in
+                        Data((0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) })
+                    }
+                )
+            }
+        var (found, missing): ([String], [String]) = ([], [])
+        for (name, forms) in wanted {
+            let isFound = files.contains { file in forms.contains { file.firstRange(of: $0) != nil } }
+            if isFound { found.append(name) } else { missing.append(name) }
+        }
+        return (found, missing)
     }
 
     package func roundTrip<Kept: Record>(_ record: Kept, in table: StaticString) throws -> Kept? {

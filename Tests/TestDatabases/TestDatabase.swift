@@ -18,6 +18,10 @@ package protocol TestPlace: AnyObject, Sendable {
     /// Writes a record into its table of this name, and reads it again.
     func roundTrip<Kept: Record>(_ record: Kept, in table: StaticString) throws -> Kept?
 
+    /// Searches all that is stored, free pages and logs included, for texts and for the words of keyed hashes.
+    ///
+    /// The database of a server is searched by queries, after its dead rows were removed.
+    func traces(of texts: [String], _ words: [UInt64]) throws -> (found: [String], missing: [String])
     /// Compares all rows with each other as `afterlink verify` does.
     func verify(at now: Timestamp) throws(StoreError) -> VerificationReport
     /// Opens the live clicks and checks of an app for a backtest.

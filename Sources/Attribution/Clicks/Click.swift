@@ -108,6 +108,8 @@ public struct NewClick: Equatable, Sendable {
     public var idempotency: KeyedHash?
     /// The hashes under other keys than the current ones.
     public var earlier = ClickHashesUnderFormerKeys()
+    /// The app's window for matches by fingerprint; nil if it sets none.
+    public var fingerprintWindow: AttributionWindow?
 
     public init(facts: Click.Facts, fingerprints: [FingerprintEntry], visit: KeyedHash, post: KeyedHash) {
         self.facts = facts

@@ -4,11 +4,19 @@ public struct ClickExplanation: Equatable, Sendable {
     /// Whether the app currently recognises launches by fingerprints.
     public let usesFingerprints: Bool
     public let now: Timestamp
+    /// The app's windows by method.
+    public let windows: MethodWindows
 
-    public init(_ material: ClickExplanationInput, usesFingerprints: Bool, at now: Timestamp) {
+    public init(
+        _ material: ClickExplanationInput,
+        usesFingerprints: Bool,
+        at now: Timestamp,
+        windows: MethodWindows = MethodWindows()
+    ) {
         self.material = material
         self.usesFingerprints = usesFingerprints
         self.now = now
+        self.windows = windows
     }
 
     public var click: KnownClick { material.click }
@@ -118,9 +126,23 @@ extension ClickExplanation {
             }
         }
         if !material.isIndexed { return "No row of the index leads to it, so no fingerprint can find it." }
-        guard !usesFingerprints else { return nil }
+        guard !usesFingerprints else { return shorterWindow }
         return
             "The app recognises no launch by its fingerprint: only its token or an advertising id leads to it."
+    }
+
+    /// The windows of the app that are shorter than the click's; nil if none is.
+    private var shorterWindow: String? {
+        let sentences = [
+            ("fingerprints", "--fingerprint-window", windows.fingerprint),
+            ("tokens and ids", "--deterministic-window", windows.deterministic),
+        ].compactMap { name, option, window -> String? in
+            let end = click.limited(to: window).expiresAt
+            guard let window, end < click.expiresAt else { return nil }
+            return "For \(name), its window ended or ends at \(end.iso8601): the app's \(option) is"
+                + " \(window.seconds) s."
+        }
+        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 
     private var nearestCheck: String? {

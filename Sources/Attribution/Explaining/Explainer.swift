@@ -6,6 +6,8 @@ public struct Explainer: Sendable {
     public var keys: [ServerKey]
     public var data: DeviceData
     public var localizations: [AppID: AppLocalization]
+    /// The windows of the apps that set any, by method.
+    public var windows: [AppID: MethodWindows] = [:]
     /// Reads a click's ``ClickEvidence/canonicalText``; returns nil for a text that cannot be read.
     public var signals: @Sendable (String) -> CanonicalSignals?
     /// The largest number of combinations of values to try for one explanation under each server key.
@@ -51,7 +53,10 @@ public struct Explainer: Sendable {
         let facts = material.record.facts
         let answer = facts.outcome == .noMatch ? nil : facts.click
         let same = Set(material.sameFingerprint.map(\.id))
-        let all = material.sameFingerprint + material.named.filter { !same.contains($0.id) }
+        let window = windows[material.record.app]?.fingerprint
+        let all =
+            material.sameFingerprint.map { $0.limited(to: window) }
+            + material.named.filter { !same.contains($0.id) }
         let clicks = all.map { click in
             let state = click.state(at: facts.at, isAnswer: click.id.high == answer?.high)
             var explained = ExplainedClick(click, state, hasSameFingerprint: same.contains(click.id))

@@ -263,6 +263,13 @@ public struct KnownClick: Equatable, Sendable {
         self.campaign = campaign
     }
 
+    /// Returns the click as a window ends it that may be shorter than its own.
+    func limited(to window: AttributionWindow?) -> KnownClick {
+        var click = self
+        if let window { click.expiresAt = min(expiresAt, window.end(ofClickAt: clickedAt)) }
+        return click
+    }
+
     /// The reason why the click contains little about its visitor; nil for a complete click.
     public var basis: ClickBasis? { canonicalText.flatMap { ClickBasis(suffixOf: $0) } }
 

@@ -24,6 +24,8 @@ public struct MatchPolicy: Equatable, Sendable {
     public var onAmbiguity: Ambiguity
     /// Whether fingerprints may recognise a launch; if not, only tokens and ids do.
     public var usesFingerprints: Bool
+    /// The longest time between click and launch for each way to recognise a launch.
+    public var windows = MethodWindows()
 
     public static let standardMinimum = ModelConstants.minimumConfidence
 

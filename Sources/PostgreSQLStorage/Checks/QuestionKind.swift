@@ -44,9 +44,9 @@ struct QuestionElement {
             self.init(.newestClicks, query.scope, query.key, [moment, destination, Int64(count)])
         case .around(let near, let scope, let moment):
             self.init(.around, [scope.number, Int64(bitPattern: near), moment.milliseconds])
-        case .countAround(let address, let scope, let moment):
+        case .countAround(let address, let scope, let moment, let first):
             let (exact, near) = (Int64(bitPattern: address.exact), Int64(bitPattern: address.near))
-            self.init(.countAround, [scope.number, near, moment.milliseconds, exact])
+            self.init(.countAround, [scope.number, near, moment.milliseconds, exact, first.milliseconds])
         case .liveClicks(let scope, let second):
             self.init(.liveClicks, [scope.number, second, LiveClicks.hour(ofSecond: second)])
         case .learnt(let family, let key, let scope):

@@ -56,8 +56,9 @@ struct QuestionStatements {
         case .countAround:
             """
             SELECT k.n, count(*) AS near, count(*) FILTER (WHERE exact_address = k.exact) AS exact,
-            min(clicked_at) AS oldest FROM \(elements(["scope", "near", "at", "exact"]))
-            CROSS JOIN LATERAL (\(around(slots, atMost: AddressClickCount.Builder.maximumRead))) f GROUP BY k.n
+            min(clicked_at) AS oldest FROM \(elements(["scope", "near", "at", "exact", "first"]))
+            CROSS JOIN LATERAL (\(around(slots, atMost: AddressClickCount.Builder.maximumRead))) f
+            WHERE clicked_at >= k.first GROUP BY k.n
             """
         case .liveClicks:
             """

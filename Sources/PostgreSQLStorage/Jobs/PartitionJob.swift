@@ -66,9 +66,10 @@ struct PartitionJob: Job {
             return true
         }
 
-        let deletingBefore = now.advanced(byMilliseconds: -configuration.retentionSeconds * 1000)
-        let oldest = slots.first { $0.neededUntil.map { $0 < deletingBefore } ?? false }
-        let lag = oldest?.neededUntil.map { deletingBefore.milliseconds(since: $0) } ?? 0
+        let deadlines = configuration.deadlines(at: now)
+        let last = min(deadlines.all, deadlines.checks)
+        let oldest = slots.first { $0.neededUntil.map { $0 < last } ?? false }
+        let lag = oldest?.neededUntil.map { last.milliseconds(since: $0) } ?? 0
         context.state.noteRetentionLag(seconds: lag / 1000)
         if let oldest, let end = oldest.neededUntil {
             try connection.deleteChecks(of: oldest.number)
@@ -77,7 +78,31 @@ struct PartitionJob: Job {
             return true
         }
         if !configuration.trustsClock { try connection.execute(JobRows.noteSettled, now.milliseconds) }
-        if try connection.deleteLongClicks(before: deletingBefore) { return true }
+        for slot in slots {
+            guard let end = slot.neededUntil else { continue }
+            if end < deadlines.checks, try connection.deleteChecks(of: slot.number) { return true }
+            if end < deadlines.all, try connection.deleteClicks(of: slot.number, before: .max) { return true }
+            if end < deadlines.some,
+                try connection.deleteClicks(
+                    of: slot.number,
+                    before: .max,
+                    areMatched: deadlines.deletesMatchesFirst
+                )
+            {
+                return true
+            }
+        }
+        let long = RowHome.longSlot
+        if try connection.deleteClicks(of: long, before: deadlines.all.milliseconds) { return true }
+        if deadlines.some > deadlines.all,
+            try connection.deleteClicks(
+                of: long,
+                before: deadlines.some.milliseconds,
+                areMatched: deadlines.deletesMatchesFirst
+            )
+        {
+            return true
+        }
         let fullest = try connection.execute(Self.oldestChecks, PendingCheckRecords.maximumStored)
         guard fullest.count > 0 else { return false }
         try connection.deleteChecks(of: fullest.value(0, 0))
@@ -135,58 +160,79 @@ extension BlockingConnection {
         """
     )
 
-    /// Deletes all records of checks of a day.
-    fileprivate func deleteChecks(of slot: Int64) throws(PostgreSQLError) {
+    /// Deletes all records of checks of a day; returns whether there were any.
+    @discardableResult
+    fileprivate func deleteChecks(of slot: Int64) throws(PostgreSQLError) -> Bool {
         let partition = Partitions.name(of: .checks, slot)
         // A drop that was stopped in the middle may have dropped the partition.
-        guard try execute(Self.partition, partition.text).count > 0 else { return }
+        guard try execute(Self.partition, partition.text).count > 0,
+            try execute(Self.anyCheck, slot).count > 0
+        else { return false }
         var batch = StatementBatch()
         let uncount: SQLText =
             "UPDATE progress SET value = value - (SELECT count(*) FROM \(partition)) WHERE name = 'kept_checks'"
         batch.append(PreparedStatement(uncount))
         batch.append(PreparedStatement("TRUNCATE \(partition)"))
         _ = try rows(of: batch)
+        return true
     }
 
+    private static let anyCheck = PreparedStatement("SELECT FROM checks WHERE slot = $1 LIMIT 1")
     private static let partition = PreparedStatement("SELECT FROM pg_class WHERE oid = to_regclass($1)")
 
     /// The maximum number of clicks in one transaction.
     private static let longClicksAtOnce: Int64 = 200
+    /// The same for clicks of a day, all of which have expired, so that no launch waits for their rows.
+    private static let clicksOfDayAtOnce: Int64 = 4096
 
-    /// Deletes some of the clicks with a long window that expired before a time, and what refers to them.
+    /// Deletes some of a slot's clicks that expired before a time, and what refers to them.
     ///
+    /// - Parameters:
+    ///   - slot: the slot.
+    ///   - time: the time, in milliseconds.
+    ///   - areMatched: whether only clicks are deleted that launches have consumed, or only the others; nil for all.
     /// - Returns: whether there may be more.
-    fileprivate func deleteLongClicks(before time: Timestamp) throws(PostgreSQLError) -> Bool {
+    /// - Throws: if the transaction failed.
+    fileprivate func deleteClicks(of slot: Int64, before time: Int64, areMatched: Bool? = nil)
+        throws(PostgreSQLError) -> Bool
+    {
         try transaction { () throws(PostgreSQLError) in
-            let rows = try execute(Self.deleteLongClicks, time.milliseconds, Self.longClicksAtOnce)
+            let kind: Int64 = areMatched.map { $0 ? 1 : 0 } ?? -1
+            let limit = slot == RowHome.longSlot ? Self.longClicksAtOnce : Self.clicksOfDayAtOnce
+            let rows = try execute(Self.deleteClicks, time, limit, slot, kind)
             let clicks = try rows.records(of: ClickRecord.self)
             guard let last = clicks.map(\.expiresAt.milliseconds).max() else { return false }
             for (statement, key) in Self.references {
                 let keys = clicks.flatMap { click in key(click).map { (click, $0) } }
                 let times = keys.map(\.0.facts.clickedAt.milliseconds)
-                try execute(statement, keys.map(\.0.scope.number), keys.map(\.1), times, keys.map(\.0.number))
+                let (scopes, numbers) = (keys.map(\.0.scope.number), keys.map(\.0.number))
+                try execute(statement, scopes, keys.map(\.1), times, numbers, slot)
             }
             try execute(PartitionJob.setDeleted, last)
-            return rows.count == Int(Self.longClicksAtOnce)
+            return rows.count == Int(limit)
         }
     }
 
-    private static let deleteLongClicks = PreparedStatement(
+    private static let deleteClicks = PreparedStatement(
         """
-        DELETE FROM clicks WHERE slot = -1 AND ctid = ANY (ARRAY(
-        SELECT ctid FROM clicks WHERE slot = -1 AND expires_at < $1 ORDER BY expires_at LIMIT $2
+        DELETE FROM clicks WHERE slot = $3 AND ctid = ANY (ARRAY(
+        SELECT ctid FROM clicks WHERE slot = $3 AND expires_at < $1
+        AND ($4 < 0 OR (claimed_at IS NOT NULL) = ($4 = 1)) ORDER BY expires_at LIMIT $2
         FOR UPDATE SKIP LOCKED)) RETURNING \(ClickRecord.columns)
         """
     )
     /// The statements that delete the rows of clicks in other tables, each with the keys of these rows; a key
     /// names its bucket.
     private static let references: [(PreparedStatement, @Sendable (ClickRecord) -> [UInt64])] = [
-        (reference("click_index", "slot = -1 AND since = k.time AND hash"), { $0.hashes.map(\.index) }),
+        (reference("click_index", "slot = $5 AND since = k.time AND hash"), { $0.hashes.map(\.index) }),
         (
-            reference("click_addresses", "slot = -1 AND clicked_at = k.time AND near_address"),
+            reference("click_addresses", "slot = $5 AND clicked_at = k.time AND near_address"),
             { $0.address.map { [$0.near] } ?? [] }
         ),
-        (reference("idempotencies", "idempotency"), { $0.idempotency.map { [$0.index] } ?? [] }),
+        (
+            reference("idempotencies", "$5::int8 IS NOT NULL AND idempotency"),
+            { $0.idempotency.map { [$0.index] } ?? [] }
+        ),
     ]
 
     private static func reference(_ table: StaticString, _ key: StaticString) -> PreparedStatement {

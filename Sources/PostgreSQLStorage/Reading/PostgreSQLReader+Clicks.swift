@@ -5,17 +5,17 @@ internal import Storage
 
 /// Reads clicks with the claims that consumed them, for explanations.
 extension PostgreSQLReader {
-    private func home(_ number: UInt64) throws(PostgreSQLError) -> ClickHome? {
+    func home(ofClick number: UInt64) throws(PostgreSQLError) -> ClickHome? {
         guard case .home(let home) = try answer(.home(Int64(bitPattern: number))) else { return nil }
         return home
     }
 
     func claimTime(of click: ClickID) throws(PostgreSQLError) -> Timestamp? {
-        try home(click.high)?.claim?.claimedAt
+        try home(ofClick: click.high)?.claim?.claimedAt
     }
 
     func claimedClick(_ number: UInt64) throws(PostgreSQLError) -> ClaimedClick? {
-        try home(number).map {
+        try home(ofClick: number).map {
             ClaimedClick($0.click, claimedAt: $0.claim?.claimedAt, method: $0.claim?.method)
         }
     }

@@ -117,16 +117,19 @@ extension PostgreSQLReader {
     func numberedApps() throws(PostgreSQLError) -> [NumberedApp] {
         try all(Self.numberedApps) { row throws(PostgreSQLError) in
             let (number, name): (Int64, String) = (row.get("number"), row.get("name"))
-            let window: Int64? = row.get("window_seconds")
-            return NumberedApp(
-                number: number,
-                name: name,
-                window: window.flatMap { AttributionWindow(seconds: $0) }
+            let (window, limit): (Int64?, Int64?) = (
+                row.get("window_seconds"), row.get("fingerprint_window_seconds")
             )
+            let own = window.flatMap { AttributionWindow(seconds: $0) }
+            var app = NumberedApp(number: number, name: name, window: own)
+            app.fingerprintWindow = limit.flatMap { AttributionWindow(seconds: $0) }
+            return app
         }
     }
 
-    private static let numberedApps = PreparedStatement("SELECT number, name, window_seconds FROM apps")
+    private static let numberedApps = PreparedStatement(
+        "SELECT number, name, window_seconds, fingerprint_window_seconds FROM apps"
+    )
 }
 
 /// The progress of jobs, and the keys that stored hashes need.

@@ -167,7 +167,7 @@ extension PostgreSQLWriter {
     }
 
     /// Deletes the row of an installation or caller whose answer goes to another one.
-    private func removePointer(of owner: KeyedHash, to click: ClickRecord) {
+    func removePointer(of owner: KeyedHash, to click: ClickRecord) {
         batch.append(.formerOwner) { row in
             row.put("scope", click.scope.number)
             row.put("install", "install_rest", owner)

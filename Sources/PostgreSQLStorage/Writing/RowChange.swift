@@ -34,6 +34,11 @@ enum RowChange: Hashable, Comparable {
     case knownCounter
     /// Adds to learnt counters, and creates those that are missing.
     case learntCounter
+    /// Deletes rows of an erased click, or of erased records of checks.
+    case erasedEntry(slot: Int64)
+    case erasedAddress(slot: Int64)
+    case erasedClick(slot: Int64)
+    case erasedCheck(slot: Int64)
 
     var columns: Columns {
         switch self {
@@ -56,6 +61,10 @@ enum RowChange: Hashable, Comparable {
         case .keyUse: ["id_high", "id_low", "last_used_at"]
         case .addressDay: ["day", "needed_until"]
         case .knownCounter, .learntCounter: ["scope", "family", "key", "value"]
+        case .erasedEntry: ["scope", "hash", "since", "click"]
+        case .erasedAddress: ["scope", "near_address", "clicked_at", "click"]
+        case .erasedClick: ["id"]
+        case .erasedCheck: ["id", "id_low"]
         }
     }
 
@@ -173,6 +182,20 @@ enum RowChange: Hashable, Comparable {
                 """
             )
         case .learntCounter: Self.adding(rows)
+        case .erasedEntry(let slot): "DELETE FROM click_index f USING \(rows) WHERE \(Self.entry(slot))"
+        case .erasedAddress(let slot):
+            """
+            DELETE FROM click_addresses a USING \(rows) WHERE a.slot = \(slot) AND a.b = (r.near_address & 63)
+            AND a.scope = r.scope AND a.near_address = r.near_address AND a.clicked_at = r.clicked_at
+            AND a.click = r.click
+            """
+        case .erasedClick(let slot):
+            "DELETE FROM clicks c USING \(rows) WHERE c.slot = \(slot) AND c.b = (r.id & 63) AND c.id = r.id"
+        case .erasedCheck(let slot):
+            """
+            DELETE FROM checks c USING \(rows) WHERE c.slot = \(slot) AND c.b = (r.id & 63) AND c.id = r.id
+            AND c.id_low = r.id_low
+            """
         }
     }
 

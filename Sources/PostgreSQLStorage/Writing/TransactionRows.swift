@@ -62,6 +62,9 @@ struct TransactionRows {
         if clicks[click] == nil { clicks.updateValue(nil, forKey: click) }
     }
 
+    /// Makes a click one that was looked for and does not exist.
+    mutating func remove(_ click: Int64) { clicks.updateValue(nil, forKey: click) }
+
     mutating func change(_ click: Int64, _ body: (inout ClickRow) -> Void) {
         guard case .some(.some(var row)) = clicks[click] else { return }
         body(&row)
@@ -149,6 +152,7 @@ struct RowNeeds {
             clicks.append(Int64(bitPattern: request.click.high))
         case .updates(let updates): clicks += updates.failedDeliveries.map { Int64(bitPattern: $0.high) }
         case .learning(.add(let slices)): learning.formUnion(slices.map(\.scope))
+        case .erase(let slice): clicks += slice.isLast ? [] : slice.clicks
         case .directory, .links, .learning, .keys, .sessions, .audit, .job, .barrier, .hold: break
         }
     }

@@ -5,14 +5,20 @@ internal import Storage
 /// Reads the table of jobs; a job's other reads are in the folder of its subject, such as `Drift`.
 extension SQLiteReader: ClockReader {
     func numberedApps() throws(SQLiteError) -> [NumberedApp] {
-        try connection.statement("SELECT number, name, window_seconds FROM apps").all { row in
-            NumberedApp(
+        try connection.statement(Self.numberedApps).all { row in
+            var app = NumberedApp(
                 number: row.integer(0),
                 name: row.text(1),
                 window: row.optionalInteger(2).flatMap { AttributionWindow(seconds: $0) }
             )
+            app.fingerprintWindow = row.optionalInteger(3).flatMap { AttributionWindow(seconds: $0) }
+            return app
         }
     }
+
+    private static let numberedApps: SQL = """
+        SELECT number, name, window_seconds, fingerprint_window_seconds FROM apps
+        """
 
     func storedProgress(of name: String) throws(SQLiteError) -> Int64? {
         try connection.statement(Self.jobProgress).first(name) { $0.integer(0) }

@@ -56,7 +56,8 @@ extension ClickExplanation {
     /// Creates the explanation with the settings of the click's app.
     public init(_ material: ClickExplanationInput, in directory: Directory, at now: Timestamp) {
         let policy = directory.policy(of: material.app) ?? MatchPolicy()
-        self.init(material, usesFingerprints: policy.usesFingerprints, at: now)
+        let uses = policy.usesFingerprints
+        self.init(material, usesFingerprints: uses, at: now, windows: policy.windows)
     }
 }
 
@@ -70,6 +71,7 @@ extension Explainer {
             localizations: Dictionary(localizations) { first, _ in first },
             signals: { CanonicalSignals(line: $0) }
         )
+        windows = Dictionary(directory.apps.map { ($0.id, $0.settings.policy.windows) }) { first, _ in first }
     }
 }
 

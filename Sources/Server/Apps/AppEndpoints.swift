@@ -21,19 +21,24 @@ enum AppEndpoints {
     static func change(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let app = try app(&exchange)
         let (object, fields) = (try JSONBody(exchange.request).members, app.settings.links.fields)
-        let body = FieldBody<AppLinkField>(object, over: fields, besides: others)
-        let links = try body.validated { fields throws(FieldProblems) in try AppLinks(fields) }
-        return response(try await change(app, to: links, exchange))
+        let names = Set(windows.map(\.name))
+        let body = FieldBody<AppLinkField>(object, over: fields, besides: others.union(names))
+        var settings = app.settings
+        let problems = change(&settings.policy.windows, object)
+        settings.links = try body.validated(problems) { fields throws(FieldProblems) in
+            try AppLinks(fields)
+        }
+        return response(try await change(app, to: settings, exchange))
     }
 
-    /// Changes an app's link settings, and returns the changed app.
+    /// Changes an app's link settings and windows, and returns the changed app.
     ///
     /// - Throws: 409 for a host that the app cannot have.
-    static func change(_ before: App, to appLinks: AppLinks, _ exchange: Exchange) async throws(APIError)
-        -> App
+    static func change(_ before: App, to appSettings: App.Settings, _ exchange: Exchange)
+        async throws(APIError) -> App
     {
         var app = before
-        app.settings.links = appLinks
+        app.settings = appSettings
         let (directory, settings, links) = (exchange.directory, app.settings, exchange.stores.links)
         if let host = exchange.service.settings.dashboardHost,
             let problem = LinkHostChange.problem(of: settings, withDashboardAt: host)
@@ -48,6 +53,26 @@ enum AppEndpoints {
             await exchange.stores.apps.update(before.id, to: settings, by: exchange.actor)
         )
         return app
+    }
+
+    private static let windows:
+        [(name: String, window: any WritableKeyPath<MethodWindows, AttributionWindow?> & Sendable)] = [
+            ("fingerprint_window", \.fingerprint), ("deterministic_window", \.deterministic),
+        ]
+
+    /// Changes the windows that the body names, of which `null` removes one, and returns the problems of the others.
+    private static func change(_ windows: inout MethodWindows, _ object: JSONObject) -> [FieldProblem] {
+        var problems: [FieldProblem] = []
+        for (name, path) in Self.windows {
+            guard let value = object[name] else { continue }
+            let window = value.int64.flatMap { AttributionWindow(seconds: $0) }
+            windows[keyPath: path] = window
+            guard window == nil, !value.isNull else { continue }
+            let allowed = AttributionWindow.allowedSeconds
+            let rule = "must be whole seconds from \(allowed.lowerBound) to \(allowed.upperBound), or null"
+            problems.append(FieldProblem(name, "\(name) \(rule)."))
+        }
+        return problems
     }
 
     /// Finds the app whose id is in the path, and stores it for the log line; throws 404 if there is none.
@@ -79,6 +104,8 @@ public enum AppBody {
         json.member("allowed_origins", settings.allowedOrigins)
         json.member("destinations", settings.destinations)
         json.member("attribution_window", settings.window?.seconds)
+        json.member("fingerprint_window", settings.policy.windows.fingerprint?.seconds)
+        json.member("deterministic_window", settings.policy.windows.deterministic?.seconds)
         json.member("localizations", settings.localizations)
         json.member("development_language", settings.developmentLanguage)
         json.member("matching", settings.policy.rule.rawValue)

@@ -50,6 +50,7 @@ struct ClickReading {
             post: post(of: visit, under: addressKey)
         )
         click.evidence = evidence(under: addressKey)
+        click.fingerprintWindow = app.settings.policy.windows.fingerprint
         click.idempotency = body.idempotencyKey.map { idempotency($0, under: keys.server.current) }
         if let earlier = keys.addresses.previousDayKey(at: exchange.now) {
             let visit = self.visit(under: earlier)

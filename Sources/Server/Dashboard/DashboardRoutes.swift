@@ -46,6 +46,8 @@ extension Routes {
             action("/settings/keys/revoke", SettingsForms.revokeKey),
             action("/settings/sessions/end", SettingsForms.endSession),
             action("/settings/sessions/end-others", SettingsForms.endOthers),
+            page("/settings/held", HeldPage.make),
+            action("/settings/held/erase", HeldPage.erase),
             open(.get, "/files/{name}", DashboardFile.respond),
             // This route takes every other path.
             Route(.get, "/{path...}", .anyone, limitedAs: .admin, needsDirectory: true) { exchange in

@@ -74,7 +74,7 @@ enum LinkEndpoints {
     static func app(_ value: JSONValue?, _ directory: Directory) throws(APIError) -> App {
         guard let value, !value.isNull else {
             guard directory.apps.count == 1, let only = directory.apps.first else {
-                let advice = "There are several apps: name the link's app by its id, such as app_…."
+                let advice = "There are several apps: name one by its id, such as app_…."
                 throw .unprocessable([FieldProblem("app", advice)])
             }
             return only

@@ -8,7 +8,7 @@ enum MatchResponse {
     /// Writes a match; nil if only the campaign is credited and the app has no default link.
     ///
     /// A match without a link is never sent, because clients would lose it.
-    static func match(_ claim: Claim, defaultLink: DeepLinkURL?) -> JSONWriter? {
+    static func match(_ claim: Claim, defaultLink: DeepLinkURL?, _ windows: MethodWindows) -> JSONWriter? {
         guard let url = url(claim, defaultLink) else { return nil }
         let facts = claim.click.facts
         return .object { json in
@@ -23,7 +23,7 @@ enum MatchResponse {
             // Journey and metadata belong to a visitor, and a match of the campaign alone identifies none.
             if !claim.isCampaignOnly { json.member("jid", facts.journeyID.text) }
             json.member("clickTimestamp", facts.clickedAt.iso8601)
-            json.member("attributionWindow", facts.window.seconds)
+            json.member("attributionWindow", windows.window(facts.window, by: claim.method).seconds)
             json.member("attributionMethod", claim.method.rawValue)
             json.member("confidence", claim.confidence.map(rounded))
             json.member("guaranteed", claim.method.isGuaranteed)

@@ -46,7 +46,7 @@ public struct Replay: Sendable {
     public init(_ plan: ReplayPlan, began: Timestamp) {
         self.plan = plan
         judgedFrom = began.advanced(byMilliseconds: Int64(plan.warmUpDays) * 86_400_000)
-        store = ReplayStore(began: began)
+        store = ReplayStore(began: began, fingerprintWindow: plan.policy.windows.fingerprint)
         model = .fresh(at: began)
         pending = LearntIncrements(epoch: store.counters.epoch)
     }
@@ -158,7 +158,8 @@ public struct Replay: Sendable {
     /// Then only the fingerprint can find a click.
     private func clickOfToken(_ launch: RecordedLaunch) -> Int? {
         guard let number = launch.token.flatMap(store.number), let stored = store[number],
-            stored.isOpen, stored.end >= launch.at
+            stored.isOpen, stored.end >= launch.at,
+            plan.policy.windows.deterministic?.covers(clickedAt: stored.click.at, now: launch.at) ?? true
         else { return nil }
         return number
     }

@@ -8,6 +8,8 @@ struct ReplayStore: Sendable {
         let click: RecordedClick
         /// The last time at which a launch may be credited to the click.
         let end: Timestamp
+        /// The last time at which its fingerprint finds it.
+        let fingerprintEnd: Timestamp
         var claimedAt: Timestamp?
         /// Whether the claim of another click has closed this click as a duplicate.
         var isRetired = false
@@ -25,7 +27,9 @@ struct ReplayStore: Sendable {
     private var clicks = TimeOrdered<Stored>()
     private var numbers: [UInt64: Int] = [:]
     private var live = ExpiryQueue()
-    /// The number of clicks within their window that were claimed or closed as duplicates.
+    /// The clicks that fingerprints find, or would if they were open.
+    private var findable = ExpiryQueue()
+    /// The number of findable clicks that were claimed or closed as duplicates.
     private var closedCount = 0
     /// Clicks by fingerprint, oldest first; before a read, claimed and ended ones are removed from the front.
     private var byFingerprint: [UInt64: TimeOrdered<Row>] = [:]
@@ -44,7 +48,11 @@ struct ReplayStore: Sendable {
     /// The maximum number of addresses whose counts are stored.
     private static let maximumClickCounts = 1000
 
-    init(began: Timestamp) {
+    /// The window for matches by fingerprint; nil for the clicks' own windows.
+    let fingerprintWindow: AttributionWindow?
+
+    init(began: Timestamp, fingerprintWindow: AttributionWindow? = nil) {
+        self.fingerprintWindow = fingerprintWindow
         counters = ReplayCounters(began: began)
         now = began
     }
@@ -56,14 +64,18 @@ struct ReplayStore: Sendable {
     func number(of name: UInt64) -> Int? { numbers[name] }
 
     /// The number of clicks that can be matched, under all fingerprints.
-    var liveCount: Int { live.count - closedCount }
+    var liveCount: Int { findable.count - closedCount }
 
     mutating func record(_ click: RecordedClick, endingAt end: Timestamp) {
         let number = clicks.endIndex
-        clicks.append(Stored(click: click, end: end, claimedAt: click.consumedAt))
+        let fingerprintEnd = fingerprintWindow.map { min(end, $0.end(ofClickAt: click.at)) } ?? end
+        clicks.append(
+            Stored(click: click, end: end, fingerprintEnd: fingerprintEnd, claimedAt: click.consumedAt)
+        )
         if click.consumedAt != nil { closedCount += 1 }
         numbers[click.name] = number
         live.insert(number, endingAt: end)
+        findable.insert(number, endingAt: fingerprintEnd)
         for (index, fingerprint) in click.fingerprints.enumerated()
         // Two forms may make one fingerprint.
         where !click.fingerprints[..<index].contains(where: { $0.key == fingerprint.key }) {
@@ -81,13 +93,13 @@ struct ReplayStore: Sendable {
     mutating func claim(_ number: Int, at moment: Timestamp) -> Bool {
         guard let stored = clicks[number], stored.isOpen else { return false }
         clicks[number]?.claimedAt = moment
-        closedCount += 1
+        if stored.fingerprintEnd >= now { closedCount += 1 }
         for other in suspects(of: stored.click) where other != number {
             guard let twin = clicks[other], twin.isOpen, twin.end >= moment,
                 twin.click.at <= stored.click.at, Self.isOneVisit(twin.click, stored.click)
             else { continue }
             clicks[other]?.isRetired = true
-            closedCount += 1
+            if twin.fingerprintEnd >= now { closedCount += 1 }
         }
         return true
     }
@@ -112,7 +124,10 @@ struct ReplayStore: Sendable {
     func newest(_ keys: [UInt64], _ destination: CreditedDestination) -> Int? {
         keys.compactMap { key in
             byFingerprint[key]?.rest.last { row in
-                clicks[row.click].map { $0.isOpen && $0.click.destination == destination } ?? false
+                clicks[row.click].map { stored in
+                    stored.isOpen && stored.click.destination == destination
+                        && (fingerprintWindow == nil || stored.fingerprintEnd >= now)
+                } ?? false
             }?.click
         }.max()
     }
@@ -120,10 +135,11 @@ struct ReplayStore: Sendable {
     /// Forgets clicks whose windows have ended before `now`.
     private mutating func drop(endedBefore now: Timestamp) {
         self.now = now
+        while let number = findable.popEnded(before: now) {
+            if clicks[number]?.isOpen == false { closedCount -= 1 }
+        }
         while let number = live.popEnded(before: now) {
-            guard let stored = clicks[number] else { continue }
-            let click = stored.click
-            if !stored.isOpen { closedCount -= 1 }
+            guard let click = clicks[number]?.click else { continue }
             for fingerprint in click.fingerprints { skipUnmatchable(fingerprint.key, at: now) }
             if let address = click.address { drop(address, endedBefore: now) }
         }
@@ -193,7 +209,7 @@ extension ReplayStore: EvidenceSource {
     func summary(of key: KeyedHash) -> KeySummary? { summaries[key.index] }
 
     mutating func renewSummary(of key: KeyedHash) -> Bool {
-        var builder = KeySummary.Builder(at: now)
+        var builder = KeySummary.Builder(at: now, within: fingerprintWindow)
         forEachOpen(key.index) { click in
             builder.add(click)
             return true
@@ -249,7 +265,7 @@ extension ReplayStore: EvidenceSource {
 
     mutating func clickCount(around address: AddressHashes) -> AddressClickCount {
         if let known = clickCounts[address], !known.isOld(at: now) { return known }
-        var builder = AddressClickCount.Builder(around: address, at: now)
+        var builder = AddressClickCount.Builder(around: address, at: now, within: fingerprintWindow)
         let near = byNear[address.near]?.rest ?? []
         for number in near.suffix(AddressClickCount.Builder.maximumRead).reversed() {
             guard let click = self[number]?.click else { continue }

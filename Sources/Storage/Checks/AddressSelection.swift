@@ -20,6 +20,8 @@ public struct AddressSelection: Sendable {
     public private(set) var candidates: [Candidate] = []
 
     let now: Timestamp
+    /// The app's window for matches by fingerprint; nil for the clicks' own windows.
+    private let window: AttributionWindow?
     /// The clicks that are listed already, here or in the key's selection.
     private var listed: Set<Int64>
     private var found: [Wanted] = []
@@ -32,12 +34,13 @@ public struct AddressSelection: Sendable {
 
     public init(around address: AddressHashes, _ selection: KeySelection, at now: Timestamp) {
         (self.address, self.now) = (address, now)
-        key = selection.key
+        (key, window) = (selection.key, selection.window)
         listed = Set(selection.open.map(\.click))
     }
 
     /// Adds the next older click around the address; `isOfKey` is false if the click certainly has another hash.
     public mutating func add(_ position: RowPosition, isExact: Bool, isOfKey: Bool) {
+        guard covers(Timestamp(milliseconds: position.clickedAt)) else { return }
         nearCount += 1
         if isExact { exactCount += 1 }
         if isOfKey, listed.insert(position.click).inserted {
@@ -60,7 +63,7 @@ public struct AddressSelection: Sendable {
     ///
     /// - Returns: whether its window has not ended.
     public mutating func add(_ click: IndexRecord) -> Bool {
-        guard click.expiresAt >= now else { return false }
+        guard click.expiresAt >= now, covers(click.clickedAt) else { return false }
         candidates.append(click.candidate(AddressHashes.agreement(click.address, address)))
         return true
     }
@@ -80,6 +83,10 @@ public struct AddressSelection: Sendable {
         candidate.hasAddress = true
         candidate.claimedAt = claimedAt
         candidates.append(candidate)
+    }
+
+    private func covers(_ clickedAt: Timestamp) -> Bool {
+        window?.covers(clickedAt: clickedAt, now: now) ?? true
     }
 
     /// Whether there may be more clicks around the address than were read.

@@ -52,9 +52,10 @@ struct CheckSnapshot<Rows: CheckRowReader>: EvidenceSource {
     let scope: Scope
     let now: Timestamp
     let state: StoreState
+    var fingerprintWindow: AttributionWindow?
 
     private func summaryKey(_ key: KeyedHash) -> KeySummary.Key {
-        KeySummary.Key(scope: scope, fingerprint: key)
+        KeySummary.Key(scope: scope, fingerprint: key, window: fingerprintWindow)
     }
 
     func summary(of key: KeyedHash) -> KeySummary? { state.learnt.summary(of: summaryKey(key), at: now) }
@@ -86,9 +87,9 @@ struct CheckSnapshot<Rows: CheckRowReader>: EvidenceSource {
     }
 
     func clickCount(around address: AddressHashes) throws(Failure) -> AddressClickCount {
-        let key = AddressClickCount.Key(scope: scope, address: address)
+        let key = AddressClickCount.Key(scope: scope, address: address, window: fingerprintWindow)
         if let known = state.learnt.clickCount(key, at: now) { return known }
-        var builder = AddressClickCount.Builder(around: address, at: now)
+        var builder = AddressClickCount.Builder(around: address, at: now, within: fingerprintWindow)
         try rows.read(&builder, in: scope)
         let count = builder.finished()
         state.learnt.publish(count, of: key)
@@ -152,16 +153,18 @@ extension CheckReader {
 
     private mutating func find(_ rung: MatchingLadder.Rung) throws(Rows.Failure) -> CertainResult {
         switch rung {
-        case .signedToken(let id): try find(id, used: .tokenUsed, unknown: .expired)
-        case .clickID(let id): try find(id, used: .alreadyClaimed, unknown: .noClick)
+        case .signedToken(let id): try find(id, rung.method, used: .tokenUsed, unknown: .expired)
+        case .clickID(let id): try find(id, rung.method, used: .alreadyClaimed, unknown: .noClick)
         case .advertisingID(_, let key): try find(advertisingID: key)
         }
     }
 
-    private mutating func find(_ id: ClickID, used: NoMatchReason, unknown: NoMatchReason) throws(Rows
-        .Failure)
-        -> CertainResult
-    {
+    private mutating func find(
+        _ id: ClickID,
+        _ method: AttributionMethod,
+        used: NoMatchReason,
+        unknown: NoMatchReason
+    ) throws(Rows.Failure) -> CertainResult {
         guard let named = try rows.click(id) else { return .nothing(unknown) }
         guard named.scope == scope else { return .nothing(.otherApp) }
         if let record = try rows.claim(ofClick: named.number) {
@@ -172,7 +175,9 @@ extension CheckReader {
         }
         guard !named.facts.isRobot else { return .nothing(.robotClick) }
         guard !named.isCounted else { return .nothing(.noClick) }
-        guard named.expiresAt >= check.at else { return .nothing(.expired) }
+        guard check.policy.windows.end(of: named.facts, by: method) >= check.at else {
+            return .nothing(.expired)
+        }
         return try isOpen(named) ? .live(id) : .nothing(used)
     }
 
@@ -202,14 +207,14 @@ extension CheckReader {
 
     /// Finds the newest click of an advertising id, which belongs to one device.
     private mutating func find(advertisingID key: KeyedHash) throws(Rows.Failure) -> CertainResult {
-        var selection = KeySelection(key, at: check.at)
+        var selection = KeySelection(key, at: check.at, within: check.policy.windows.deterministic)
         try snapshot.read(&selection)
         if let closed = selection.lastClosed,
             let view = try repeatableAnswer(closed, of: key, newerThan: selection.open.first?.position)
         {
             return .offered(view)
         }
-        guard let newest = selection.open.first else { return .nothing(nil) }
+        guard let newest = selection.open.first else { return .nothing(selection.isCutOff ? .expired : nil) }
         // A claim of this click or a newer one means that the device has launched since. This launch then belongs to
         // another click, or the device was set up again.
         return try rows.hasClaim(of: key, in: scope, since: newest.position)

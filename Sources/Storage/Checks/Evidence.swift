@@ -8,6 +8,8 @@ public protocol EvidenceSource {
 
     /// The time of the check.
     var now: Timestamp { get }
+    /// The app's window for matches by fingerprint; nil for the clicks' own windows.
+    var fingerprintWindow: AttributionWindow? { get }
     /// Returns the summary of a key with many clicks; nil if there is none, or it has expired.
     func summary(of key: KeyedHash) -> KeySummary?
     /// Requests a new summary of a key.
@@ -40,10 +42,10 @@ extension EvidenceSource {
     }
 
     private mutating func selection(of key: KeyedHash) throws(Failure) -> KeySelection {
-        var selection = KeySelection(key, at: now, summary(of: key))
+        var selection = KeySelection(key, at: now, summary(of: key), within: fingerprintWindow)
         try read(&selection)
         guard selection.needsSummary, try renewSummary(of: key) else { return selection }
-        selection = KeySelection(key, at: now, summary(of: key))
+        selection = KeySelection(key, at: now, summary(of: key), within: fingerprintWindow)
         try read(&selection)
         return selection
     }

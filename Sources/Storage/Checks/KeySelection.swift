@@ -32,18 +32,27 @@ public struct KeySelection: Sendable {
     public private(set) var lastClosed: Closed?
     /// Whether the key has too many clicks to read, so that ``lastClosed`` may not be the click that was closed last.
     public internal(set) var mayHideClosed = false
+    /// Whether clicks were left out that are inside their own windows, but not inside ``window``.
+    public private(set) var isCutOff = false
     /// Whether a summary of older clicks is missing or old.
     public private(set) var needsSummary = false
 
     let now: Timestamp
     private let summary: KeySummary?
+    /// The app's window for matches by the hash; nil for the clicks' own windows.
+    let window: AttributionWindow?
 
     /// The maximum number of listed clicks while there is no summary.
     static let maximumListed = 2 * CandidateEvidence.maximumListed
 
-    /// Creates an empty selection; `summary` counts the key's older clicks, if there are many.
-    public init(_ key: KeyedHash, at now: Timestamp, _ summary: KeySummary? = nil) {
-        (self.key, self.now, self.summary) = (key, now, summary)
+    /// Creates an empty selection; `summary` counts the key's older clicks inside the same window, if there are many.
+    public init(
+        _ key: KeyedHash,
+        at now: Timestamp,
+        _ summary: KeySummary? = nil,
+        within window: AttributionWindow? = nil
+    ) {
+        (self.key, self.now, self.summary, self.window) = (key, now, summary, window)
     }
 
     public mutating func add(_ closed: Closed) { lastClosed = closed }
@@ -54,6 +63,11 @@ public struct KeySelection: Sendable {
     public mutating func add(_ click: IndexRecord) -> Bool {
         let position = click.position
         if newestUnclosed == nil { newestUnclosed = position }
+        guard window?.covers(clickedAt: click.clickedAt, now: now) ?? true else {
+            // So are all older clicks.
+            if click.expiresAt >= now { isCutOff = true }
+            return false
+        }
         if let summary, position <= summary.end {
             (background, places) = (summary.counts, summary.places)
             needsSummary = needsSummary || summary.isOld(at: now)

@@ -7,6 +7,12 @@ public struct KeySummary: Sendable {
     public struct Key: Hashable, Sendable {
         public let scope: Scope
         public let fingerprint: KeyedHash
+        /// The app's window for matches by fingerprint, inside which clicks are counted; nil for their own windows.
+        var window: AttributionWindow?
+
+        public init(scope: Scope, fingerprint: KeyedHash, window: AttributionWindow? = nil) {
+            (self.scope, self.fingerprint, self.window) = (scope, fingerprint, window)
+        }
     }
 
     /// The newest counted click.
@@ -45,6 +51,7 @@ public struct KeySummary: Sendable {
         }
 
         private let now: Timestamp
+        private let window: AttributionWindow?
         private var skippedCount = 0
         private var end: RowPosition?
         private var places = ClickPositionsByNetwork()
@@ -54,10 +61,14 @@ public struct KeySummary: Sendable {
         /// The number of destinations with separate counts; all smaller destinations share one.
         private static let maximumDestinations = 64
 
-        public init(at now: Timestamp) { self.now = now }
+        public init(at now: Timestamp, within window: AttributionWindow? = nil) {
+            (self.now, self.window) = (now, window)
+        }
 
         public mutating func add(_ click: IndexRecord) {
-            guard click.expiresAt >= now else { return }
+            guard click.expiresAt >= now, window?.covers(clickedAt: click.clickedAt, now: now) ?? true else {
+                return
+            }
             guard skippedCount >= CandidateEvidence.maximumListed else {
                 skippedCount += 1
                 return
@@ -156,6 +167,8 @@ public struct AddressClickCount: Sendable {
     struct Key: Hashable, Sendable {
         let scope: Scope
         let address: AddressHashes
+        /// The app's window for matches by fingerprint, inside which clicks are counted; nil for their own windows.
+        var window: AttributionWindow?
     }
 
     let exact: Double
@@ -175,6 +188,8 @@ public struct AddressClickCount: Sendable {
     public struct Builder {
         public let address: AddressHashes
         let now: Timestamp
+        /// The time from which clicks are counted.
+        let first: Timestamp
         private var oldest: Timestamp
         private var exactCount = 0
         private var nearCount = 0
@@ -182,13 +197,16 @@ public struct AddressClickCount: Sendable {
         /// The maximum number of clicks that are added.
         public static let maximumRead = Int(AddressTraffic.countLimit)
 
-        init(around address: AddressHashes, at now: Timestamp) {
+        init(around address: AddressHashes, at now: Timestamp, within window: AttributionWindow? = nil) {
             (self.address, self.now) = (address, now)
+            let length = window.map { $0.seconds * 1000 }
+            first = length.map { now.advanced(byMilliseconds: -$0) } ?? Timestamp(milliseconds: .min)
             oldest = now
         }
 
         /// Adds the next older click around the address; `exact` is the hash of the click's address.
         public mutating func add(clickedAt: Timestamp, exact: UInt64?) {
+            guard clickedAt >= first else { return }
             oldest = clickedAt
             nearCount += 1
             if exact == address.exact { exactCount += 1 }

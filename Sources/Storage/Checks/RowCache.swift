@@ -278,7 +278,7 @@ extension RowCache {
     }
 
     public func read(_ count: inout AddressClickCount.Builder, in scope: Scope) throws(RowCacheFailure) {
-        switch try requiredAnswer(to: .countAround(count.address, scope, at: count.now)) {
+        switch try requiredAnswer(to: .countAround(count.address, scope, at: count.now, from: count.first)) {
         case .addressCount(let near, let exact, let oldest):
             count.add(near: near, exact: exact, oldest: oldest)
         case .nothing: break

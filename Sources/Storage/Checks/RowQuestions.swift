@@ -29,7 +29,9 @@ public enum RowQuestion: Hashable, Sendable {
     case around(UInt64, Scope, at: Timestamp)
     /// The number of clicks around an address whose window has not ended at a time:
     /// ``RowAnswer/addressCount(near:exact:oldest:)``, of the newest ``AddressClickCount/Builder/maximumRead`` clicks.
-    case countAround(AddressHashes, Scope, at: Timestamp)
+    ///
+    /// Clicks before `from` are not counted.
+    case countAround(AddressHashes, Scope, at: Timestamp, from: Timestamp = Timestamp(milliseconds: .min))
     /// The number of a scope's clicks whose window ends in a second of ``LiveClicks/second(of:)`` or later:
     /// ``RowAnswer/count(_:)``.
     case liveClicks(Scope, second: Int64)

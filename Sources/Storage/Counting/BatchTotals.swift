@@ -31,9 +31,10 @@ struct BatchTotals: Sendable {
 
     init(admitsNames: Bool) { self.admitsNames = admitsNames }
 
-    /// Adds a click that was recorded.
+    /// Adds a click that was recorded; it counts as a live click until `end`, as long as its fingerprint finds it.
     mutating func addClick<Reader: CountReader>(
         _ facts: Click.Facts,
+        until end: Timestamp,
         of scope: Scope,
         by reader: Reader
     ) throws(Reader.Failure) {
@@ -41,7 +42,7 @@ struct BatchTotals: Sendable {
         try add(metric, of: CountedTraits(facts), scope, at: facts.recordedAt, by: reader)
         guard !facts.isRobot else { return }
         drift.add(DriftCount(trials: 1), of: facts.driftGroup, in: scope, at: facts.recordedAt)
-        counts.addLive(1, of: scope, expiringAt: facts.expiresAt)
+        counts.addLive(1, of: scope, expiringAt: end)
     }
 
     /// Adds a repeated post of a click.
@@ -67,7 +68,16 @@ struct BatchTotals: Sendable {
         counts.addMatch(by: claim.method, after: delay, of: scope, campaign: campaign, at: now)
         drift.add(DriftCount(trials: 1, matches: 1), of: request.launch, in: scope, at: now)
         drift.add(DriftCount(matches: 1), of: facts.driftGroup, in: scope, at: now)
-        for expiry in retired + [facts.expiresAt] { counts.addLive(-1, of: scope, expiringAt: expiry) }
+        // After a change of the window, clicks of before count in another second until it has passed.
+        let end = request.windows.fingerprintEnd(of: facts)
+        for expiry in (retired + [end]) where expiry >= now {
+            counts.addLive(-1, of: scope, expiringAt: expiry)
+        }
+    }
+
+    /// Removes erased clicks from the live clicks, by the times at which they would have expired.
+    mutating func removeLive(_ clicks: [(scope: Scope, at: Timestamp)]) {
+        for click in clicks { counts.addLive(-1, of: click.scope, expiringAt: click.at) }
     }
 
     /// Adds the counts in pending updates of loops.

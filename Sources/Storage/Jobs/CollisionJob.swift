@@ -74,7 +74,8 @@ public struct CollisionJob<Reader: JobReader>: Job {
         let apps = try context.read { reader throws(Reader.Failure) in try reader.numberedApps() }
         let standardWindow = context.state.configuration.standardWindow
         return apps.flatMap { app in
-            app.scopes.map { CollisionCensus.ScopeWindow(scope: $0, window: app.window ?? standardWindow) }
+            let window = (app.window ?? standardWindow).limited(to: app.fingerprintWindow)
+            return app.scopes.map { CollisionCensus.ScopeWindow(scope: $0, window: window) }
         }
     }
 

@@ -89,6 +89,8 @@ public struct NumberedApp: Sendable {
     public let name: String
     /// Nil for the standard window.
     public let window: AttributionWindow?
+    /// The window for matches by fingerprint; nil for the clicks' own windows.
+    public var fingerprintWindow: AttributionWindow?
 
     public init(number: Int64, name: String, window: AttributionWindow?) {
         (self.number, self.name, self.window) = (number, name, window)

@@ -55,7 +55,7 @@ public struct RetentionJob<Reader: JobReader>: Job {
         let configuration = context.state.configuration
         let step = RetentionStep(
             closingBefore: now.advanced(byMilliseconds: -Self.closingDelay),
-            deletingBefore: now.advanced(byMilliseconds: -configuration.retentionSeconds * 1000),
+            deadlines: configuration.deadlines(at: now),
             now: now,
             limit: Self.sliceLength,
             nanoseconds: Self.sliceNanoseconds,

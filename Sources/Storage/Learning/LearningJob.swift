@@ -172,7 +172,9 @@ struct SummaryJob<Reader: JobReader>: Job {
             waiting = learnt.takeSummaryRequests().map { (key: $0.key, at: $0.value) }
                 .filter { learnt.summary(of: $0.key, at: $0.at)?.isOld(at: $0.at) ?? true }
         }
-        return waiting.popLast().map { Summing(key: $0.key, builder: KeySummary.Builder(at: $0.at)) }
+        return waiting.popLast().map { key, now in
+            Summing(key: key, builder: KeySummary.Builder(at: now, within: key.window))
+        }
     }
 }
 

@@ -27,7 +27,7 @@ extension LearningReader {
 
     /// Computes the summary of a key in one read.
     func summary(of key: KeySummary.Key, at moment: Timestamp) throws(Failure) -> KeySummary? {
-        var builder = KeySummary.Builder(at: moment)
+        var builder = KeySummary.Builder(at: moment, within: key.window)
         try openClicks(of: key, before: .last, atMost: .max) { builder.add($0) }
         return builder.finished()
     }

@@ -32,7 +32,8 @@ public struct MovedTable: Sendable {
     }
 
     /// The tables in an order in which each row follows those that it refers to.
-    public static let all: [MovedTable] = directory + links + counts + learning + keys + audit
+    public static let all: [MovedTable] =
+        directory + links + counts + learning + keys + audit + erasures
 
     private static let directory = [
         MovedTable(
@@ -40,6 +41,7 @@ public struct MovedTable: Sendable {
             integers: [
                 "number", "id_high", "id_low", "open_clicks", "window_seconds", "created_at",
                 "uses_fingerprints", "reporting_offset",
+                "fingerprint_window_seconds", "deterministic_window_seconds",
             ],
             texts: ["name", "development_language", "matching_rule", "on_ambiguity", "default_link"],
             reals: ["minimum_confidence"]
@@ -101,6 +103,18 @@ public struct MovedTable: Sendable {
     private static let learning = [
         MovedTable("learnt_counters", integers: ["scope", "family", "key"], reals: ["value"]),
         MovedTable("learning", integers: ["scope", "began_at", "landmark"]),
+    ]
+
+    private static let erasures = [
+        MovedTable(
+            "erasures",
+            integers: [
+                "id_high", "id_low", "erased_at", "app_high", "app_low", "clicks", "click_index",
+                "click_addresses", "claims", "checks", "learnt_counters",
+            ],
+            texts: ["kind", "actor"]
+        ),
+        MovedTable("erased_rows", integers: ["number", "id", "id_low", "erased_at"], texts: ["table_name"]),
     ]
 
     private static let keys = [

@@ -17,6 +17,7 @@ public struct AppRecord: Record, Equatable, Sendable {
         "id_high", "id_low", "name", "open_clicks", "window_seconds", "created_at", "development_language",
         "matching_rule", "minimum_confidence", "on_ambiguity", "uses_fingerprints", "default_link",
         "reporting_offset",
+        "fingerprint_window_seconds", "deterministic_window_seconds",
     ]
 
     public func write(to row: inout some RowWriter) {
@@ -33,6 +34,8 @@ public struct AppRecord: Record, Equatable, Sendable {
         row.put("uses_fingerprints", settings.policy.usesFingerprints)
         row.put("default_link", settings.defaultLink?.text)
         row.put("reporting_offset", settings.reportingOffset)
+        row.put("fingerprint_window_seconds", settings.policy.windows.fingerprint?.seconds)
+        row.put("deterministic_window_seconds", settings.policy.windows.deterministic?.seconds)
     }
 
     public init?(_ row: inout some RowReader) {
@@ -54,6 +57,12 @@ public struct AppRecord: Record, Equatable, Sendable {
         )
         settings.defaultLink = (row.get("default_link") as String?).map { DeepLinkURL(stored: $0) }
         settings.reportingOffset = row.get("reporting_offset")
+        let fingerprint: Int64? = row.get("fingerprint_window_seconds")
+        let deterministic: Int64? = row.get("deterministic_window_seconds")
+        settings.policy.windows = MethodWindows(
+            fingerprint: fingerprint.flatMap { AttributionWindow(seconds: $0) },
+            deterministic: deterministic.flatMap { AttributionWindow(seconds: $0) }
+        )
     }
 
     /// Returns the app with its lists; `lists` has them by the names under which they are stored.

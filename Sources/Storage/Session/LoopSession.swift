@@ -3,7 +3,7 @@ internal import Threads
 
 /// A store as one event loop sees it; used on that loop's thread alone.
 public protocol LoopSession: AnyObject, AppStore, AuditStore, CheckStore, ClickStore, ExportStore, LearningStore,
-    LinkStore, SessionStore, StatsStore
+    LinkStore, PrivacyStore, SessionStore, StatsStore
 {
     /// Starts a turn (one pass of the loop) with requests from this number of connections.
     func beginTurn(with connectionCount: Int)
@@ -58,7 +58,13 @@ extension DatabaseSession {
         if state.learnt.isAtOnce { try await learnAtOnce(scope, at: check.at) }
         let view = try await loop.readRows(until: check.deadline) {
             rows throws(Backend.Loop.Rows.Failure) -> CheckView? in
-            let snapshot = CheckSnapshot(rows: rows, scope: scope, now: check.at, state: state)
+            let snapshot = CheckSnapshot(
+                rows: rows,
+                scope: scope,
+                now: check.at,
+                state: state,
+                fingerprintWindow: check.policy.windows.fingerprint
+            )
             var reader = CheckReader(snapshot, check)
             let view = try reader.view()
             return reader.isUnderWayElsewhere ? nil : view

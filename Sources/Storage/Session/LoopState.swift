@@ -274,6 +274,22 @@ extension LoopState {
         return try await state.queue.perform(write, until: min(state.deadline(), latest))
     }
 
+    /// Removes all former content of rows from the write-ahead log; returns false if reads of others lasted too long.
+    func clearLog() async throws(StoreError) -> Bool {
+        let maximumAttempts = 50
+        for _ in 0..<maximumAttempts {
+            endSnapshot()
+            let backend = backend
+            let result = try await readInBackground { _ -> Result<Bool, StoreError> in
+                do throws(StoreError) { return .success(try backend.clearLog()) } catch {
+                    return .failure(error)
+                }
+            }
+            if try result.get() { return true }
+        }
+        return false
+    }
+
     /// Waits until all pending updates are on disk.
     func flushUpdates(until deadline: UInt64 = .max) async throws(StoreError) {
         // Read-only sessions have no pending updates.

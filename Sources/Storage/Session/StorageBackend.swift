@@ -1,4 +1,4 @@
-internal import Attribution
+public import Attribution
 
 /// The reads of a database on one connection.
 public protocol DatabaseReader: SendableMetatype {
@@ -65,9 +65,13 @@ public protocol StorageBackend: Sendable {
     /// The size of the write-ahead log; 0 for a database without one.
     var logByteCount: Int64 { get }
     associatedtype Rules: StoreRules = FileRules
+    /// Removes all former content of rows from the write-ahead log; returns false while another process prevents that.
+    func clearLog() throws(StoreError) -> Bool
 }
 
 extension StorageBackend {
+    public func clearLog() -> Bool { true }
+
     public static func reader(of loop: Loop) -> Reader? { nil }
 }
 

@@ -18,6 +18,11 @@ public struct StoreConfiguration: Sendable {
     public var retentionSeconds: Int64 = 604_800
     /// How long entries of the audit log are stored, in seconds.
     public var auditRetentionSeconds: Int64 = 34_560_000
+    /// How long records of checks are stored, in seconds; nil for ``retentionSeconds``.
+    public var checkRetentionSeconds: Int64?
+    /// How long clicks that launches have consumed are stored after their window has ended; nil for
+    /// ``retentionSeconds``.
+    public var matchRetentionSeconds: Int64?
     /// The attribution window of apps without a window setting.
     public var standardWindow = AttributionWindow.standard
     /// The time after which a write's caller gets `timedOut`; the write is withdrawn if it is still queued.
@@ -61,4 +66,33 @@ public struct StoreConfiguration: Sendable {
     package var quietNanoseconds = FailureLog.usualQuiet
 
     public init(clock: WallClock) { self.clock = clock }
+
+    /// Returns the times before which rows are deleted.
+    public func deadlines(at now: Timestamp) -> RetentionDeadlines {
+        func before(_ seconds: Int64?) -> Timestamp {
+            now.advanced(byMilliseconds: -(seconds ?? retentionSeconds) * 1000)
+        }
+        return RetentionDeadlines(
+            clicks: before(nil),
+            matches: before(matchRetentionSeconds),
+            checks: before(checkRetentionSeconds)
+        )
+    }
+}
+
+/// The times before which rows are deleted, by kind.
+public struct RetentionDeadlines: Sendable {
+    /// For clicks that no launch has consumed, by their expiry.
+    public let clicks: Timestamp
+    /// For clicks that launches have consumed, by their expiry.
+    public let matches: Timestamp
+    /// For records of checks.
+    public let checks: Timestamp
+
+    /// The time before which all expired clicks are deleted.
+    public var all: Timestamp { min(clicks, matches) }
+    /// The time before which the expired clicks of one kind are deleted; equal to ``all`` if there is one retention.
+    public var some: Timestamp { max(clicks, matches) }
+    /// Whether the clicks that are deleted first are those that launches have consumed.
+    public var deletesMatchesFirst: Bool { matches > clicks }
 }

@@ -17,7 +17,8 @@ extension WriteTransaction {
         let number = Int64(bitPattern: request.click.high)
         guard let record = try reader.click(numbered: number), record.scope == scope
         else { return WrittenClaim(outcome: .lost) }
-        guard record.expiresAt >= request.at, try consume(record, request) else {
+        let end = request.windows.end(of: record.facts, by: request.choice.method)
+        guard end >= request.at, try consume(record, request) else {
             return try redeliver(record, to: request)
         }
         let claim = request.claim(of: try reader.click(record, of: request.app))
@@ -73,23 +74,25 @@ extension WriteTransaction {
     ///
     /// Later clicks stay: of two equal phones behind one address, the claim of one must not close the other's click.
     ///
-    /// - Returns: the times at which the closed clicks would have expired.
+    /// - Returns: the times until which fingerprints would have found the closed clicks.
     private func retireDuplicates(of claimed: ClickRecord, _ request: ClaimRequest) throws(Failure)
         -> [Timestamp]
     {
         // The hash of a visit contains the first fingerprint, so duplicates in the visit have the same fingerprint.
         guard let fingerprint = claimed.hashes.first else { return [] }
-        var retired = try retireDuplicates(of: claimed, under: fingerprint)
+        var retired = try retireDuplicates(of: claimed, under: fingerprint, request)
         // If the server key was replaced between two taps, the duplicates have a hash under another key.
         for other in request.firstUnderEachKey where other != fingerprint {
-            retired += try retireDuplicates(of: claimed, under: other)
+            retired += try retireDuplicates(of: claimed, under: other, request)
         }
         return retired
     }
 
-    private func retireDuplicates(of claimed: ClickRecord, under key: KeyedHash) throws(Failure)
-        -> [Timestamp]
-    {
+    private func retireDuplicates(
+        of claimed: ClickRecord,
+        under key: KeyedHash,
+        _ request: ClaimRequest
+    ) throws(Failure) -> [Timestamp] {
         let last = claimed.facts.clickedAt
         let first = last.advanced(byMilliseconds: -AddressKeys.visitMilliseconds)
         let search = VisitSearch(scope: claimed.scope, key: key, first: first, last: last)
@@ -108,7 +111,7 @@ extension WriteTransaction {
             guard let click = try reader.click(numbered: suspect), click.visit == claimed.visit,
                 try close(click, as: .alreadyClaimed, at: click.facts.clickedAt)
             else { continue }
-            retired.append(click.expiresAt)
+            retired.append(request.windows.fingerprintEnd(of: click.facts))
         }
         return retired
     }

@@ -56,6 +56,10 @@ public struct ClosingTimes: Sendable {
     public let claimedAt: Timestamp?
     public let expiresAt: Timestamp
     public let clickedAt: Timestamp
+
+    public init(claimedAt: Timestamp?, expiresAt: Timestamp, clickedAt: Timestamp) {
+        (self.claimedAt, self.expiresAt, self.clickedAt) = (claimedAt, expiresAt, clickedAt)
+    }
 }
 
 /// The kind of a link's click, for the counts of the link.

@@ -41,7 +41,8 @@ extension WriteTransaction {
                 try writer.count(LinkClickKind(facts), of: link, variant: variant)
             }
         }
-        try memory.totals.addClick(facts, of: scope, by: reader)
+        let end = MethodWindows(fingerprint: click.fingerprintWindow).fingerprintEnd(of: facts)
+        try memory.totals.addClick(facts, until: end, of: scope, by: reader)
 
         if let need { memory.values.addressDays.note(need) }
         if Rules.readsNewestClicks {

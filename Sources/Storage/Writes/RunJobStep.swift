@@ -35,7 +35,7 @@ extension WriteTransaction {
         let limit = step.limit
         var slice = RetentionSlice()
         let first = Timestamp(milliseconds: .min)
-        let due = try reader.clicks(expiringFrom: first, before: step.deletingBefore, atMost: limit)
+        let due = try reader.clicks(expiringFrom: first, before: step.deadlines.all, atMost: limit)
         for click in due where slice.deleted == 0 || MonotonicTime.now().nanoseconds < deadline {
             try delete(click)
             slice.deleted += 1
@@ -45,8 +45,12 @@ extension WriteTransaction {
             try writer.set(.deletedUpTo, to: max(before, last))
         }
         if let oldest = due.first, due.count == limit || slice.deleted < due.count {
-            slice.lag = step.deletingBefore.milliseconds(since: oldest.expiresAt)
+            slice.lag = step.deadlines.all.milliseconds(since: oldest.expiresAt)
             slice.isDeleting = true
+            slice.isMore = true
+            return slice
+        }
+        if try deleteFirstKind(step, until: deadline, &slice) {
             slice.isMore = true
             return slice
         }
@@ -57,9 +61,37 @@ extension WriteTransaction {
         let second = LiveClicks.second(of: step.now) - LiveClicks.keptSeconds
         for scope in try reader.numberedApps().flatMap(\.scopes)
         where try writer.purgeLiveClicks(of: scope, before: second, atMost: limit) { slice.isMore = true }
-        if try deleteChecks(before: step.deletingBefore, limit: 4 * Int64(limit)) { slice.isMore = true }
+        if try deleteChecks(before: step.deadlines.checks, limit: 4 * Int64(limit)) { slice.isMore = true }
         memory.values.closedBefore = closedBefore
         return slice
+    }
+
+    /// Deletes some of the clicks of the kind with the shorter retention, and goes past the others.
+    ///
+    /// - Returns: whether there may be more.
+    private func deleteFirstKind(_ step: RetentionStep, until deadline: UInt64, _ slice: inout RetentionSlice)
+        throws(Failure) -> Bool
+    {
+        let deadlines = step.deadlines
+        guard deadlines.some > deadlines.all else { return false }
+        let sorted = Timestamp(milliseconds: try reader.value(of: .sortedUpTo) ?? .min)
+        let start = max(sorted, deadlines.all)
+        let due = try reader.clicks(expiringFrom: start, before: deadlines.some, atMost: step.limit)
+        guard !due.isEmpty else { return false }
+        var done = 0
+        for click in due where done == 0 || MonotonicTime.now().nanoseconds < deadline {
+            done += 1
+            let isMatched = try reader.claimTime(ofClick: click.number) != nil
+            guard isMatched == deadlines.deletesMatchesFirst else { continue }
+            try delete(click)
+            slice.deleted += 1
+        }
+        let isMore = done < due.count || done == step.limit
+        var end = isMore ? due[done - 1].expiresAt : deadlines.some
+        // If more clicks than the limit expire in one millisecond, the rest stays for the longer retention.
+        if isMore, end == start { end = end.advanced(byMilliseconds: 1) }
+        try writer.set(.sortedUpTo, to: end.milliseconds)
+        return isMore
     }
 
     /// Deletes a click and its rows in all indexes.
@@ -140,6 +172,7 @@ extension WriteTransaction {
             }
         }
         try writer.set(.compactedBefore, to: day.advanced(byMilliseconds: 86_400_000).milliseconds)
+        try writer.removeErasures(before: day.advanced(byMilliseconds: -Erasure.keptMilliseconds))
     }
 
     /// Adds counts of some rare names to the name for everything else, and deletes the rare names; false if there are

@@ -14,6 +14,8 @@ public enum Write: Sendable {
     case sessions(SessionChange)
     /// Writes an entry of the audit log for a change outside of the database.
     case audit(AuditedChange, by: AuditActor)
+    /// The answer is ``Written/erased(_:)``.
+    case erase(ErasureSlice)
     case job(JobStep)
     /// Changes nothing; when it is answered, everything queued before it is on disk.
     case barrier
@@ -32,6 +34,7 @@ public enum Written: Sendable {
     case faded(upTo: Int64?)
     case retention(RetentionSlice)
     case serverKeys(ServerKeyRecognition)
+    case erased(PrivacyCounts)
     case linkRefused(LinkStoreError)
     case refused(StoreError)
 
@@ -66,6 +69,8 @@ public final class ClaimRequest: Sendable {
     let record: CheckFacts
     /// The launch's group for match rates.
     let launch: DriftGroup
+    /// The app's windows.
+    let windows: MethodWindows
 
     /// - Parameters:
     ///   - click: the click; the choice may contain only its destination.
@@ -83,6 +88,7 @@ public final class ClaimRequest: Sendable {
         firstUnderEachKey = ladder.isUnderSeveralKeys ? ladder.firstUnderEachKey : []
         record = CheckFacts(matching: click, choice, basis, of: check)
         launch = check.launch.group
+        windows = check.policy.windows
     }
 
     var platform: Platform { record.platform }
@@ -199,8 +205,7 @@ public enum JobStep: Sendable {
 public struct RetentionStep: Sendable {
     /// Clicks that expired before this are closed.
     let closingBefore: Timestamp
-    /// Clicks that expired before this are deleted.
-    let deletingBefore: Timestamp
+    let deadlines: RetentionDeadlines
     let now: Timestamp
     /// The maximum number of clicks in one step.
     let limit: Int

@@ -61,6 +61,8 @@ public struct VisitSearch: Sendable {
 public enum StoredValue: String, Sendable {
     /// Every click that expires before this time is closed.
     case closedBefore = "closed_before"
+    /// Every click of the kind with the shorter retention that expired before this time is deleted.
+    case sortedUpTo = "sorted_up_to"
     /// The latest expiry of a deleted click; all clicks that expire later are stored.
     case deletedUpTo = "deleted_up_to"
     /// The number of stored records of checks.
@@ -82,7 +84,7 @@ public enum StoredValue: String, Sendable {
 /// The statements of the writing thread in its open transaction.
 ///
 /// ``WriteTransaction`` decides which of them run, in which order and with which values.
-public protocol StoreWriter: ClickWriter {
+public protocol StoreWriter: ErasureWriter {
     associatedtype Rules: StoreRules = FileRules
 
     func insert(_ check: CheckRecord) throws(Failure)
@@ -325,6 +327,7 @@ extension WriteTransaction {
         case .keys(let change): return try perform(change)
         case .sessions(let change): return try perform(change)
         case .audit(let change, let actor): try note(change, by: actor)
+        case .erase(let slice): return try perform(slice)
         case .job(let step): return try perform(step)
         case .barrier: break
         case .hold(let body): body()

@@ -111,6 +111,8 @@ extension Program {
         RunBacktestCommand.description,
         ShowModelCommand.description,
         ResetModelCommand.description,
+        ShowHeldDataCommand.description,
+        EraseCommand.description,
         BackUpCommand.description,
         RestoreCommand.description,
         VerifyCommand.description,

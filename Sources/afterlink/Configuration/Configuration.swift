@@ -46,6 +46,9 @@ package struct Configuration: Sendable {
     package var retention: Int64 = 604_800
     /// The time for which entries of the audit log are stored, in seconds: 400 days.
     package var auditRetention: Int64 = 34_560_000
+    /// The same for records of checks, and for clicks that launches have consumed; nil for ``retention``.
+    package var retentionChecks: Int64?
+    package var retentionMatches: Int64?
 
     /// Files that replace built-in tables and pages; see ``TableFiles``.
     package var deviceData: String?

@@ -117,6 +117,22 @@ extension Setting {
             .saying("Time from the end of a click's window to its deletion. Statistics stay."),
         value("audit-retention", .seconds(0...3_153_600_000), into: \.auditRetention)
             .saying("Time for which the log of changes by operators is stored."),
+        optional(
+            "retention-checks",
+            .seconds(0...315_360_000),
+            default: "as --retention",
+            into: \.retentionChecks
+        )
+        .saying("Time from a check to the deletion of its record."),
+        optional(
+            "retention-matches",
+            .seconds(0...315_360_000),
+            default: "as --retention",
+            into: \.retentionMatches
+        )
+        .saying(
+            "The same as --retention for clicks that led to a launch; their counts stay in the statistics."
+        ),
         optional("device-data", .file, default: "built in", into: \.deviceData)
             .saying("Replace the built-in tables of releases, panels, time zones or languages at the start."),
         optional("robots", .file, default: "built in", into: \.robots)

@@ -133,6 +133,7 @@ struct CommandDatabase {
     var sessions: any SessionStore { stores.sessions }
     var exports: any ExportStore { stores.exports }
     var audit: any AuditStore { stores.audit }
+    var privacy: any PrivacyStore { stores.privacy }
     var learning: any LearningStore { stores.learning }
     var checks: any CheckStore { stores.checks }
     var statistics: any StatsStore { stores.statistics }

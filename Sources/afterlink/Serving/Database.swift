@@ -122,6 +122,8 @@ extension StoreConfiguration {
         self.init(clock: .system)
         retentionSeconds = given.retention
         auditRetentionSeconds = given.auditRetention
+        checkRetentionSeconds = given.retentionChecks
+        matchRetentionSeconds = given.retentionMatches
         standardWindow = given.attributionWindow
         durability = given.durability
         queueLimit = given.queueLimit

@@ -18,13 +18,13 @@ enum SettingsForms {
             let lines = text.split(whereSeparator: \.isNewline).map { String($0).trimmed }
             fields[field] = field.isList ? lines : [text.trimmed]
         }
-        let links: AppLinks
+        var changed = app.settings
         do throws(FieldProblems) {
-            links = try AppLinks(fields)
+            changed.links = try AppLinks(fields)
         } catch {
             throw .unprocessable(error.all)
         }
-        _ = try await AppEndpoints.change(app, to: links, exchange)
+        _ = try await AppEndpoints.change(app, to: changed, exchange)
         return settings
     }
 

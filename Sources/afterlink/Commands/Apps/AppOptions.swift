@@ -13,6 +13,11 @@ enum AppSettingOptions {
             "attribution-window SECONDS":
                 "The time after a click in which a first launch may be credited to it, 60 to 2592000; `default` takes the"
                 + " server's.",
+            "fingerprint-window SECONDS":
+                "The longest time after a click in which a fingerprint may match it, 60 to 2592000; `none` leaves the"
+                + " click's own window.",
+            "deterministic-window SECONDS":
+                "The same for tokens, click ids and advertising ids.",
             "localization LANGUAGE ...":
                 "A language of the app by its name in Xcode (tr, pt-BR): iOS gives the app one of these instead of the"
                 + " browser's language; `none` removes them.",
@@ -33,6 +38,16 @@ enum AppSettingOptions {
             try $0 == "default" ? .some(nil) : seconds.parse($0).map(Optional.some)
         }
         if let window { settings.window = window }
+        let limits = [
+            ("fingerprint-window", \MethodWindows.fingerprint),
+            ("deterministic-window", \MethodWindows.deterministic),
+        ]
+        for (option, path) in limits {
+            let limit = try arguments.read(option, "must be \(seconds.allowed), or none") {
+                try $0 == "none" ? .some(nil) : seconds.parse($0).map(Optional.some)
+            }
+            if let limit { settings.policy.windows[keyPath: path] = limit }
+        }
         if let texts = arguments.values("localization") {
             settings.localizations =
                 try texts == ["none"] ? [] : texts.map { text in try language(text, of: "localization") }

@@ -71,6 +71,12 @@ struct BacktestOutcome {
         row("minimum confidence") { $0.plan.map { $0.policy.minimumConfidence.text(digits: 2) } ?? "–" }
         row("on ambiguity") { $0.plan?.policy.onAmbiguity.rawValue ?? "–" }
         row("window") { $0.plan?.window.map { "\($0.seconds) s" } ?? "as recorded" }
+        for (name, window) in [
+            ("fingerprint window", \MethodWindows.fingerprint),
+            ("deterministic window", \MethodWindows.deterministic),
+        ] where columns.contains(where: { $0.plan?.policy.windows[keyPath: window] != nil }) {
+            row(name) { $0.plan?.policy.windows[keyPath: window].map { "\($0.seconds) s" } ?? "–" }
+        }
         for (index, figure) in ReplayScore().figures.enumerated() {
             row(figure.label) { $0.score.figures[index].cell }
         }
@@ -163,6 +169,8 @@ private struct BacktestColumn {
             json.member("minimum_confidence", plan.policy.minimumConfidence)
             json.member("on_ambiguity", plan.policy.onAmbiguity.rawValue)
             json.member("window", plan.window?.seconds)
+            json.member("fingerprint_window", plan.policy.windows.fingerprint?.seconds)
+            json.member("deterministic_window", plan.policy.windows.deterministic?.seconds)
         }
         for figure in score.figures { figure.write(to: &json) }
         json.object("no_match") { json in

@@ -8,8 +8,8 @@ enum RunBacktestCommand {
         name: "backtest",
         summary: "Replay recorded clicks and launches under another policy",
         discussion: [
-            "Answers every launch under the current policy and, with --window, --minimum-confidence, --rule or"
-                + " --on-ambiguity, under the proposed one, too. Replays the events at their recorded times by the rules of"
+            "Answers every launch under the current policy and, with --window, --fingerprint-window,"
+                + " --deterministic-window, --minimum-confidence, --rule or --on-ambiguity, under the proposed one, too. Replays the events at their recorded times by the rules of"
                 + " the service, and prints both beside the recorded responses: launches, matches, expected conversions with"
                 + " their spread, and launches that would gain or lose a match.",
             "The events are the clicks and checks that the database holds of an app. The command only reads the"
@@ -21,6 +21,8 @@ enum RunBacktestCommand {
             "app APP": AppChoice.help,
             "test": "Replay the app's test clicks and checks instead of the live ones.",
             "window SECONDS": "Attribution window of every click instead of its own, 60 to 2592000.",
+            "fingerprint-window SECONDS": "The app's window for matches by fingerprint, 60 to 2592000.",
+            "deterministic-window SECONDS": "The app's window for tokens and ids, 60 to 2592000.",
             "minimum-confidence P": "The probability that a match needs, 0 to 1. Default: the app's own.",
             "rule newest|probability":
                 "With newest, the newest click matches, however improbable it is. Default: the app's own.",
@@ -113,6 +115,7 @@ enum RunBacktestCommand {
 struct BacktestOptions {
     private let warmUpDays: Int?
     private let window: AttributionWindow?
+    private let windows: [(WritableKeyPath<MethodWindows, AttributionWindow?>, AttributionWindow)]
     private let minimumConfidence: Double?
     private let rule: MatchPolicy.Rule?
     private let onAmbiguity: MatchPolicy.Ambiguity?
@@ -127,6 +130,16 @@ struct BacktestOptions {
             "must be whole seconds from \(allowed.lowerBound) to \(allowed.upperBound)",
             { Int64($0).flatMap { AttributionWindow(seconds: $0) } }
         )
+        windows = try [
+            ("fingerprint-window", \MethodWindows.fingerprint),
+            ("deterministic-window", \MethodWindows.deterministic),
+        ].compactMap { option, path in
+            try arguments.read(
+                option,
+                "must be whole seconds from \(allowed.lowerBound) to \(allowed.upperBound)",
+                { Int64($0).flatMap { AttributionWindow(seconds: $0) } }
+            ).map { (path, $0) }
+        }
         minimumConfidence = try arguments.read("minimum-confidence", "must be a number from 0 to 1") {
             Double($0).flatMap { (0...1).contains($0) ? $0 : nil }
         }
@@ -151,7 +164,9 @@ struct BacktestOptions {
         proposed.policy.minimumConfidence = minimumConfidence ?? policy.minimumConfidence
         proposed.policy.rule = rule ?? policy.rule
         proposed.policy.onAmbiguity = onAmbiguity ?? policy.onAmbiguity
-        let proposesChange = window != nil || minimumConfidence != nil || rule != nil || onAmbiguity != nil
+        for (path, window) in windows { proposed.policy.windows[keyPath: path] = window }
+        let proposesChange =
+            window != nil || !windows.isEmpty || minimumConfidence != nil || rule != nil || onAmbiguity != nil
         return BacktestPlans(current: current, proposed: proposesChange ? proposed : nil)
     }
 }

@@ -1,0 +1,128 @@
+/// The kind of value by which an operator names the data to show or erase; the raw value is the word on the wire.
+public enum SubjectKind: String, CaseIterable, Sendable {
+    case click = "click_id"
+    case fingerprint
+    case install = "install_id"
+    case address
+}
+
+/// The clicks and checks of one app that one value finds, by the hashes that are stored instead of the value.
+public struct DataSubject: Sendable {
+    /// What rows are compared with.
+    public enum Key: Equatable, Sendable {
+        case click(ClickID)
+        /// The hash under each server key.
+        case fingerprint([KeyedHash])
+        /// The hashes of the live and of the test installation under each server key.
+        case install(live: [KeyedHash], test: [KeyedHash])
+        /// The words of the address, or of its network, under the key of each day that still has one.
+        case address(Set<UInt64>, isNetwork: Bool, since: Timestamp)
+    }
+
+    public let app: AppID
+    public let key: Key
+
+    /// The number of days whose address keys can be distinguished; see ``AddressHashes``.
+    private static let maximumDays: Int64 = 62
+
+    /// - Parameters:
+    ///   - kind: the kind of the value.
+    ///   - text: the value: the id of a click, 64 hexadecimal digits, an installation id, an address or its network.
+    ///   - app: the app whose clicks and checks are meant.
+    ///   - keys: the server keys.
+    ///   - addresses: the address keys that are still held.
+    ///   - now: the current time.
+    /// - Throws: a problem of the field with the kind's word.
+    public init(
+        _ kind: SubjectKind,
+        _ text: String,
+        of app: AppID,
+        keys: [ServerKey],
+        addresses: AddressKeys,
+        at now: Timestamp
+    ) throws(FieldProblem) {
+        let key: Key? =
+            switch kind {
+            case .click: ClickID(text).map { .click($0) }
+            case .fingerprint:
+                Fingerprint(hex: text).map { fingerprint in
+                    .fingerprint(keys.map { $0.keyed(fingerprint) })
+                }
+            case .install:
+                InstallID(text).map { id in
+                    let hashes = [false, true].map { isTest in
+                        keys.map { $0.install(app: app, isTest: isTest, installID: id) }
+                    }
+                    return .install(live: hashes[0], test: hashes[1])
+                }
+            case .address: Self.address(text, addresses, at: now)
+            }
+        guard let key else { throw FieldProblem(kind.rawValue, "\(kind.rawValue) must be \(kind.form).") }
+        (self.app, self.key) = (app, key)
+    }
+
+    /// Creates the subject of a known key.
+    package init(_ key: Key, of app: AppID) { (self.key, self.app) = (key, app) }
+
+    private static func address(_ text: String, _ keys: AddressKeys, at now: Timestamp) -> Key? {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, let address = NetworkAddress(String(first)) else { return nil }
+        let isNetwork = parts.count == 2
+        if isNetwork, parts[1] != (first.contains(":") ? "48" : "24") { return nil }
+        let today = AddressKeys.day(of: now)
+        // A clock may have been ahead by a day.
+        let days = max(keys.firstDay, today - maximumDays)...max(keys.firstDay, today + 1)
+        let hashes = days.compactMap { keys.key(on: $0).addressHashes(of: address) }
+        guard !hashes.isEmpty else { return nil }
+        return .address(
+            Set(hashes.map { isNetwork ? $0.near : $0.exact }),
+            isNetwork: isNetwork,
+            since: Timestamp(milliseconds: (days.lowerBound - 1) * AddressKeys.period)
+        )
+    }
+
+    public var kind: SubjectKind {
+        switch key {
+        case .click: .click
+        case .fingerprint: .fingerprint
+        case .install: .install
+        case .address: .address
+        }
+    }
+
+    /// Returns the installation's hashes of live or test traffic; empty for another kind of value.
+    public func installs(isTest: Bool) -> [KeyedHash] {
+        guard case .install(let live, let test) = key else { return [] }
+        return isTest ? test : live
+    }
+
+    /// Whether an address or a network is meant that has these hashes.
+    public func has(_ address: AddressHashes?) -> Bool {
+        guard case .address(let words, let isNetwork, _) = key, let address else { return false }
+        return words.contains(isNetwork ? address.near : address.exact)
+    }
+
+    /// Returns whether a check's record belongs to the subject by its own values, whatever its click is.
+    public func has(_ facts: CheckFacts) -> Bool {
+        switch key {
+        case .click(let id): facts.click?.high == id.high
+        case .fingerprint(let keys):
+            keys.contains { $0 == facts.fingerprint || facts.otherFingerprints.contains($0.index) }
+        case .install: false
+        case .address: has(facts.address)
+        }
+    }
+}
+
+extension SubjectKind {
+    /// The form of the value, as the end of a sentence.
+    fileprivate var form: String {
+        switch self {
+        case .click: "the id of a click, as in clk_01jz8w6t7n3k5m9q2r4v6x8y0z"
+        case .fingerprint: "64 hexadecimal digits"
+        case .install: "1 to 64 letters, digits, - and _"
+        case .address:
+            "a public address, as in 203.0.113.7, or the network around it, as in 203.0.113.0/24 or 2001:db8:1::/48"
+        }
+    }
+}

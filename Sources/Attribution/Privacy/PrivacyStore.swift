@@ -1,0 +1,123 @@
+public enum ErasureSubject: IdentifiedSubject { public static let prefix = "era" }
+public typealias ErasureID = Identifier<ErasureSubject>
+
+/// A number of rows for each table that has data of persons.
+public struct PrivacyCounts: Equatable, Sendable {
+    public var clicks: Int64 = 0
+    /// Fingerprints and advertising ids by which checks find clicks.
+    public var hashes: Int64 = 0
+    public var addresses: Int64 = 0
+    public var claims: Int64 = 0
+    public var checks: Int64 = 0
+    /// Learnt sums by fingerprint or address.
+    public var sums: Int64 = 0
+
+    public init() {}
+
+    /// The counts by the names of their tables.
+    public static let tables: [(name: String, count: any WritableKeyPath<PrivacyCounts, Int64> & Sendable)] =
+        [
+            ("clicks", \.clicks), ("click_index", \.hashes), ("click_addresses", \.addresses),
+            ("claims", \.claims), ("checks", \.checks), ("learnt_counters", \.sums),
+        ]
+
+    public var isEmpty: Bool { self == PrivacyCounts() }
+
+    public static func += (left: inout PrivacyCounts, right: PrivacyCounts) {
+        for table in tables { left[keyPath: table.count] += right[keyPath: table.count] }
+    }
+}
+
+/// The record of an erasure, which has nothing of what was erased.
+public struct Erasure: Equatable, Sendable {
+    public let id: ErasureID
+    public let at: Timestamp
+    public let app: AppID
+    public let kind: SubjectKind
+    /// The key, session or command that asked for it.
+    public let actor: String
+    public var counts = PrivacyCounts()
+    /// Whether the write-ahead log has no former content any more; true for a database without such a file.
+    public var isLogCleared = true
+
+    /// How long the record is stored: three years in milliseconds.
+    public static let keptMilliseconds: Int64 = 3 * 366 * 86_400_000
+
+    public init(id: ErasureID, at: Timestamp, app: AppID, kind: SubjectKind, actor: String) {
+        (self.id, self.at, self.app, self.kind, self.actor) = (id, at, app, kind, actor)
+    }
+}
+
+/// A stored value of a row, as people read it.
+public enum HeldValue: Equatable, Sendable {
+    case none
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+    case flag(Bool)
+}
+
+/// A stored row, with all its columns.
+public struct HeldRow: Equatable, Sendable {
+    public let table: String
+    public let isTest: Bool
+    public let fields: [(name: String, value: HeldValue)]
+
+    public init(table: String, isTest: Bool, fields: [(name: String, value: HeldValue)]) {
+        (self.table, self.isTest, self.fields) = (table, isTest, fields)
+    }
+
+    public static func == (left: HeldRow, right: HeldRow) -> Bool {
+        left.table == right.table && left.isTest == right.isTest
+            && left.fields.elementsEqual(right.fields, by: ==)
+    }
+}
+
+/// The stored rows of a subject.
+public struct HeldData: Sendable {
+    public var rows: [HeldRow] = []
+    public var counts = PrivacyCounts()
+    /// Whether these are all rows: one call finds at most ``maximumClicks`` clicks and as many checks.
+    public var isComplete = true
+
+    public static let maximumClicks = 10_000
+
+    public init() {}
+}
+
+/// How much of a table is stored.
+public struct TableHolding: Equatable, Sendable {
+    public let table: String
+    /// The number of rows, at most ``maximumCount``.
+    public let count: Int64
+    /// The time of the oldest row; nil for an empty table, or one without times.
+    public let oldest: Timestamp?
+
+    /// The largest number that is counted.
+    public static let maximumCount: Int64 = 1_000_000
+
+    public init(table: String, count: Int64, oldest: Timestamp?) {
+        (self.table, self.count, self.oldest) = (table, count, oldest)
+    }
+}
+
+/// The store as a person's right to know and to be forgotten sees it.
+public protocol PrivacyStore {
+    /// Returns what is stored about a subject.
+    func held(_ subject: DataSubject) async throws(StoreError) -> HeldData
+
+    /// Deletes what is stored about a subject, in slices that delay no click, and records that.
+    ///
+    /// - Parameters:
+    ///   - subject: the clicks and checks to delete.
+    ///   - record: the record without counts.
+    /// - Returns: the record as it is stored.
+    /// - Throws: if the database failed; what was deleted until then is recorded.
+    func erase(_ subject: DataSubject, _ record: Erasure) async throws(StoreError) -> Erasure
+
+    /// Returns the records of the newest erasures, the newest first.
+    func erasures(atMost limit: Int) async throws(StoreError) -> [Erasure]
+
+    /// Returns how much each table stores.
+    func holdings() async throws(StoreError) -> [TableHolding]
+}

@@ -1,0 +1,158 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// Erases clicks and checks, and stores that.
+extension PostgreSQLWriter {
+    func erase(_ click: ClickRecord, _ claim: ClaimRecord?) throws(PostgreSQLError) -> Bool {
+        let (number, slot, clickedAt) = (click.number, RowHome(of: click.number).slot, click.facts.clickedAt)
+        guard let row = try batch.click(number) else { return false }
+        for hash in Set(click.hashes) {
+            batch.append(.erasedEntry(slot: slot)) { row in
+                row.put("scope", click.scope.number)
+                row.put("hash", hash.index)
+                row.put("since", clickedAt)
+                row.put("click", number)
+            }
+        }
+        if let near = click.address?.near {
+            batch.append(.erasedAddress(slot: slot)) { row in
+                row.put("scope", click.scope.number)
+                row.put("near_address", near)
+                row.put("clicked_at", clickedAt)
+                row.put("click", number)
+            }
+        }
+        for owner in [claim?.install, claim?.caller].compactMap(\.self) {
+            removePointer(of: owner, to: click)
+        }
+        if let key = click.idempotency { try release(key, of: number) }
+        batch.append(.erasedClick(slot: slot)) { $0.put("id", number) }
+        batch.rows.remove(number)
+        return row.wasOpen && row.closed.isEmpty
+    }
+
+    func erase(_ checks: [CheckID]) -> Int64 {
+        for check in checks {
+            batch.append(.erasedCheck(slot: RowHome.day(of: Int64(bitPattern: check.high)))) { row in
+                row.put("id", check.high)
+                row.put("id_low", check.low)
+            }
+        }
+        return Int64(checks.count)
+    }
+
+    /// Deletes the further idempotency keys of clicks, which no index finds.
+    func finishErasure(of clicks: [Int64]) throws(PostgreSQLError) {
+        if !clicks.isEmpty { try batch.run(Self.eraseIdempotencies, clicks) }
+    }
+
+    func insertErased(_ table: String, _ rows: [(high: UInt64, low: UInt64)], at now: Timestamp)
+        throws(PostgreSQLError)
+    {
+        try batch.run(Self.insertErased, table, rows.map(\.high), rows.map(\.low), now.milliseconds)
+    }
+
+    func add(_ record: ErasureRecord) throws(PostgreSQLError) { _ = try run(Self.addErasure, record) }
+
+    func removeErasures(before time: Timestamp) throws(PostgreSQLError) {
+        try batch.run(Self.removeErasures, time.milliseconds)
+        try batch.run(Self.removeErased, time.milliseconds)
+    }
+
+    private static let eraseIdempotencies = PreparedStatement(
+        "DELETE FROM idempotencies WHERE click = ANY ($1)"
+    )
+    private static let insertErased = PreparedStatement(
+        """
+        INSERT INTO erased_rows (table_name, id, id_low, erased_at)
+        SELECT $1, k.id, k.low, $4 FROM unnest($2, $3) AS k (id, low)
+        """
+    )
+    private static let addErasure = PreparedStatement(
+        """
+        INSERT INTO erasures AS e (\(ErasureRecord.columns))
+        SELECT * FROM \(rowsWith: ErasureRecord.columns)
+        ON CONFLICT (id_high, id_low) DO UPDATE SET clicks = e.clicks + excluded.clicks,
+        click_index = e.click_index + excluded.click_index,
+        click_addresses = e.click_addresses + excluded.click_addresses, claims = e.claims + excluded.claims,
+        checks = e.checks + excluded.checks, learnt_counters = e.learnt_counters + excluded.learnt_counters
+        """
+    )
+    private static let removeErasures = PreparedStatement("DELETE FROM erasures WHERE erased_at < $1")
+    private static let removeErased = PreparedStatement("DELETE FROM erased_rows WHERE erased_at < $1")
+}
+
+/// Reads what is stored about persons.
+extension PostgreSQLReader: PrivacyRows {
+    /// Searches all partitions: the pointers of installations lead to their last click only.
+    func clicks(ofInstall install: KeyedHash, in scope: Scope, atMost limit: Int) throws(PostgreSQLError)
+        -> [UInt64]
+    {
+        try all(Self.clicksOfInstall, scope.number, install.index, install.rest, Int64(limit)) {
+            row throws(PostgreSQLError) in row.get("id") as UInt64
+        }
+    }
+
+    private static let clicksOfInstall = PreparedStatement(
+        "SELECT id FROM clicks WHERE scope = $1 AND install = $2 AND install_rest = $3 LIMIT $4"
+    )
+
+    func erasures(atMost limit: Int) throws(PostgreSQLError) -> [ErasureRecord] {
+        try all(Self.newestErasures, Int64(limit)) { row throws(PostgreSQLError) in
+            try row.record(ErasureRecord.self)
+        }
+    }
+
+    private static let newestErasures = PreparedStatement(
+        """
+        SELECT \(ErasureRecord.columns) FROM erasures ORDER BY erased_at DESC, id_low DESC LIMIT $1
+        """
+    )
+
+    func holdings() throws(PostgreSQLError) -> [TableHolding] {
+        var holdings: [TableHolding] = []
+        for (table, statement) in Self.holdings {
+            let holding = try first(statement, TableHolding.maximumCount) { row throws(PostgreSQLError) in
+                (count: row.get("count") as Int64, oldest: row.get("oldest") as Timestamp?)
+            }
+            holdings.append(TableHolding(table: table, count: holding?.count ?? 0, oldest: holding?.oldest))
+        }
+        return holdings
+    }
+
+    private static let holdings: [(table: String, statement: PreparedStatement)] = [
+        ("clicks", holding("clicks", oldest("clicks"))),
+        ("click_index", holding("click_index", "NULL::int8")),
+        ("click_addresses", holding("click_addresses", "NULL::int8")),
+        ("claims", holding("clicks WHERE claimed_at IS NOT NULL", "NULL::int8")),
+        ("checks", holding("checks", oldest("checks"))),
+        ("installs", holding("installs", "NULL::int8")),
+        ("idempotencies", holding("idempotencies", "NULL::int8")),
+        ("learnt_counters", holding("learnt_counters", "NULL::int8")),
+        (
+            "dashboard_sessions",
+            holding("dashboard_sessions", "(SELECT min(created_at) FROM dashboard_sessions)")
+        ),
+        ("erasures", holding("erasures", "(SELECT min(erased_at) FROM erasures)")),
+        ("erased_rows", holding("erased_rows", "(SELECT min(erased_at) FROM erased_rows)")),
+    ]
+
+    private static func holding(_ rows: StaticString, _ oldest: SQLText) -> PreparedStatement {
+        PreparedStatement(
+            """
+            SELECT count(*) AS count, \(oldest) AS oldest FROM (SELECT 1 FROM \(rows) LIMIT $1) f
+            """
+        )
+    }
+
+    /// The time in the first number of a table with partitions.
+    private static func oldest(_ table: StaticString) -> SQLText {
+        """
+        (SELECT min(n) >> 16 FROM partitions p CROSS JOIN generate_series(0, 63) AS k (b) CROSS JOIN LATERAL (
+        SELECT min(id) AS n FROM \(table) WHERE slot = p.slot AND b = k.b) f)
+        """
+    }
+}
+#endif

@@ -1,0 +1,108 @@
+internal import Attribution
+internal import HTTPServer
+
+/// What is stored now, by table, and a form that erases what is stored about one person.
+enum HeldPage {
+    private static let maximumErasures = 50
+
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> DashboardResult
+    {
+        let privacy = exchange.stores.privacy
+        let holdings = try await exchange.store(await privacy.holdings())
+        let erasures = try await exchange.store(await privacy.erasures(atMost: maximumErasures))
+        let directory = exchange.directory
+        let page = DashboardPage(title: DashboardText.held) { html in
+            html.table(DashboardText.heldNow, DashboardText.heldHeadings, holdings) { html, holding in
+                html.element("th", ["scope": "row"], holding.table)
+                let isMore = holding.count >= TableHolding.maximumCount
+                html.number(DashboardText.count(holding.count) + (isMore ? "+" : ""))
+                html.element("td", holding.oldest.map { DashboardText.time($0) } ?? "–")
+            }
+            html.element("h2", DashboardText.erase)
+            html.paragraph(DashboardText.eraseExplained)
+            writeForm(directory, visit, to: &html)
+            guard !erasures.isEmpty else { return html.paragraph(DashboardText.noErasures) }
+            html.table(DashboardText.erasures, DashboardText.erasureHeadings, erasures) { html, erasure in
+                html.element("th", ["scope": "row"], erasure.id.text)
+                html.element("td", DashboardText.time(erasure.at))
+                html.element("td", directory.app(erasure.app)?.settings.name ?? erasure.app.text)
+                html.element("td", DashboardText.words(erasure.kind.rawValue))
+                html.element("td", erasure.actor)
+                html.number(DashboardText.count(erasure.counts.clicks))
+                html.number(DashboardText.count(erasure.counts.checks))
+            }
+        }
+        return .page(page)
+    }
+
+    /// `POST /settings/held/erase`: shows what would be erased, and erases it when the form comes again with `confirmed`.
+    ///
+    /// The page is the answer itself: the value must not be in an address.
+    static func erase(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
+        async throws(APIError) -> Response
+    {
+        guard let app = form["app"].flatMap({ AppID($0) }).flatMap(exchange.directory.app) else {
+            throw .noApp(field: "app")
+        }
+        let (word, text) = (form["kind"] ?? "", form["value"] ?? "")
+        guard let kind = SubjectKind(rawValue: word) else {
+            throw .invalidField(
+                "kind",
+                "must be one of \(SubjectKind.allCases.map(\.rawValue).joined(separator: ", "))"
+            )
+        }
+        exchange.app = app.id
+        let subject = try PrivacyEndpoints.subject(kind, text, of: app.id, exchange)
+        let hidden = [("app", app.id.text), ("kind", word), ("value", text), ("confirmed", "1")]
+        guard form["confirmed"] == "1" else {
+            let held = try await exchange.store(await exchange.stores.privacy.held(subject))
+            let page = DashboardPage(title: DashboardText.eraseTitle) { html in
+                write(held.counts, to: &html)
+                guard !held.counts.isEmpty else { return html.paragraph(DashboardText.nothingHeld) }
+                html.element("form", ["method": "post", "action": "/settings/held/erase"]) { html in
+                    html.formToken(of: visit)
+                    for (name, value) in hidden {
+                        html.open("input", ["type": "hidden", "name": name, "value": value])
+                    }
+                    html.paragraph(DashboardText.cannotUndo)
+                    html.element("button", DashboardText.erase)
+                }
+                html.link(DashboardAddress("/settings/held"), DashboardText.keep)
+            }
+            return page.response(visit: visit)
+        }
+        let actor = visit.session.key.map { "session of \($0.text)" } ?? "session"
+        let erasure = try await PrivacyEndpoints.erase(subject, by: actor, exchange)
+        let page = DashboardPage(title: DashboardText.erased) { html in
+            html.paragraph(DashboardText.recordedAs(erasure))
+            write(erasure.counts, to: &html)
+            if !erasure.isLogCleared { html.element("p", ["class": "bad"], DashboardText.logNotCleared) }
+            html.link(DashboardAddress("/settings/held"), DashboardText.back)
+        }
+        return page.response(visit: visit)
+    }
+
+    private static func write(_ counts: PrivacyCounts, to html: inout HTML) {
+        html.table(DashboardText.rows, DashboardText.countHeadings, PrivacyCounts.tables) { html, table in
+            html.element("th", ["scope": "row"], table.name)
+            html.number(DashboardText.count(counts[keyPath: table.count]))
+        }
+    }
+
+    private static func writeForm(_ directory: Directory, _ visit: DashboardVisit, to html: inout HTML) {
+        html.element("form", ["method": "post", "action": "/settings/held/erase", "class": "filters"]) {
+            html in
+            html.formToken(of: visit)
+            let apps = directory.apps.map { (value: $0.id.text, text: $0.settings.name) }
+            html.select("app", DashboardText.app, apps, chosen: apps.first?.value ?? "")
+            let kinds = SubjectKind.allCases.map { (value: $0.rawValue, text: DashboardText.name(of: $0)) }
+            html.select("kind", DashboardText.kind, kinds, chosen: SubjectKind.click.rawValue)
+            html.element("label") { html in
+                html.element("span", DashboardText.value)
+                html.open("input", ["name": "value", "required": "", "autocomplete": "off"])
+            }
+            html.element("button", DashboardText.showWhat)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+public import Attribution
+internal import HTTPServer
+public import JSON
+
+/// The admin API's calls on what is stored about a person.
+///
+/// They are POSTs, because proxies log addresses and ids in paths and queries.
+enum PrivacyEndpoints {
+    /// `POST /admin/api/held`: returns everything that is stored about a click, fingerprint, installation or address.
+    static func held(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let subject = try subject(of: try JSONBody(exchange.request).members, &exchange)
+        let held = try await exchange.store(await exchange.stores.privacy.held(subject))
+        return Response(.ok, json: PrivacyBody.json(held, of: subject))
+    }
+
+    /// `POST /admin/api/erase`: deletes it, or with `dry_run` counts it.
+    static func erase(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let body = try JSONBody(exchange.request)
+        let isDryRun = try body.flag("dry_run") ?? false
+        let subject = try subject(of: body.members, &exchange)
+        guard !isDryRun else {
+            let held = try await exchange.store(await exchange.stores.privacy.held(subject))
+            return Response(.ok, json: PrivacyBody.json(dryRun: held, of: subject))
+        }
+        let actor = exchange.key.map { $0.id.text } ?? "unknown"
+        return Response(.ok, json: PrivacyBody.json(try await erase(subject, by: actor, exchange)))
+    }
+
+    static func erase(_ subject: DataSubject, by actor: String, _ exchange: Exchange) async throws(APIError)
+        -> Erasure
+    {
+        let record = Erasure(
+            id: ErasureID(at: exchange.now, random: exchange.service.random),
+            at: exchange.now,
+            app: subject.app,
+            kind: subject.kind,
+            actor: actor
+        )
+        return try await exchange.store(await exchange.stores.privacy.erase(subject, record))
+    }
+
+    /// Reads the app and the only value that names the rows.
+    ///
+    /// - Throws: 422 for an unknown member, because a mistyped `dry_run` would erase.
+    private static func subject(of object: JSONObject, _ exchange: inout Exchange) throws(APIError)
+        -> DataSubject
+    {
+        let kinds = SubjectKind.allCases.map(\.rawValue)
+        let known = kinds + ["app", "dry_run"]
+        let problems = object.members.map(\.name).filter { !known.contains($0) }.prefix(10).map {
+            FieldProblem($0, "This call knows no \($0); it takes \(known.joined(separator: ", ")).")
+        }
+        guard problems.isEmpty else { throw .unprocessable(Array(problems)) }
+        let app = try LinkEndpoints.app(object["app"], exchange.directory)
+        exchange.app = app.id
+        let values = SubjectKind.allCases.filter { object[$0.rawValue].map { !$0.isNull } ?? false }
+        guard values.count == 1, let kind = values.first else {
+            let advice = "Send exactly one of \(kinds.joined(separator: ", "))."
+            throw .unprocessable([FieldProblem(values.last?.rawValue ?? kinds[0], advice)])
+        }
+        return try subject(kind, object[kind.rawValue]?.string ?? "", of: app.id, exchange)
+    }
+
+    /// - Throws: 422 for a text that is no value of the kind.
+    static func subject(_ kind: SubjectKind, _ text: String, of app: AppID, _ exchange: Exchange)
+        throws(APIError)
+        -> DataSubject
+    {
+        let keys = exchange.keys
+        do throws(FieldProblem) {
+            let (server, addresses) = (keys.server.all, keys.addresses)
+            return try DataSubject(kind, text, of: app, keys: server, addresses: addresses, at: exchange.now)
+        } catch {
+            throw .unprocessable([error])
+        }
+    }
+}
+
+/// The JSON of what is stored about a person, for the API and for commands.
+public enum PrivacyBody {
+    public static func json(_ held: HeldData, of subject: DataSubject) -> JSONWriter {
+        .object { json in
+            json.member("app", subject.app.text)
+            json.member("kind", subject.kind.rawValue)
+            json.object("counts") { write(held.counts, to: &$0) }
+            json.member("complete", held.isComplete)
+            for table in ["clicks", "claims", "checks"] {
+                json.objects(table, held.rows.filter { $0.table == table }) { json, row in
+                    json.member("test", row.isTest)
+                    for (name, value) in row.fields { write(name, value, to: &json) }
+                }
+            }
+        }
+    }
+
+    public static func json(dryRun held: HeldData, of subject: DataSubject) -> JSONWriter {
+        .object { json in
+            json.member("dry_run", true)
+            json.member("app", subject.app.text)
+            json.member("kind", subject.kind.rawValue)
+            json.object("counts") { write(held.counts, to: &$0) }
+            json.member("complete", held.isComplete)
+        }
+    }
+
+    public static func json(_ erasure: Erasure) -> JSONWriter {
+        .object { json in
+            json.member("erasure", erasure.id.text)
+            json.member("dry_run", false)
+            json.member("app", erasure.app.text)
+            json.member("kind", erasure.kind.rawValue)
+            json.object("counts") { write(erasure.counts, to: &$0) }
+            json.member("log_cleared", erasure.isLogCleared)
+        }
+    }
+
+    private static func write(_ counts: PrivacyCounts, to json: inout JSONWriter) {
+        for table in PrivacyCounts.tables { json.member(table.name, counts[keyPath: table.count]) }
+    }
+
+    private static func write(_ name: String, _ value: HeldValue, to json: inout JSONWriter) {
+        switch value {
+        case .none: json.member(name, orNull: nil as String?)
+        case .integer(let number): json.member(name, number)
+        case .real(let number): json.member(name, number)
+        case .text(let text): json.member(name, text)
+        case .flag(let flag): json.member(name, flag)
+        }
+    }
+}

@@ -1,0 +1,150 @@
+public import Attribution
+
+/// A bounded step of an erasure: what one transaction deletes, and the record to which it adds.
+public struct ErasureSlice: Sendable {
+    let record: Erasure
+    /// The scopes to which the rows belong.
+    let scopes: [Scope]
+    /// The app's windows.
+    let windows: MethodWindows
+    public var clicks: [Int64] = []
+    var checks: [CheckID] = []
+    var sums: [LearntSum] = []
+    /// Whether this is the last step, whose clicks are deleted already.
+    public var isLast = false
+}
+
+/// A learnt counter of a scope.
+struct LearntSum: Hashable, Sendable {
+    let scope: Scope
+    let key: CounterKey
+
+    /// The key as it is stored.
+    var number: Int64 { Int64(bitPattern: key.key) }
+}
+
+/// The statements that erase.
+public protocol ErasureWriter: ClickWriter {
+    /// Deletes a click and every row that refers to it; returns whether it could be matched.
+    func erase(_ click: ClickRecord, _ claim: ClaimRecord?) throws(Failure) -> Bool
+    /// Deletes records of checks; returns how many.
+    func erase(_ checks: [CheckID]) throws(Failure) -> Int64
+    /// Ends the erasure of clicks.
+    ///
+    /// A database deletes rows here that only a search of a whole table finds.
+    func finishErasure(of clicks: [Int64]) throws(Failure)
+    /// Adds the names of erased rows, for exports.
+    func insertErased(_ table: String, _ rows: [(high: UInt64, low: UInt64)], at now: Timestamp)
+        throws(Failure)
+    /// Stores a record, or adds its counts to the stored one.
+    func add(_ record: ErasureRecord) throws(Failure)
+    /// Deletes records of erasures and names of erased rows from before a time.
+    func removeErasures(before time: Timestamp) throws(Failure)
+}
+
+extension ErasureWriter {
+    public func finishErasure(of clicks: [Int64]) {}
+}
+
+/// The reads of an erasure, and of what is stored about persons.
+public protocol PrivacyRows {
+    associatedtype Failure: Error
+
+    func home(ofClick number: UInt64) throws(Failure) -> ClickHome?
+    /// Returns the clicks that an installation has claimed.
+    func clicks(ofInstall install: KeyedHash, in scope: Scope, atMost limit: Int) throws(Failure) -> [UInt64]
+    /// Returns the learnt sums of a family after a key, in the order of their keys.
+    func learntSums(of scope: Scope, _ family: CounterFamily, after key: Int64, atMost limit: Int)
+        throws(Failure) -> [(key: Int64, sum: Double)]
+    /// Returns the newest records of erasures, the newest first.
+    func erasures(atMost limit: Int) throws(Failure) -> [ErasureRecord]
+    /// Returns how much the tables store that have data of persons.
+    func holdings() throws(Failure) -> [TableHolding]
+}
+
+extension WriteTransaction {
+    /// Deletes the rows of a slice, names them, and adds their counts to the record.
+    func perform(_ slice: ErasureSlice) throws(Failure) -> Written {
+        var record = slice.record
+        record.counts = PrivacyCounts()
+        var (erased, ended): ([(high: UInt64, low: UInt64)], [(scope: Scope, at: Timestamp)]) = ([], [])
+        for number in slice.isLast ? [] : slice.clicks {
+            guard let click = try reader.click(numbered: number), slice.scopes.contains(click.scope) else {
+                continue
+            }
+            let claim = try reader.claim(ofClick: number)
+            let end = slice.windows.fingerprintEnd(of: click.facts)
+            if try writer.erase(click, claim), end >= record.at { ended.append((click.scope, end)) }
+            record.counts += PrivacyCounts(of: click, claim)
+            erased.append((click.id.high, click.id.low))
+        }
+        if !erased.isEmpty { try writer.insertErased("clicks", erased, at: record.at) }
+        if !slice.checks.isEmpty {
+            record.counts.checks = try writer.erase(slice.checks)
+            try writer.insertErased("checks", slice.checks.map { ($0.high, $0.low) }, at: record.at)
+            try writer.add(-record.counts.checks, to: .keptChecks)
+        }
+        for sum in slice.sums {
+            try writer.removeCounter(sum.number, sum.key.family, of: sum.scope)
+            record.counts.sums += 1
+        }
+        if slice.isLast { try writer.finishErasure(of: slice.clicks) }
+        try writer.add(ErasureRecord(record))
+        memory.totals.removeLive(ended)
+        return .erased(record.counts)
+    }
+}
+
+extension PrivacyCounts {
+    /// Counts the rows of a click.
+    init(of click: ClickRecord, _ claim: ClaimRecord?) {
+        self.init()
+        (clicks, hashes) = (1, Int64(click.hashes.count))
+        addresses = click.address == nil ? 0 : 1
+        claims = claim == nil ? 0 : 1
+    }
+}
+
+/// A row of `erasures`.
+public struct ErasureRecord: Record, Equatable, Sendable {
+    public let erasure: Erasure
+
+    public init(_ erasure: Erasure) { self.erasure = erasure }
+
+    public static let columns: Columns = [
+        "id_high", "id_low", "erased_at", "app_high", "app_low", "kind", "actor", "clicks", "click_index",
+        "click_addresses", "claims", "checks", "learnt_counters",
+    ]
+
+    public func write(to row: inout some RowWriter) {
+        let counts = erasure.counts
+        row.put("id_high", erasure.id.high)
+        row.put("id_low", erasure.id.low)
+        row.put("erased_at", erasure.at)
+        row.put("app_high", erasure.app.high)
+        row.put("app_low", erasure.app.low)
+        row.put("kind", erasure.kind)
+        row.put("actor", erasure.actor)
+        row.put("clicks", counts.clicks)
+        row.put("click_index", counts.hashes)
+        row.put("click_addresses", counts.addresses)
+        row.put("claims", counts.claims)
+        row.put("checks", counts.checks)
+        row.put("learnt_counters", counts.sums)
+    }
+
+    public init?(_ row: inout some RowReader) {
+        let id = ErasureID(high: row.get("id_high"), low: row.get("id_low"))
+        let at: Timestamp = row.get("erased_at")
+        let app = AppID(high: row.get("app_high"), low: row.get("app_low"))
+        guard let kind: SubjectKind = row.get("kind") else { return nil }
+        var erasure = Erasure(id: id, at: at, app: app, kind: kind, actor: row.get("actor"))
+        erasure.counts.clicks = row.get("clicks")
+        erasure.counts.hashes = row.get("click_index")
+        erasure.counts.addresses = row.get("click_addresses")
+        erasure.counts.claims = row.get("claims")
+        erasure.counts.checks = row.get("checks")
+        erasure.counts.sums = row.get("learnt_counters")
+        self.erasure = erasure
+    }
+}

@@ -1,0 +1,224 @@
+public import Attribution
+
+/// Shows and erases what is stored about a person.
+extension DatabaseSession where Backend.Reader: ReportReader {
+    public func held(_ subject: DataSubject) async throws(StoreError) -> HeldData {
+        let found = try await find(subject)
+        var held = HeldData()
+        (held.counts, held.isComplete) = (found.counts, found.isComplete)
+        for home in found.clicks {
+            let (click, id) = (home.click, home.click.id.text)
+            held.rows.append(HeldRowWriter.row(click, of: "clicks", id, click.scope))
+            if let claim = home.claim {
+                held.rows.append(HeldRowWriter.row(claim, of: "claims", id, click.scope))
+            }
+        }
+        held.rows += found.checks.map { HeldRowWriter.row($0, of: "checks", $0.id.text, $0.scope) }
+        return held
+    }
+
+    public func erase(_ subject: DataSubject, _ record: Erasure) async throws(StoreError) -> Erasure {
+        var record = record
+        let windows = try loop.directory().policy(of: subject.app)?.windows ?? MethodWindows()
+        var found = try await find(subject)
+        repeat {
+            for slice in Self.slices(of: found, record, windows) {
+                guard case .erased(let counts) = try await loop.write(.erase(slice)) else { throw .mismatch }
+                record.counts += counts
+            }
+            // Clicks and checks may have come meanwhile, and one pass finds a limited number.
+            found = try await find(subject)
+        } while !found.isEmpty
+        record.isLogCleared = try await loop.clearLog()
+        return record
+    }
+
+    public func erasures(atMost limit: Int) async throws(StoreError) -> [Erasure] {
+        try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+            try reader.erasures(atMost: limit).map(\.erasure)
+        }
+    }
+
+    public func holdings() async throws(StoreError) -> [TableHolding] {
+        try await loop.readInBackground { reader throws(Backend.Reader.Failure) in try reader.holdings() }
+    }
+
+    /// Divides an erasure into steps of a few milliseconds; the last step is there even if nothing was found, for the
+    /// record.
+    private static func slices(of found: SubjectRows, _ record: Erasure, _ windows: MethodWindows)
+        -> [ErasureSlice]
+    {
+        let (clicksAtOnce, othersAtOnce) = (50, 200)
+        let numbers = found.clicks.map(\.click.number)
+        let slice = ErasureSlice(record: record, scopes: found.scopes, windows: windows)
+        var slices: [ErasureSlice] = []
+        func add<Element>(_ all: [Element], _ count: Int, _ set: (inout ErasureSlice, [Element]) -> Void) {
+            for start in stride(from: 0, to: all.count, by: count) {
+                var part = slice
+                set(&part, Array(all[start..<min(start + count, all.count)]))
+                slices.append(part)
+            }
+        }
+        add(numbers, clicksAtOnce) { $0.clicks = $1 }
+        add(found.checks.map(\.id), othersAtOnce) { $0.checks = $1 }
+        add(Array(found.sums), othersAtOnce) { $0.sums = $1 }
+        var last = slice
+        // By now these clicks are deleted; rows that refer to them may be left.
+        (last.clicks, last.isLast) = (numbers, true)
+        return slices + [last]
+    }
+}
+
+/// Finds the rows of a subject.
+extension DatabaseSession where Backend.Reader: ReportReader {
+    private func find(_ subject: DataSubject) async throws(StoreError) -> SubjectRows {
+        // The records of the last checks, and what was learnt from them, may wait in memory.
+        try await loop.flushUpdates()
+        let learnt = loop.state.configuration.isReadOnly ? [] : loop.state.learnt.takeSlices()
+        if !learnt.isEmpty { try await loop.write(.learning(.add(learnt))) }
+        var found = SubjectRows()
+        for isTest in [false, true] {
+            guard let scope = try loop.scope(of: subject.app, isTest: isTest) else { continue }
+            found.scopes.append(scope)
+            found.clicks += try await clicks(of: subject, scope)
+            let numbers = Set(found.clicks.map(\.click.id.high))
+            try await forEachPart(scope) { check in
+                subject.has(check.facts) || check.facts.click.map { numbers.contains($0.high) } ?? false
+            } _: {
+                found.checks += $0
+                return found.checks.count < HeldData.maximumClicks
+            }
+        }
+        found.isComplete = max(found.clicks.count, found.checks.count) < HeldData.maximumClicks
+        found.sums = try await sums(of: found, subject)
+        return found
+    }
+
+    /// Passes the records of a scope's checks for which `isWanted` returns true to `body`, part by part, until it returns
+    /// false.
+    private func forEachPart(
+        _ scope: Scope,
+        where isWanted: @escaping @Sendable (CheckRecord) -> Bool,
+        _ body: ([CheckRecord]) -> Bool
+    ) async throws(StoreError) {
+        let readAtOnce = 8192
+        var last: Int64? = 0
+        while let after = last {
+            let part = try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+                var (wanted, count, end): ([CheckRecord], Int, Int64) = ([], 0, after)
+                try reader.checks(of: scope, after: after, through: .max, atMost: readAtOnce) { check in
+                    (count, end) = (count + 1, Int64(bitPattern: check.id.high))
+                    if isWanted(check) { wanted.append(check) }
+                }
+                return (wanted: wanted, last: count < readAtOnce ? nil : end)
+            }
+            last = body(part.wanted) ? part.last : nil
+        }
+    }
+
+    private func clicks(of subject: DataSubject, _ scope: Scope) async throws(StoreError) -> [ClickHome] {
+        let limit = HeldData.maximumClicks
+        if case .address(_, _, let since) = subject.key {
+            return try await clicks(from: since, scope, limit) { subject.has($0.address) }
+        }
+        return try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+            var numbers: Set<UInt64> = []
+            switch subject.key {
+            case .click(let id): numbers = [id.high]
+            case .fingerprint(let keys):
+                for key in keys {
+                    for areOpen in [true, false] {
+                        let rows = try reader.indexedClicks(of: key, scope, areOpen: areOpen, atMost: limit)
+                        numbers.formUnion(rows.map(\.click))
+                    }
+                }
+            case .install:
+                for install in subject.installs(isTest: scope.isTest) {
+                    numbers.formUnion(try reader.clicks(ofInstall: install, in: scope, atMost: limit))
+                }
+            case .address: break
+            }
+            var homes: [ClickHome] = []
+            for number in numbers.sorted().prefix(limit) {
+                guard let home = try reader.home(ofClick: number), home.click.scope == scope else { continue }
+                if case .click(let id) = subject.key, home.click.id != id { continue }
+                homes.append(home)
+            }
+            return homes
+        }
+    }
+
+    /// Reads a scope's clicks from a time on, and returns those that `isWanted` accepts.
+    private func clicks(
+        from time: Timestamp,
+        _ scope: Scope,
+        _ limit: Int,
+        where isWanted: @escaping @Sendable (ClickRecord) -> Bool
+    ) async throws(StoreError) -> [ClickHome] {
+        let readAtOnce = 4096
+        var homes: [ClickHome] = []
+        var last: Int64? = RowIdentifier.first(at: time)
+        while let after = last, homes.count < limit {
+            let part = try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+                var (wanted, count, end): ([UInt64], Int, Int64) = ([], 0, after)
+                try reader.clicks(of: scope, after: after, through: .max, atMost: readAtOnce) { click, _ in
+                    (count, end) = (count + 1, click.number)
+                    if isWanted(click) { wanted.append(click.id.high) }
+                }
+                var homes: [ClickHome] = []
+                for number in wanted { if let home = try reader.home(ofClick: number) { homes.append(home) } }
+                return (homes: homes, last: count < readAtOnce ? nil : end)
+            }
+            homes += part.homes
+            last = part.last
+        }
+        return homes
+    }
+
+    /// Returns the stored sums by the hashes of rows.
+    ///
+    /// A sum stays if another check has its hash, because it then counts other people's launches too, unless the subject is
+    /// that hash.
+    private func sums(of found: SubjectRows, _ subject: DataSubject) async throws(StoreError)
+        -> Set<LearntSum>
+    {
+        let possible = found.possibleSums.union(subject.sums(in: found.scopes))
+        guard !possible.isEmpty else { return [] }
+        let stored = try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+            var stored: Set<LearntSum> = []
+            for sum in possible {
+                let (key, family) = (sum.number, sum.key.family)
+                let after = key == .min ? key : key - 1
+                let rows = try reader.learntSums(of: sum.scope, family, after: after, atMost: 1)
+                if rows.first?.key == key { stored.insert(sum) }
+            }
+            return stored
+        }
+        var sums = stored
+        let own = Set(found.checks.map(\.id))
+        let subjects = subject.sums(in: found.scopes)
+        for scope in found.scopes where !sums.isSubset(of: subjects) {
+            try await forEachPart(scope) { check in
+                !own.contains(check.id) && !check.sums.isDisjoint(with: stored)
+            } _: { others in
+                for check in others { sums.subtract(check.sums.subtracting(subjects)) }
+                return true
+            }
+        }
+        return sums
+    }
+}
+
+extension DataSubject {
+    /// The learnt sums by the subject's own hashes.
+    fileprivate func sums(in scopes: [Scope]) -> Set<LearntSum> {
+        var keys: [CounterKey] = []
+        switch key {
+        case .fingerprint(let hashes): keys = hashes.map { CounterKey(.organic, $0.index) }
+        case .address(let words, let isNetwork, _):
+            keys = words.map { CounterKey(isNetwork ? .launchesNearAddress : .launchesAtAddress, $0) }
+        case .click, .install: break
+        }
+        return Set(scopes.flatMap { scope in keys.map { LearntSum(scope: scope, key: $0) } })
+    }
+}

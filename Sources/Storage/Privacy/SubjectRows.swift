@@ -1,0 +1,108 @@
+internal import Attribution
+
+/// The rows of a subject, as one pass over the database finds them.
+struct SubjectRows: Sendable {
+    var scopes: [Scope] = []
+    var clicks: [ClickHome] = []
+    var checks: [CheckRecord] = []
+    /// The learnt sums by hashes of these rows that no other check has.
+    var sums: Set<LearntSum> = []
+    var isComplete = true
+
+    var isEmpty: Bool { clicks.isEmpty && checks.isEmpty && sums.isEmpty }
+
+    var counts: PrivacyCounts {
+        var counts = PrivacyCounts()
+        for home in clicks { counts += PrivacyCounts(of: home.click, home.claim) }
+        (counts.checks, counts.sums) = (Int64(checks.count), Int64(sums.count))
+        return counts
+    }
+
+    /// The sums that launches with the hashes of these rows have added to.
+    var possibleSums: Set<LearntSum> {
+        var sums: Set<LearntSum> = []
+        for home in clicks {
+            for hash in home.click.hashes { sums.insert(home.click.scope, .organic, hash.index) }
+            sums.insert(home.click.scope, home.click.address)
+        }
+        for check in checks { sums.formUnion(check.sums) }
+        return sums
+    }
+}
+
+extension CheckRecord {
+    /// The learnt sums by hash to which the check may have added.
+    var sums: Set<LearntSum> {
+        var sums: Set<LearntSum> = []
+        for word in [facts.fingerprint?.index].compactMap(\.self) + facts.otherFingerprints {
+            sums.insert(scope, .organic, word)
+        }
+        sums.insert(scope, facts.address)
+        return sums
+    }
+}
+
+extension Set<LearntSum> {
+    fileprivate mutating func insert(_ scope: Scope, _ family: CounterFamily, _ word: UInt64) {
+        insert(LearntSum(scope: scope, key: CounterKey(family, word)))
+    }
+
+    fileprivate mutating func insert(_ scope: Scope, _ address: AddressHashes?) {
+        guard let address else { return }
+        insert(scope, .launchesAtAddress, address.exact)
+        insert(scope, .launchesNearAddress, address.near)
+    }
+}
+
+/// Gathers the columns of a record as people read them.
+struct HeldRowWriter: RowWriter {
+    private(set) var fields: [(name: String, value: HeldValue)] = []
+
+    /// The integers that are neither hashes nor times nor flags.
+    private static let numbers: Set<String> = [
+        "scope", "window_seconds", "link", "competing_clicks", "candidates", "platform_form", "agreement",
+        "os_release", "weight", "signal_marks",
+    ]
+
+    mutating func putInteger(_ column: StaticString, _ value: Int64?) {
+        let name = column.description
+        guard let value else { return add(column, .none) }
+        if name.hasSuffix("_at") {
+            add(column, .text(Timestamp(milliseconds: value).iso8601))
+        } else if name.hasPrefix("is_") || name.hasPrefix("has_") || name == "names_click" {
+            add(column, .flag(value != 0))
+        } else if Self.numbers.contains(name) {
+            add(column, .integer(value))
+        } else {
+            let digits = String(UInt64(bitPattern: value), radix: 16)
+            add(column, .text(String(repeating: "0", count: 16 - digits.utf8.count) + digits))
+        }
+    }
+
+    mutating func putReal(_ column: StaticString, _ value: Double?) {
+        add(column, value.map { .real($0) } ?? .none)
+    }
+
+    mutating func putText(_ column: StaticString, _ value: String?) {
+        add(column, value.map { .text($0) } ?? .none)
+    }
+
+    mutating func putBytes(_ column: StaticString, _ value: [UInt8]?) {
+        let text = value.map { bytes in
+            bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+        add(column, text.map { .text($0) } ?? .none)
+    }
+
+    private mutating func add(_ column: StaticString, _ value: HeldValue) {
+        fields.append((column.description, value))
+    }
+
+    /// Returns the columns of a record as a row of a table, whose first field is the identifier.
+    static func row(_ record: some Record, of table: String, _ id: String, _ scope: Scope) -> HeldRow {
+        var writer = HeldRowWriter()
+        record.write(to: &writer)
+        let fields = [(name: "identifier", value: HeldValue.text(id))] + writer.fields
+        return HeldRow(table: table, isTest: scope.isTest, fields: fields)
+    }
+}

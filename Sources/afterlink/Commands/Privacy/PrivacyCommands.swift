@@ -1,0 +1,138 @@
+internal import Attribution
+internal import Glibc
+internal import JSON
+internal import Server
+
+/// The command `afterlink held`.
+enum ShowHeldDataCommand {
+    static let description = CommandDescription(
+        name: "held",
+        summary: "Print what is stored about a click, fingerprint, installation or address",
+        discussion: [
+            "Prints every stored field of the clicks and checks of an app that the value finds, as JSON. An address, or its"
+                + " network such as 203.0.113.0/24, is found as long as the key of its day is stored: until the last click of"
+                + " that day can no longer be matched.",
+            "The values are in the process list while the command runs.",
+        ],
+        options: SubjectOptions.all,
+        settings: SubjectOptions.settings,
+        examples: [
+            "afterlink held --click-id clk_01jz8w6t7n3k5m9q2r4v6x8y0z":
+                "Print this click, its claim and its checks."
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws {
+        let (database, subject) = try SubjectOptions.open(invocation, for: .reading)
+        defer { database.close() }
+        Console.print(PrivacyBody.json(try await database.privacy.held(subject), of: subject).text)
+    }
+}
+
+/// The command `afterlink erase`.
+enum EraseCommand {
+    static let description = CommandDescription(
+        name: "erase",
+        summary: "Delete what is stored about a click, fingerprint, installation or address",
+        discussion: [
+            "Deletes the clicks and checks of an app that the value finds, and everything that refers to them, also while"
+                + " the service runs. Prints how many rows of each table were deleted, and records that without the value.",
+            "Backups, archives of the database's log and exported files keep their copies: see the article"
+                + " KeysAndBackups.",
+        ],
+        options: SubjectOptions.all
+            + CommandOption.table(["dry-run": "Count the rows, and delete nothing."]) + [.json],
+        settings: SubjectOptions.settings,
+        examples: [
+            "afterlink erase --install-id 7f3c2a --dry-run": "Count what is stored about this installation.",
+            "afterlink erase --address 203.0.113.7": "Erase the clicks and checks from this address.",
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws {
+        let isDryRun = invocation.arguments.has("dry-run")
+        let (database, subject) = try SubjectOptions.open(invocation, for: isDryRun ? .reading : .command)
+        defer { database.close() }
+        guard !isDryRun else {
+            let held = try await database.privacy.held(subject)
+            let more = held.isComplete ? "" : "There are more: this is the first part.\n"
+            let json = PrivacyBody.json(dryRun: held, of: subject).text
+            return invocation.show(table(held.counts) + more + "Nothing was deleted.", json: json)
+        }
+        let now = WallClock.system.now()
+        let record = Erasure(
+            id: ErasureID(at: now, random: .system),
+            at: now,
+            app: subject.app,
+            kind: subject.kind,
+            actor: "command of user \(geteuid())"
+        )
+        let erasure = try await database.privacy.erase(subject, record)
+        let text = table(erasure.counts) + "The erasure is recorded as \(erasure.id.text)."
+        invocation.show(text, json: PrivacyBody.json(erasure).text)
+        guard erasure.isLogCleared else {
+            throw CommandFailure.because("The write-ahead log still has copies of the erased rows.")
+                .advising("Other processes were reading. Run the command once more when none is.")
+        }
+    }
+
+    private static func table(_ counts: PrivacyCounts) -> String {
+        var table = Table([("TABLE", .left), ("ROWS", .right)])
+        for row in PrivacyCounts.tables { table.add([row.name, String(counts[keyPath: row.count])]) }
+        return table.text + "\n"
+    }
+}
+
+/// The options that name whose data is meant.
+private enum SubjectOptions {
+    static let all =
+        CommandOption.table([
+            "click-id ID": "A click, as clk_….",
+            "fingerprint HEX": "A fingerprint, 64 hexadecimal digits.",
+            "install-id ID": "An installation id, as apps send it in X-Install-ID.",
+            "address ADDRESS": "An IP address, or its network, as in 203.0.113.0/24.",
+        ]) + [AppChoice.option]
+
+    static let settings = CommandDatabase.settings + ["server-key-file", "secret-file"]
+
+    /// Opens the database, and reads the only value that the arguments name.
+    static func open(_ invocation: Invocation, for purpose: DatabasePurpose) throws -> (
+        CommandDatabase, DataSubject
+    ) {
+        let arguments = invocation.arguments
+        let values = SubjectKind.allCases.compactMap { kind in
+            arguments.value(option(kind)).map { (kind: kind, text: $0) }
+        }
+        guard values.count == 1, let value = values.first else {
+            let names = SubjectKind.allCases.map { "--" + option($0) }.joined(separator: ", ")
+            throw CommandFailure.usage("The command needs exactly one value.").advising("Give one of \(names).")
+        }
+        let configuration = try ConfigurationReader.read(invocation)
+        try CommandDatabase.require(configuration)
+        let now = WallClock.system.now()
+        let source = try configuration.keySource()
+        let (keys, addresses) = (try source.serverKeys().all, try source.addressKeys(at: now))
+        let database = try CommandDatabase.open(configuration, for: purpose)
+        do {
+            let app = try AppChoice.find(arguments.value("app"), in: try database.directory())
+            let subject = try DataSubject(
+                value.kind,
+                value.text,
+                of: app.id,
+                keys: keys,
+                addresses: addresses,
+                at: now
+            )
+            return (database, subject)
+        } catch {
+            database.close()
+            guard let problem = error as? FieldProblem else { throw error }
+            throw CommandFailure.usage(problem.message)
+                .advising("`afterlink help \(invocation.command.name)` describes the values.")
+        }
+    }
+
+    private static func option(_ kind: SubjectKind) -> String { kind.rawValue.replacing("_", with: "-") }
+}

@@ -1,0 +1,114 @@
+import Attribution
+import HTTPServer
+import JSON
+import Server
+import Testing
+
+/// What is stored about a person, over the admin API and on the dashboard's page.
+@Suite("Held and erased data over HTTP")
+struct PrivacyEndpointTests {
+    private static let address = "203.0.113.77"
+
+    private func filled() async throws -> TestService {
+        let service = try await TestService()
+        #expect(await service.click(anyClick).status == 201)
+        let answer = await service.check(hex, fields: ["X-Install-ID": "install-7781"])
+        #expect(answer.text.contains(#""status":"match""#))
+        return service
+    }
+
+    @Test(
+        "every kind of value finds the click, its claim and its check",
+        arguments: ["fingerprint", "install_id"]
+    )
+    func held(kind: String) async throws {
+        let service = try await filled()
+        let value = kind == "fingerprint" ? hex : "install-7781"
+        let held = await service.admin(.post, "/held", #"{"\#(kind)":"\#(value)"}"#)
+        #expect(held.status == 200, "\(held.text)")
+        for text in [
+            #""kind":"\#(kind)""#, #""clicks":1"#, #""claims":1"#, #""checks":1"#, #""complete":true"#,
+            #""destination":"myapp://promo/item""#, #""outcome":"match""#, #""identifier":"clk_"#,
+        ] { #expect(held.text.contains(text), "\(text) is missing in \(held.text)") }
+        #expect(!held.text.contains(hex) && !held.text.contains("install-7781"))
+    }
+
+    @Test("a dry run counts, an erasure deletes and is recorded")
+    func erase() async throws {
+        let service = try await filled()
+        let body = #"{"fingerprint":"\#(hex)""#
+        let dry = await service.admin(.post, "/erase", body + #","dry_run":true}"#)
+        #expect(dry.text.contains(#""clicks":1"#) && dry.text.contains(#""dry_run":true"#), "\(dry.text)")
+        let erased = await service.admin(.post, "/erase", body + "}")
+        #expect(erased.status == 200 && erased.member("erasure")?.hasPrefix("era_") == true, "\(erased.text)")
+        #expect(erased.text.contains(#""log_cleared":true"#))
+        let again = await service.admin(.post, "/held", body + "}")
+        #expect(again.text.contains(#""clicks":[],"claims":[],"checks":[]"#), "\(again.text)")
+        let browser = await DashboardBrowser.signedIn(to: service)
+        let page = await browser.get("/settings/held").text
+        #expect(page.contains(erased.member("erasure") ?? "none") && page.contains("<td>key_"))
+    }
+
+    @Test(
+        "a wrong body erases nothing and names the member",
+        arguments: [
+            (#"{}"#, "click_id"), (#"{"fingerprint":"ab"}"#, "fingerprint"),
+            (#"{"click_id":"clk_x","address":"203.0.113.7"}"#, "address"),
+            (#"{"address":"127.0.0.1"}"#, "address"),
+            (#"{"address":"203.0.113.0/16"}"#, "address"), (#"{"install_id":"a b"}"#, "install_id"),
+            (#"{"fingerprint":"\#(hex)","dry_runn":true}"#, "dry_runn"),
+            (#"{"app":"x","click_id":"clk_x"}"#, "app"),
+        ]
+    )
+    func refusals(body: String, field: String) async throws {
+        let service = try await filled()
+        let answer = await service.admin(.post, "/erase", body)
+        #expect(answer.status == 422 && answer.member("field") == field, "\(answer.text)")
+        let held = await service.admin(.post, "/held", #"{"fingerprint":"\#(hex)"}"#)
+        #expect(held.text.contains(#""clicks":1"#))
+    }
+
+    @Test("the page counts first, and erases with a second form")
+    func page() async throws {
+        let service = try await filled()
+        let browser = await DashboardBrowser.signedIn(to: service)
+        let token = await browser.formToken()
+        let form = "app=\(service.app.text)&kind=fingerprint&value=\(hex)"
+        #expect(await browser.post("/settings/held/erase", form).status == 403, "without the token")
+        let asked = await browser.post("/settings/held/erase", form + "&token=\(token)")
+        #expect(asked.status == 200 && PageMarkup.table("Rows", in: asked.text).contains(["clicks", "1"]))
+        let held = await service.admin(.post, "/held", #"{"fingerprint":"\#(hex)"}"#)
+        #expect(held.text.contains(#""clicks":1"#))
+        let done = await browser.post("/settings/held/erase", form + "&confirmed=1&token=\(token)")
+        #expect(done.status == 200 && done.text.contains("recorded as era_"))
+        let now = PageMarkup.table("What is stored now", in: await browser.get("/settings/held").text)
+        #expect(now.contains { $0.prefix(2) == ["clicks", "0"] })
+        #expect(await browser.post("/settings/held/erase", "kind=x&token=\(token)").status == 404)
+    }
+
+    @Test("an app's windows are set over the API, and the answer names the one that applied")
+    func windows() async throws {
+        let service = try await TestService()
+        let path = "/apps/\(service.app.text)"
+        let changed = await service.admin(
+            .patch,
+            path,
+            #"{"fingerprint_window":3600,"deterministic_window":7200}"#
+        )
+        #expect(
+            changed.text.contains(#""fingerprint_window":3600,"deterministic_window":7200"#),
+            "\(changed.text)"
+        )
+        _ = await service.click(anyClick)
+        let match = await service.check(hex)
+        #expect(match.text.contains(#""attributionWindow":3600"#), "\(match.text)")
+        _ = await service.click(anyClick)
+        service.clock.advance(seconds: 3601)
+        let late = await service.check(hex)
+        #expect(late.text.contains("no_match"))
+        let refused = await service.admin(.patch, path, #"{"fingerprint_window":59}"#)
+        #expect(refused.status == 422 && refused.member("field") == "fingerprint_window")
+        let removed = await service.admin(.patch, path, #"{"fingerprint_window":null}"#)
+        #expect(!removed.text.contains("fingerprint_window") && removed.text.contains("deterministic_window"))
+    }
+}

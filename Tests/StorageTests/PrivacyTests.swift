@@ -1,0 +1,159 @@
+import Attribution
+import Simulation
+import Storage
+import TestDatabases
+import Testing
+
+/// Showing and erasing what is stored about one person, among others.
+@Suite("Privacy")
+struct PrivacyTests {
+    private static let fingerprint = hash(777_001)
+    private static let install = hash(777_002)
+    private static let caller = hash(777_003)
+    private static let address = AddressHashes(exact: 0x7710_1111_2222_3333, near: 0x7710_4444_5555_6666)
+    private static let texts = ["17.2|marker-7781", "meta-7781", "j_7781", "req-7781", "sdk-7781"]
+
+    /// The words of every keyed hash that the person's click, claim and checks store.
+    private static var words: [UInt64] {
+        [fingerprint, install, caller, hash(777_004), hash(777_005), hash(777_006)].map(\.index)
+            + [address.exact, address.near, 0x7710_7777_8888_9999]
+    }
+
+    /// Returns a store with traffic of others, and with a click, a match and a launch without a match of one person.
+    private static func filled(_ backend: Backend) async throws -> (TestStore, Click) {
+        let test = try await TestStore(backend)
+        let click = try await test.run { session in
+            for number in 1...150 as ClosedRange<UInt64> {
+                _ = try await session.record(.sample(fingerprint: number))
+                if number % 3 == 0 {
+                    _ = try await session.match(.sample(fingerprint: number, caller: number, install: number))
+                }
+            }
+            var new = try NewClick.sample(
+                fingerprint: 777_001,
+                visit: 777_004,
+                post: 777_005,
+                idempotency: 777_006
+            ) {
+                $0.metadata = #"{"m":"meta-7781"}"#
+                if let journey = JourneyID("j_7781") { $0.journeyID = journey }
+            }
+            new.evidence.address = address
+            new.evidence.visitor = 0x7710_7777_8888_9999
+            new.evidence.canonicalText = "17.2|marker-7781"
+            let click = try await session.record(new).click
+            for number in 151...300 as ClosedRange<UInt64> {
+                _ = try await session.record(.sample(fingerprint: number))
+            }
+            for installs in [777_002, 777_009] as [UInt64] {
+                var check = Check.sample(fingerprint: 777_001, caller: 777_003, install: installs)
+                check.set(
+                    details: LaunchDetails(
+                        address: LaunchAddress(address),
+                        sdkVersion: "sdk-7781",
+                        requestID: "req-7781"
+                    )
+                )
+                _ = try await session.match(check)
+            }
+            return click
+        }
+        return (test, click)
+    }
+
+    private static func record(_ kind: SubjectKind) -> Erasure {
+        Erasure(
+            id: ErasureID(high: 0xffff_0000_0000_0001, low: 9),
+            at: TestStore.noon,
+            app: AppID(high: 1, low: 1),
+            kind: kind,
+            actor: "key_1"
+        )
+    }
+
+    private static func subject(_ kind: SubjectKind, _ click: Click) -> DataSubject {
+        let key: DataSubject.Key =
+            switch kind {
+            case .click: .click(click.id)
+            case .fingerprint: .fingerprint([hash(1_000_000), fingerprint])
+            case .install: .install(live: [install], test: [hash(1_000_001)])
+            case .address:
+                .address([address.near], isNetwork: true, since: TestStore.noon.advanced(byMilliseconds: -1))
+            }
+        return DataSubject(key, of: AppID(high: 1, low: 1))
+    }
+
+    @Test(
+        "everything stored is found before an erasure, and nothing of it afterwards",
+        arguments: backends,
+        SubjectKind.allCases
+    )
+    func erases(backend: Backend, kind: SubjectKind) async throws {
+        let (test, click) = try await Self.filled(backend)
+        let subject = Self.subject(kind, click)
+        let held = try await test.run { try await $0.held(subject) }
+        #expect(held.counts.clicks == 1 && held.counts.claims == 1 && held.isComplete)
+        #expect(try test.place.traces(of: Self.texts, Self.words).missing.isEmpty)
+        let claims = try test.count(.claims)
+
+        let record = Self.record(kind)
+        let erasure = try await test.run { try await $0.erase(subject, record) }
+        #expect(erasure.counts == held.counts && erasure.isLogCleared)
+        // The launch without a match belongs to the fingerprint and to the address, and to nothing else of the click.
+        let others = kind == .click || kind == .install
+        if others {
+            #expect(erasure.counts.checks == 1)
+        } else {
+            #expect(erasure.counts.checks == 2)
+            let left = try test.place.traces(of: Self.texts, Self.words)
+            #expect(left.found.isEmpty, "\(left.found)")
+        }
+        #expect(try test.count(.claims) == claims - 1)
+        #expect(try test.verify().isWhole)
+        let again = try await test.run { session in
+            (
+                try await session.held(subject).rows.count,
+                try await session.erasures(atMost: 10),
+                try await session.view(for: .sample(fingerprint: 777_001)).reason
+            )
+        }
+        #expect(again.0 == 0 && again.1.map(\.counts) == [erasure.counts] && again.2 == .noClick)
+        #expect(again.1.first?.actor == "key_1" && again.1.first?.kind == kind)
+    }
+
+    @Test("a post that repeats an erased click is a new click", arguments: backends)
+    func repeatedPost(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let record = Self.record(.fingerprint)
+        let isDuplicate = try await test.run { session in
+            let new = try NewClick.sample(fingerprint: 777_001, visit: 777_004, idempotency: 777_006)
+            _ = try await session.record(new)
+            _ = try await session.erase(
+                DataSubject(.fingerprint([Self.fingerprint]), of: new.facts.app),
+                record
+            )
+            return try await session.record(new).isDuplicate
+        }
+        #expect(!isDuplicate)
+    }
+
+    @Test("an erasure leaves other apps, other people and the counts", arguments: backends)
+    func leavesOthers(backend: Backend) async throws {
+        let (test, click) = try await Self.filled(backend)
+        let other = DataSubject(.click(click.id), of: AppID(high: 9, low: 9))
+        let record = Self.record(.click)
+        let (erasure, live, holdings) = try await test.run { session in
+            let erasure = try await session.erase(other, record)
+            _ = try await session.erase(Self.subject(.address, click), record)
+            return (
+                erasure, try await session.statistics(StatisticsQuery(), at: TestStore.noon),
+                try await session.holdings()
+            )
+        }
+        #expect(erasure.counts.isEmpty)
+        #expect(live.totals[.clicks] == 301 && live.liveClicks == 250)
+        let clicks = try #require(holdings.first { $0.table == "clicks" })
+        #expect(clicks.count == 300 && clicks.oldest == TestStore.noon)
+        #expect(holdings.first { $0.table == "erased_rows" }?.count == 3)
+    }
+}
