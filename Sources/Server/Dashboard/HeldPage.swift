@@ -97,7 +97,7 @@ enum HeldPage {
             let apps = directory.apps.map { (value: $0.id.text, text: $0.settings.name) }
             html.select("app", DashboardText.app, apps, chosen: apps.first?.value ?? "")
             let kinds = SubjectKind.allCases.map { (value: $0.rawValue, text: DashboardText.name(of: $0)) }
-            html.select("kind", DashboardText.kind, kinds, chosen: SubjectKind.click.rawValue)
+            html.select("kind", DashboardText.foundBy, kinds, chosen: SubjectKind.click.rawValue)
             html.element("label") { html in
                 html.element("span", DashboardText.value)
                 html.open("input", ["name": "value", "required": "", "autocomplete": "off"])

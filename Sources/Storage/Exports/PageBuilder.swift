@@ -106,6 +106,9 @@ extension Dimension {
         case .calibration: "calibration"
         case .launch: "launch_group"
         case .click: "click_group"
+        case .browser: "browser"
+        case .link: "link"
+        case .hourOfDay: "hour_of_day"
         }
     }
 }

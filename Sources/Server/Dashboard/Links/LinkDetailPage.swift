@@ -200,11 +200,6 @@ extension LinkDetailPage {
     }
 }
 
-extension DashboardVisit {
-    /// Whether the session may change anything; pages show their forms only then.
-    var mayChange: Bool { true }
-}
-
 extension HTML {
     /// Warns of settings of an app without which its links do less than expected.
     mutating func writeLinkWarnings(of app: App) {

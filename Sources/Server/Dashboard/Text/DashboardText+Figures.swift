@@ -7,7 +7,6 @@ extension DashboardText {
     static let timeFrom = "From"
     static let timesToInstall = "Time from click to first launch"
     static let expectedBand = "Expected conversions ± spread"
-    static let change = "Change"
     static let rate = "Conversion rate"
     static let funnelHeadings = ["Step", "", "Number", "Of the first"]
 

@@ -13,7 +13,7 @@ extension DashboardText {
     static let erasures = "Erasures of the last three years"
     static let erasureHeadings = ["Erasure", "Time", "App", "By", "Asked by", "Clicks", "Checks"]
     static let noErasures = "Nothing was erased in the last three years."
-    static let kind = "Found by"
+    static let foundBy = "Found by"
     static let value = "Value"
     static let showWhat = "Show what would be erased"
     static let eraseTitle = "Erase these rows?"

@@ -71,9 +71,7 @@ extension DashboardText {
         "The path after the link host, as in summer25 or go/summer25. Empty for a random one."
     static let standard = "Standard"
     static let create = "Create link"
-    static let save = "Save"
     static let cancel = "Cancel"
-    static let mayNotChange = "A read key changes nothing. Sign in with an admin key."
     static let notSaved = "The link was not saved. Correct these fields:"
     static let changedLink =
         "Another request has changed this link since you opened the form. Compare with the link's page; if you save"
