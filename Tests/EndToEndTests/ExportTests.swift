@@ -144,8 +144,8 @@ struct ExportTests {
             path,
             fields: ["Authorization": "Bearer \(installation.keys.admin)"]
         )
-        #expect(whole.status == 200 && whole.field("transfer-encoding") == "chunked")
-        let lines = whole.body.split(separator: "\n").map(String.init)
+        #expect(whole.status == 200 && whole.fields["transfer-encoding"] == "chunked")
+        let lines = whole.text.split(separator: "\n").map(String.init)
         #expect(try exported.rows(of: "clicks") == Array(lines.dropFirst()) && lines.count == 6)
         #expect(try export("links").text == "Nothing is new in links.\n")
         #expect(try export("checks").text == "Nothing is new in checks.\n")

@@ -36,6 +36,8 @@ struct LivePageTests {
         await service.check(String(repeating: "1", count: 64))
         service.clock.advance(seconds: 60)
         await service.check(String(repeating: "2", count: 64))
+        // This page waits until checks without a match are written; in a service that takes a second at most.
+        #expect(await browser.get("/launches").status == 200)
         let page = await browser.get("/live").text
         let rows = PageMarkup.table("Newest clicks and launches", in: page).dropFirst()
         #expect(Set(rows.map { $0[1] }) == ["Click", "Match", "No match: no click"] && rows.count == 3)
