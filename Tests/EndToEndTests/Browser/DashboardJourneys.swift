@@ -173,7 +173,8 @@ struct DashboardJourneys {
             try tab.focus("Sign in")
             try tab.press("Enter", opens: true)
             for page in [
-                "/", "/launches", "/campaigns", "/campaigns/one?campaign=SUMMER25", "/matching", "/domains", "/system",
+                "/", "/launches", "/campaigns", "/campaigns/one?campaign=SUMMER25", "/matching", "/domains",
+                "/system",
                 "/try", "/sign-in",
             ] {
                 try tab.open("http://localhost\(page)")
