@@ -193,12 +193,7 @@ enum OneCampaignPage {
             for (title, groups) in [
                 (DashboardText.sources, report.bySource), (DashboardText.platforms, report.byPlatform),
             ] {
-                html.panel(
-                    title,
-                    groups,
-                    headings: DashboardText.campaignPanelHeadings,
-                    rate: StatisticsBody.conversionRate
-                )
+                html.panel(title, groups)
             }
         }
         if let times = report.timeToInstall.figures(title: DashboardText.timesToInstall) {

@@ -80,7 +80,7 @@ enum DashboardText {
     static let sources = "Sources"
     static let platforms = "Platforms"
     static let osVersions = "OS versions"
-    static let panelHeadings = ["Clicks", "Matches", "Match rate"]
+    static let panelHeadings = ["Clicks", "Matches", "Conversion rate"]
     static let reasons = "Launches without a match"
     static let asTable = "As table"
     static let time = "Time"

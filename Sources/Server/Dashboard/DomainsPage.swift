@@ -117,7 +117,7 @@ enum DomainsPage {
         if !file.findings.isEmpty {
             html.element("ul", ["class": file.hasErrors ? "warnings" : nil]) { html in
                 for finding in file.findings {
-                    let sentence = "\(finding.place) \(finding.problem) \(finding.advice)"
+                    let sentence = "\(finding.place) \(finding.problem). \(finding.advice)."
                     html.element("li", sentence.trimmed)
                 }
             }

@@ -99,6 +99,10 @@ struct ChartTests {
         #expect(
             tags.contains { $0.attributes["fill"] == "url(#stripes1)" && $0.attributes["width"] == "800" }
         )
+        // A class with a colour would replace the stripes.
+        #expect(
+            !tags.contains { $0.attributes["fill"] != nil && $0.attributes["class"]?.hasPrefix("c") == true }
+        )
         #expect(tags.contains { $0.name == "pattern" && $0.attributes["id"] == "stripes1" })
     }
 

@@ -23,8 +23,8 @@ struct ColumnChart {
             sum += value
             let isRunning = figures.isRunning && index == figures.labels.count - 1
             html.rectangle(
-                class: "c\(number)\(isRunning ? " running" : "")",
-                fill: number == 0 ? nil : "url(#stripes\(number))",
+                class: Self.style(number, isRunning),
+                fill: Self.fill(number),
                 x: room.start + room.width * 0.1,
                 y: 100 - 100 * Double(sum) / Double(top),
                 width: room.width * 0.8,
@@ -50,10 +50,17 @@ struct ColumnChart {
 
     private func writeKey(_ html: inout HTML, _ index: Int) {
         html.element("svg", ["class": "key", "viewBox": "0 0 24 10", "aria-hidden": "true"]) { html in
-            let fill = index == 0 ? nil : "url(#stripes\(index))"
-            html.rectangle(class: "c\(index)", fill: fill, x: 0, y: 0, width: 24, height: 10)
+            let (style, fill) = (Self.style(index, false), Self.fill(index))
+            html.rectangle(class: style, fill: fill, x: 0, y: 0, width: 24, height: 10)
         }
     }
+
+    /// Returns the class of a part; a striped part has no class of a colour, which would replace its stripes.
+    private static func style(_ part: Int, _ isRunning: Bool) -> String? {
+        part == 0 ? (isRunning ? "c0 running" : "c0") : isRunning ? "running" : nil
+    }
+
+    private static func fill(_ part: Int) -> String? { part == 0 ? nil : "url(#stripes\(part))" }
 }
 
 extension TimeToInstallHistogram {

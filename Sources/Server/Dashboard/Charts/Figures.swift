@@ -40,18 +40,16 @@ extension HTML {
         if let span { element("p", ["class": "note"], DashboardText.compared(with: span)) }
     }
 
-    /// Writes the values of a dimension with their clicks as bars, their matches and a rate.
+    /// Writes the values of a dimension with their clicks as bars, their matches, and the matches per click.
     mutating func panel(
         _ title: String,
         _ groups: [StatisticsReport.Group],
-        headings: [String] = DashboardText.panelHeadings,
-        rate: (Counts) -> Double? = StatisticsBody.matchRate,
         name: (String) -> String = { $0 },
         address: ((String) -> DashboardAddress)? = nil
     ) {
         guard !groups.isEmpty else { return }
         let most = groups.map { $0.counts[.clicks] ?? 0 }.max() ?? 0
-        table(title, [title] + headings, groups) { html, group in
+        table(title, [title] + DashboardText.panelHeadings, groups) { html, group in
             html.element("th", ["scope": "row"]) { html in
                 let text = name(group.name)
                 if let address { html.link(address(group.name), text) } else { html.text(text) }
@@ -62,7 +60,7 @@ extension HTML {
                 html.text(DashboardText.count(clicks))
             }
             html.number(DashboardText.count(group.counts[.matches] ?? 0))
-            html.number(DashboardText.percent(rate(group.counts)))
+            html.number(DashboardText.percent(StatisticsBody.conversionRate(group.counts)))
         }
     }
 

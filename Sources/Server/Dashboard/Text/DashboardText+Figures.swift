@@ -45,7 +45,6 @@ extension DashboardText {
     static let after = "Next"
     static let opens = "Opens, robots included"
     static let funnel = "From click to match"
-    static let campaignPanelHeadings = ["Clicks", "Matches", "Conversion rate"]
     static let launchesOfCampaign = "Launches that this campaign got"
     static let linksOfCampaign = "Links of this campaign, all time"
     static let campaignLinkHeadings = ["Link", "Clicks", "Matches"]

@@ -96,7 +96,9 @@ extension DashboardText {
             ? "expires \(time(end)), in \(ElapsedTime.text(milliseconds: left))" : "expired \(time(end))"
     }
 
+    /// Returns a size; a dash for 0, which is the size of a file that this database does not have.
     static func bytes(_ number: Int64) -> String {
+        guard number > 0 else { return "–" }
         var (value, units) = (Double(number), ["bytes", "KB", "MB", "GB", "TB"][...])
         while value >= 1000, units.count > 1 {
             value /= 1000
