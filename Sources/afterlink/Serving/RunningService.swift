@@ -135,7 +135,8 @@ final class RunningService: Sendable {
     /// Stores where the dashboard is answered, for `afterlink dashboard`; returns a warning if that failed.
     private static func stored(_ url: String, in sessions: any SessionStore) async -> [String] {
         do throws(StoreError) {
-            try await sessions.setDashboard(url)
+            let isNews = url.isEmpty ? try await !sessions.dashboards().isEmpty : true
+            if isNews { try await sessions.setDashboard(url) }
             return []
         } catch {
             return [

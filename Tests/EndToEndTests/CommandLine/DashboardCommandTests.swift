@@ -29,24 +29,33 @@ struct DashboardCommandTests {
         let installation = try Installation()
         let server = try AfterlinkProcess(
             installation,
-            ["--dashboard-host", "stats.example.com", "--dashboard-listen", "off"]
+            [
+                "--dashboard-host", "stats.example.com", "--dashboard-listen", "off", "--trusted-proxy",
+                "127.0.0.1/32",
+            ]
         )
         defer { server.kill() }
         let connection = try server.connect()
         func status(_ path: String, _ host: String) throws -> Int {
-            try connection.call("GET", path, fields: ["Host": host]).status
+            try connection.call("GET", path, fields: ["X-Forwarded-Host": host]).status
         }
         #expect(try status("/sign-in", "stats.example.com") == 200)
         #expect(try status("/healthz", "stats.example.com") == 200)
         #expect(try status("/readyz", "stats.example.com") == 404)
         #expect(try status("/sign-in", "go.example.com") == 404)
         let link = try installation.run(["dashboard"])
-        #expect(link.text.hasPrefix("http://stats.example.com:"), "\(link.text) \(link.errors)")
+        #expect(link.text.hasPrefix("https://stats.example.com/enter/"), "\(link.text) \(link.errors)")
     }
 
     @Test("a host of an app cannot be the dashboard's: the service does not start, and doctor says so")
     func hostOfApp() throws {
         let installation = try Installation()
+        let known = ["AFTERLINK_DASHBOARD_HOST": "go.example.com"]
+        let refused = try installation.run(
+            ["apps", "set", "--link-host", "go.example.com"],
+            environment: known
+        )
+        #expect(refused.status == 1 && refused.errors.contains("go.example.com is the dashboard's host"))
         let changed = try installation.run(["apps", "set", "--link-host", "go.example.com"])
         #expect(changed.status == 0, "\(changed.errors)")
         let output = try installation.run([

@@ -123,7 +123,7 @@ enum OverviewPanel: String, CaseIterable {
         case .figures: ["figure", "value", "earlier"]
         case .series: ["start", "clicks", "launches", "matches"]
         case .campaigns, .links, .sources, .platforms, .osVersions, .browsers:
-            ["name", "clicks", "matches", "match_rate"]
+            ["name", "clicks", "matches", "conversion_rate"]
         case .reasons: ["reason", "launches"]
         }
     }
@@ -150,7 +150,7 @@ enum OverviewPanel: String, CaseIterable {
                 let counts = group.counts
                 return [
                     .text(group.name), .integer(counts[.clicks] ?? 0), .integer(counts[.matches] ?? 0),
-                    .real(StatisticsBody.matchRate(counts)),
+                    .real(StatisticsBody.conversionRate(counts)),
                 ]
             }
         case .reasons:

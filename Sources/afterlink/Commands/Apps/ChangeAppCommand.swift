@@ -13,7 +13,7 @@ enum ChangeAppCommand {
         ],
         options: [AppChoice.option]
             + CommandOption.table(["name NAME": "A new name."]) + AppSettingOptions.all + [.json],
-        settings: CommandDatabase.settings,
+        settings: CommandDatabase.settings + ["dashboard-host"],
         examples: [
             "afterlink apps set --destination shopapp://":
                 "Accept only links into the app from clicks without a key.",
@@ -34,7 +34,8 @@ enum ChangeAppCommand {
         // Report wrong use before anything else.
         var probe = App.Settings(name: "")
         try change(&probe, arguments)
-        let database = try CommandDatabase.open(invocation)
+        let configuration = try ConfigurationReader.read(invocation)
+        let database = try CommandDatabase.open(configuration)
         defer { database.close() }
         let directory = try database.directory()
         let before = try AppChoice.find(arguments.value("app"), in: directory)
@@ -42,6 +43,12 @@ enum ChangeAppCommand {
         try change(&app.settings, arguments)
         try MatchingOptions.check(app.settings)
         let changed = app
+        let dashboard = configuration.dashboardHost.flatMap {
+            LinkHostChange.problem(of: changed.settings, withDashboardAt: $0)
+        }
+        if let dashboard {
+            throw CommandFailure.because(dashboard.message).advising("Nothing was changed.")
+        }
         try await checkHosts(before, changed.settings, directory, database.links)
         try await AppName.translatingConflict(changed.settings.name) {
             try await database.apps.update(changed.id, to: changed.settings, by: .commandLine)
