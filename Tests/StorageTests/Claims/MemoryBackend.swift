@@ -256,6 +256,11 @@ struct MemoryWriter<Rules: StoreRules>: StoreWriter {
     func setUse(ofSession digest: KeyDigest, at now: Timestamp) {}
     func removeSession(_ digest: KeyDigest) {}
     func removeEnded(at now: Timestamp) {}
+    func erase(_ click: ClickRecord, _ claim: ClaimRecord?) -> Bool { false }
+    func erase(_ checks: [CheckID]) -> Int64 { 0 }
+    func insertErased(_ table: String, _ rows: [(high: UInt64, low: UInt64)], at now: Timestamp) {}
+    func add(_ record: ErasureRecord) {}
+    func removeErasures(before time: Timestamp) {}
     func keep(_ findings: DriftDetector.Findings, of scope: Scope, end: Timestamp) {}
     func keep(_ report: CollisionReport, of scope: Scope) {}
 }
