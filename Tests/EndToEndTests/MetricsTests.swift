@@ -58,11 +58,11 @@ struct MetricsTests {
     @Test("each metric is in the operator's guide, and the guide names no other metric")
     func documented() throws {
         let guide = try Repository.text("Sources/afterlink/Afterlink.docc/FaultsAndSettings.md")
-        let named = Set(
-            guide.split(separator: "\n").filter { $0.hasPrefix("| `") }.flatMap { line in
-                line.split(separator: "|").first.map { $0.split(separator: "`") } ?? []
-            }.map(String.init).filter { $0.hasPrefix("afterlink_") || $0.hasPrefix("process_") }
-        )
+        let rows = guide.split(separator: "\n").filter { $0.hasPrefix("| `") }
+        let names: [String] = rows.flatMap { row in
+            row.split(separator: "|").first?.split(separator: "`").map(String.init) ?? []
+        }
+        let named = Set(names.filter { $0.hasPrefix("afterlink_") || $0.hasPrefix("process_") })
         // These exist only with TLS, and after a failure of the store.
         let withTLS = ["handshakes_total", "resumed_handshakes_total", "failed_handshakes_total"]
         let rare = Set((withTLS + ["certificate_expiry_seconds"]).map { "afterlink_tls_\($0)" })

@@ -75,18 +75,18 @@ struct OpeningTests {
     @Test("refuses a newer schema and a changed migration")
     func unknown() throws {
         let newer = try opening([
-            ("0002_more.sql", "CREATE TABLE more (n bigint); -- a comment; with semicolon")
+            ("9999_more.sql", "CREATE TABLE more (n bigint); -- a comment; with semicolon")
         ])
         #expect(try newer.open().isNew)
         #expect(throws: StoreError.self) { try opening().open() }
-        let changed = try opening([("0002_more.sql", "CREATE TABLE more (n int)")])
+        let changed = try opening([("9999_more.sql", "CREATE TABLE more (n int)")])
         let error = #expect(throws: StoreError.self) { try changed.open() }
-        #expect(error?.explanation.contains("0002_more.sql is not the one") == true)
+        #expect(error?.explanation.contains("9999_more.sql is not the one") == true)
     }
 
     @Test("a migration that fails leaves nothing behind")
     func failing() throws {
-        let failing = try opening([("0002_more.sql", "CREATE TABLE more (n bigint); SELECT 1 / 0")])
+        let failing = try opening([("9999_more.sql", "CREATE TABLE more (n bigint); SELECT 1 / 0")])
         #expect(throws: StoreError.self) { try failing.open() }
         #expect(try database.execute("SELECT count(*) FROM pg_tables WHERE tablename = 'more'") == "0")
         #expect(try opening().plan().pending.isEmpty)

@@ -123,14 +123,18 @@ extension ChildProcess {
         process.executableURL = program
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        let (output, errors) = (Pipe(), Pipe())
+        let output = Pipe()
+        // A file, and not a second pipe: a program that fills one pipe would wait while the other one is read.
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try Data().write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
         process.standardOutput = output
-        process.standardError = errors
+        process.standardError = try FileHandle(forWritingTo: file)
         process.standardInput = FileHandle.nullDevice
         try process.run()
         let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
-        let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         process.waitUntilExit()
+        let text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
         let status = process.terminationStatus
         let signed = process.terminationReason == .exit ? status : -status
         return Output(status: signed, standardOutput: bytes, errors: text)

@@ -92,9 +92,9 @@ extension BrowserTab {
 
     /// The hosts of all requests.
     var askedHosts: Set<String> {
-        Set(
-            events("Network.requestWillBeSent").compactMap { $0.url.flatMap { URL(string: $0) } }
-                .filter { $0.scheme == "https" || $0.scheme == "http" }.compactMap { $0.host() }
-        )
+        let urls: [URL] = events("Network.requestWillBeSent").compactMap { event in
+            event.url.flatMap { URL(string: $0) }
+        }
+        return Set(urls.filter { $0.scheme == "https" || $0.scheme == "http" }.compactMap { $0.host() })
     }
 }

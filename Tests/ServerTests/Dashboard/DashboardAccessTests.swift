@@ -1,6 +1,7 @@
 import Attribution
 import HTTPServer
 import Testing
+import Threads
 
 /// Who may see the dashboard, and which requests it refuses.
 @Suite("Access to the dashboard")
@@ -59,10 +60,13 @@ struct DashboardAccessTests {
 
     @Test("after five failures, an address waits, whatever it sends")
     func failures() async {
-        for _ in 1...5 { #expect(await stranger.post("/sign-in", "key=x").status == 403) }
-        let answer = await stranger.post("/sign-in", "key=\(service.keyText(.admin))")
+        let now = MonotonicTime.now()
+        for _ in 1...5 { #expect(await stranger.post("/sign-in", "key=x", at: now).status == 403) }
+        let answer = await stranger.post("/sign-in", "key=\(service.keyText(.admin))", at: now)
         #expect(answer.status == 429 && answer.fieldLines.contains("Retry-After: "))
         #expect(!answer.fieldLines.contains("Set-Cookie"))
+        let later = now.advanced(by: .seconds(12))
+        #expect(await stranger.post("/sign-in", "key=\(service.keyText(.admin))", at: later).status == 303)
     }
 
     @Test("over plain HTTP from another machine, nobody signs in, and https binds the cookie to the host")

@@ -1,5 +1,6 @@
 import Attribution
 import HTTPServer
+import Threads
 
 /// A browser on this machine that uses the dashboard of a service.
 struct DashboardBrowser {
@@ -39,12 +40,14 @@ struct DashboardBrowser {
     func post(
         _ path: String,
         _ body: String,
-        fields: [String: String] = ["Sec-Fetch-Site": "same-origin"]
+        fields: [String: String] = ["Sec-Fetch-Site": "same-origin"],
+        at time: MonotonicTime = .now()
     ) async -> Answer {
         let own = [
             "Host": Self.host, "Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded",
         ]
-        return await service.sendToDashboard(.post, path, fields: own.merging(fields) { $1 }, body: body)
+        let all = own.merging(fields) { $1 }
+        return await service.sendToDashboard(.post, path, fields: all, body: body, at: time)
     }
 
     /// The token of the forms on a page.

@@ -185,7 +185,8 @@ extension TestService {
         _ path: String,
         query: String? = nil,
         fields: [String: String] = [:],
-        body: String = ""
+        body: String = "",
+        at time: MonotonicTime = .now()
     ) async -> Answer {
         await loop.sendToDashboard(
             Request(
@@ -195,7 +196,7 @@ extension TestService {
                 fields: fields.sorted { $0.key < $1.key }.map { FieldLine(name: $0.key, value: $0.value) },
                 body: Array(body.utf8),
                 peer: Self.peer,
-                firstByteAt: .now()
+                firstByteAt: time
             )
         )
     }
