@@ -34,7 +34,7 @@ CREATE TABLE apps (
     minimum_confidence REAL NOT NULL DEFAULT 0.7,
     on_ambiguity TEXT NOT NULL DEFAULT 'noMatch',
     uses_fingerprints INTEGER NOT NULL DEFAULT 1,
-    default_link TEXT,
+    default_link TEXT, fingerprint_window_seconds INTEGER, deterministic_window_seconds INTEGER,
     UNIQUE (id_high, id_low)
 ) STRICT;
 
@@ -507,3 +507,35 @@ CREATE TABLE audit_log (
     after TEXT NOT NULL,
     PRIMARY KEY (id_high, id_low)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE erasures (
+    -- Records of erasures, without anything of what was erased; deleted after three years.
+
+    id_high INTEGER NOT NULL,
+    id_low INTEGER NOT NULL,
+    erased_at INTEGER NOT NULL,
+    app_high INTEGER NOT NULL,
+    app_low INTEGER NOT NULL,
+    -- The kind of value that named the rows: click_id, fingerprint, install_id or address.
+    kind TEXT NOT NULL,
+    -- The key, session or command that asked for it.
+    actor TEXT NOT NULL,
+    -- The numbers of deleted rows by table.
+    clicks INTEGER NOT NULL,
+    click_index INTEGER NOT NULL,
+    click_addresses INTEGER NOT NULL,
+    claims INTEGER NOT NULL,
+    checks INTEGER NOT NULL,
+    learnt_counters INTEGER NOT NULL,
+    PRIMARY KEY (id_high, id_low)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE erased_rows (
+    -- The erased clicks and checks by their random identifiers, so that exports can name them; deleted after three years.
+
+    number INTEGER PRIMARY KEY,
+    table_name TEXT NOT NULL CHECK (table_name IN ('clicks', 'checks')),
+    id INTEGER NOT NULL,
+    id_low INTEGER NOT NULL,
+    erased_at INTEGER NOT NULL
+) STRICT;

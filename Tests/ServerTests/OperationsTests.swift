@@ -257,10 +257,14 @@ private let failure = StoreError(.inputOutput, "for the test")
 
 /// A store whose calls all fail with an input/output error.
 private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore, CheckStore, LinkStore,
-    SessionStore, AuditStore, ExportStore
+    SessionStore, AuditStore, ExportStore, PrivacyStore
 {
     func end(of table: ExportTable, at now: Timestamp) throws(StoreError) -> ExportCursor { throw failure }
     func export(_ query: ExportQuery) throws(StoreError) -> ExportPage { throw failure }
+    func held(_ subject: DataSubject) throws(StoreError) -> HeldData { throw failure }
+    func erase(_ subject: DataSubject, _ record: Erasure) throws(StoreError) -> Erasure { throw failure }
+    func erasures(atMost limit: Int) throws(StoreError) -> [Erasure] { throw failure }
+    func holdings() throws(StoreError) -> [TableHolding] { throw failure }
     func start(_ session: DashboardSession) throws(StoreError) { throw failure }
     func start(_ session: DashboardSession, by link: KeyDigest) throws(StoreError) -> Bool { throw failure }
     func create(_ link: SignInLink) throws(StoreError) { throw failure }

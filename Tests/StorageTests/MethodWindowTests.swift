@@ -68,6 +68,7 @@ struct MethodWindowTests {
     @Test("clicks outside the window are neither candidates nor live clicks", arguments: backends)
     func evidence(backend: Backend) async throws {
         let test = try await TestStore(backend)
+        let database = test.database
         let view = try await test.run { session in
             let address = AddressHashes(exact: 5, near: 6)
             for (fingerprint, minutes) in [(1, 0), (1, 90), (2, 0), (2, 100)] as [(UInt64, Int64)] {
@@ -77,6 +78,7 @@ struct MethodWindowTests {
                 click.evidence.address = address
                 _ = try await session.record(click)
             }
+            try database.catchUp()
             var check = Self.check(MethodWindows(fingerprint: Self.hour), at: Self.later)
             check.set(details: LaunchDetails(address: LaunchAddress(address)))
             return try await session.view(for: check)

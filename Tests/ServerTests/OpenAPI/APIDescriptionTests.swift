@@ -135,7 +135,11 @@ struct APIDescriptionTests {
                 "updated_at", "archived_at",
             ]
         )
-        expect(AppLinkField.self, in: "AppChange", besides: ["id", "created_at"])
+        expect(
+            AppLinkField.self,
+            in: "AppChange",
+            besides: Set(["id", "created_at", "fingerprint_window", "deterministic_window"])
+        )
         for name in LinkField.allCases.map(\.rawValue) {
             #expect(!api.schema("Link")["properties"][name].isNull, "\(name)")
         }

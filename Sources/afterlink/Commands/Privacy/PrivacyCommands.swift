@@ -107,7 +107,9 @@ private enum SubjectOptions {
         }
         guard values.count == 1, let value = values.first else {
             let names = SubjectKind.allCases.map { "--" + option($0) }.joined(separator: ", ")
-            throw CommandFailure.usage("The command needs exactly one value.").advising("Give one of \(names).")
+            throw CommandFailure.usage("The command needs exactly one value.").advising(
+                "Give one of \(names)."
+            )
         }
         let configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
