@@ -69,7 +69,7 @@ public struct CountSum: Sendable {
     /// Returns the events of a value that are not zero.
     public func counts(of value: String = "") -> Counts {
         var counts: Counts = [:]
-        for (name, count) in counts(at: value) where count != 0 {
+        for (name, count) in self.counts(at: value) where count != 0 {
             if let metric = Metric(name: name) { counts[metric] = count }
         }
         return counts
