@@ -72,10 +72,11 @@ struct CounterCompactionTests {
         test.clock.now = first
         try await test.run { session in
             for number in 0..<150 as Range<UInt64> {
-                let link = LinkID(high: number, low: 1)
+                let link = try SampleLink.make(number)
+                try await session.create(link)
                 for copy in 0..<(number < 3 ? 3 : 1) as Range<UInt64> {
                     let click = try NewClick.sample(fingerprint: number * 10 + copy, at: first) { facts in
-                        (facts.link, facts.browser) = (link, Browser(.chrome, version: Int(number)))
+                        (facts.link, facts.browser) = (link.id, Browser(.chrome, version: Int(number)))
                     }
                     _ = try await session.record(click)
                 }

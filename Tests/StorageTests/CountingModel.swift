@@ -21,6 +21,20 @@ struct CountingModel: Sendable {
     private var live: [LiveClick] = []
     private var visit: UInt64 = 0
 
+    /// The links that random clicks are of; the store has them.
+    private var tappedLinks: [Link] = []
+
+    init() {}
+
+    /// Creates a model whose clicks are partly of links, and the links.
+    init(withLinks count: UInt64, by session: TestSession) async throws {
+        for number in 0..<count {
+            let link = try SampleLink.make(number)
+            try await session.create(link)
+            tappedLinks.append(link)
+        }
+    }
+
     /// Records a random click or matches a random check, and counts it.
     ///
     /// Steps must have equal times, or times more than ten minutes apart. A visit's posts are then one click, or too
@@ -48,13 +62,15 @@ struct CountingModel: Sendable {
         if random.next() % 4 > 0 { visit += 1 }
         let (campaign, source, platform) = (random.next() % 4, random.next() % 7, random.next() % 4)
         let isRobot = random.next() % 10 == 0
+        let (place, browser) = (Int(visit % 5), Self.browsers[Int(visit % 3)])
+        let tapped = tappedLinks.indices.contains(place) ? tappedLinks[place].id : nil
         let click = try NewClick.sample(fingerprint: fingerprint, at: now, visit: visit) { facts in
             facts.campaignKey = campaign == 0 ? nil : CampaignKey("c\(campaign)")
             facts.source = SourceToken.allCases[Int(source)]
             facts.platform = Platform.allCases[Int(platform)]
             facts.isRobot = isRobot
-            facts.browser = Self.browsers[Int(visit % 3)]
-            facts.link = visit % 5 < 2 ? LinkID(high: visit % 5, low: 7) : nil
+            facts.browser = browser
+            facts.link = tapped
             facts.window = AttributionWindow(seconds: 10_000) ?? .standard
         }
         switch try await session.record(click) {

@@ -10,7 +10,7 @@ struct StatisticsTests {
         let test = try await TestStore(backend)
         let clock = test.clock
         let (model, reports) = try await test.run { session in
-            var model = CountingModel()
+            var model = try await CountingModel(withLinks: 2, by: session)
             var random = SeededGenerator(seed: seed)
             for _ in 0..<400 {
                 // Advance by nothing, or by more than the ten minutes within which a match retires a visit's clicks.
@@ -75,7 +75,7 @@ struct StatisticsTests {
         let clock = test.clock
         let start = clock.now
         let model = try await test.run { session in
-            var model = CountingModel()
+            var model = try await CountingModel(withLinks: 2, by: session)
             var random = SeededGenerator(seed: 9)
             for _ in 0..<150 {
                 clock.advance(seconds: Int64(20_000 + random.next() % 40_000))
@@ -114,7 +114,7 @@ struct StatisticsTests {
     @Test("totals and series are limited to a value, alone or within a campaign", arguments: backends)
     func slices(backend: Backend) async throws {
         let test = try await TestStore(backend)
-        let link = LinkID(high: 5, low: 6)
+        let link = try SampleLink.make(1)
         let later = TestStore.noon.advanced(byMilliseconds: 60_000)
         func report(_ slice: CountedValue, _ campaign: String? = nil) async throws -> StatisticsReport {
             try await test.run { session in
@@ -124,6 +124,7 @@ struct StatisticsTests {
             }
         }
         try await test.run { session in
+            try await session.create(link)
             for number in 0..<6 as Range<UInt64> {
                 _ = try await session.record(
                     .sample(fingerprint: number) { facts in
@@ -131,7 +132,7 @@ struct StatisticsTests {
                         facts.platform = number % 2 == 0 ? .android : .ios
                         facts.osVersion = "1\(number % 3).0"
                         facts.browser = Browser(.safari, version: number < 2 ? 18 : 26)
-                        facts.link = number == 5 ? link : nil
+                        facts.link = number == 5 ? link.id : nil
                     }
                 )
             }
@@ -141,7 +142,7 @@ struct StatisticsTests {
         #expect(try await report(CountedValue(.platform, "android"), "A").totals == [.clicks: 2])
         #expect(try await report(CountedValue(.osVersion, "11.0")).totals == [.clicks: 2])
         #expect(try await report(CountedValue(.browser, "safari 18")).totals == [.clicks: 2])
-        let tapped = try await report(CountedValue(.link, link.text))
+        let tapped = try await report(CountedValue(.link, link.id.text))
         #expect(tapped.totals == [.clicks: 1, .matches: 1])
         #expect(tapped.series.map(\.counts) == [[.clicks: 1, .matches: 1]])
         #expect(tapped.byCampaign.isEmpty && tapped.bySource.isEmpty && tapped.timeToInstall.total == 0)
