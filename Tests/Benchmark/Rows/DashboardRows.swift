@@ -141,17 +141,22 @@ struct YearOfCounts {
 }
 
 /// The dashboard of a server, with a session.
-final class OpenDashboard: Listener, Sendable {
+final class OpenDashboard: Listener {
     let port: UInt16
     let figures: ProcessFigures
     var isEncrypted: Bool { false }
-    nonisolated(unsafe) let bench: Workbench
+    let bench: Workbench
     private let cookie: String
 
     init(_ server: Server) throws {
         (bench, figures) = (server.bench, server.figures)
         let start = "dashboard at http://127.0.0.1:"
-        let log = server.installation.log
+        var log = ""
+        // The server names the dashboard after the address that its starter waits for.
+        _ = Polling.until {
+            log = server.installation.log
+            return log.contains(start)
+        }
         guard let found = log.firstRange(of: start),
             let port = UInt16(log[found.upperBound...].prefix { $0.isNumber })
         else { throw BenchmarkError("The server names no address of its dashboard.") }
@@ -180,14 +185,14 @@ final class OpenDashboard: Listener, Sendable {
 
     /// Runs `body` while ten browsers load the overview of a year, each every five seconds.
     func reloading<Value>(_ body: () throws -> Value) throws -> Value {
-        let (isOver, failure) = (Mutex(false), Mutex<(any Error)?>(nil))
+        let reloads = Reloads()
         let browsers = try (0..<10).map { _ in try RawClient(port: port) }
         nonisolated(unsafe) let clients = browsers
         let request = "GET /?period=12mo HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nCookie: \(cookie)\r\n\r\n"
         let thread = Thread {
             do {
                 var number = 0
-                while !isOver.withLock({ $0 }) {
+                while !reloads.isOver.withLock({ $0 }) {
                     let client = unsafe clients[number % clients.count]
                     number += 1
                     client.send(request)
@@ -195,13 +200,19 @@ final class OpenDashboard: Listener, Sendable {
                     usleep(500_000)
                 }
             } catch {
-                failure.withLock { $0 = error }
+                reloads.failure.withLock { $0 = error }
             }
         }
         thread.start()
-        defer { isOver.withLock { $0 = true } }
+        defer { reloads.isOver.withLock { $0 = true } }
         let value = try body()
-        if let error = failure.withLock({ $0 }) { throw error }
+        if let error = reloads.failure.withLock({ $0 }) { throw error }
         return value
     }
+}
+
+/// What the thread that reloads a page and its starter share.
+private final class Reloads: Sendable {
+    let isOver = Mutex(false)
+    let failure = Mutex<(any Error)?>(nil)
 }

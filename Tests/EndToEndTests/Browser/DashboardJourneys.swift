@@ -12,13 +12,16 @@ final class DashboardStage: Sendable {
 
     /// Starts the server; `prepare` runs before, and returns further arguments of `afterlink serve`.
     init(_ prepare: (Installation) throws -> [String] = { _ in [] }) throws {
-        installation = try Installation()
+        let installation = try Installation()
+        self.installation = installation
         server = try AfterlinkProcess(
             installation,
             try prepare(installation),
             environment: ["AFTERLINK_DASHBOARD_LISTEN": "127.0.0.1:0"]
         )
         let start = "dashboard at http://"
+        // The server names the dashboard after the address that its starter waits for.
+        _ = Polling.until { installation.log.contains(start) }
         let line = installation.log.split(separator: "\n").first { $0.contains(start) } ?? ""
         let named = line.firstRange(of: start).map { line[$0.upperBound...].prefix { $0 != "\"" } } ?? ""
         address = String(named)

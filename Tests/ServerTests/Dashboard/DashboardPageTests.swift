@@ -174,7 +174,7 @@ struct DashboardPageTests {
 
 extension Answer {
     /// Returns a number in an object of the body, as text.
-    fileprivate func number(_ object: String, _ member: String) -> String? {
+    func number(_ object: String, _ member: String) -> String? {
         guard let start = text.firstRange(of: "\"\(object)\":{"),
             let found = text[start.upperBound...].firstRange(of: "\"\(member)\":")
         else { return nil }
