@@ -34,7 +34,7 @@ CREATE TABLE apps (
     minimum_confidence REAL NOT NULL DEFAULT 0.7,
     on_ambiguity TEXT NOT NULL DEFAULT 'noMatch',
     uses_fingerprints INTEGER NOT NULL DEFAULT 1,
-    default_link TEXT, fingerprint_window_seconds INTEGER, deterministic_window_seconds INTEGER,
+    default_link TEXT, reporting_offset INTEGER NOT NULL DEFAULT 0, fingerprint_window_seconds INTEGER, deterministic_window_seconds INTEGER,
     UNIQUE (id_high, id_low)
 ) STRICT;
 
@@ -482,6 +482,13 @@ CREATE TABLE sign_in_links (
     digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
     expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX top_links
+    -- Finds the most clicked links of a span, as `top_campaigns` finds campaigns. Further numbers of `dimension` are 10
+    -- browser, 11 link, whose id stands in the column `campaign`, and 12 hour of the day. Browsers are stored with their
+    -- version. A further number of `span` is 4, four weeks.
+    ON counts (scope, span, period, count)
+    WHERE metric = 'clicks' AND dimension = 11;
 
 CREATE TABLE dashboard_address (
     -- Where the server of this file answers the dashboard, as it wrote at its last start; no row without a dashboard.

@@ -12,7 +12,8 @@ enum Routes {
         ]
         let audit = ["app", "actor", "action", "since", "until", "limit", "before"]
         let links = ["app", "search", "tag", "campaign", "archived", "limit", "before"]
-        let statistics = ["app", "campaign", "from", "to", "interval", "test"]
+        let statistics =
+            ["app", "campaign", "from", "interval", "offset", "test", "to"] + CountedValue.words.map(\.word)
         let others: [Route] = [
             // Newer clients make these calls. Each response is final, so that the client does not retry.
             Route(.get, "/v1/skan/config", .anyone, ShowSKAdNetworkConfiguration.respond),

@@ -84,11 +84,12 @@ struct CounterCompactionTests {
         }
         func browsers(_ days: Int64) async throws -> [StatisticsReport.Group] {
             test.clock.now = first.advanced(byMilliseconds: days * 86_400_000)
-            try test.store.runRetention()
+            _ = try test.database.runRetention()
             let now = test.clock.now
             let end = first.advanced(byMilliseconds: 28 * 86_400_000)
             let report = try await test.run { session in
-                var query = StatisticsQuery(from: first, to: end, interval: .day)
+                var query = StatisticsQuery()
+                (query.from, query.to) = (first, end)
                 query.groupLimit = 200
                 return try await session.statistics(query, at: now)
             }

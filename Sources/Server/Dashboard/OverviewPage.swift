@@ -146,7 +146,8 @@ extension OverviewPage {
                     name: { slugs[$0] ?? $0 },
                     address: { name in
                         // A campaign has a page; the other names choose the counts of this page.
-                        let page = item == "campaign" ? visit.address.page(OneCampaignPage.path) : visit.address
+                        let page =
+                            item == "campaign" ? visit.address.page(OneCampaignPage.path) : visit.address
                         return page.with(item, name)
                     }
                 )

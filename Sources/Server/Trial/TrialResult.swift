@@ -45,8 +45,6 @@ public struct TrialResult: Sendable {
     public var isMatchedByAnother: Bool { launch?.isMatch == true && !isMatched }
 
     var isExpired: Bool {
-        // The window of the way in which the launch could be recognised may be shorter than the click's.
-        if launch?["reason"] == NoMatchReason.expired.rawValue { return true }
         guard let launchedAt, let expiresAt = click.expiresAt else { return false }
         return expiresAt < launchedAt
     }

@@ -205,7 +205,11 @@ private struct StatisticsReader<Reader: ReportReader> {
         return periods.sorted { $0.key < $1.key }.compactMap { period in
             let counts = period.value.counts()
             guard !counts.isEmpty else { return nil }
-            return StatisticsReport.Period(start: period.key, counts: counts, expected: period.value.expected())
+            return StatisticsReport.Period(
+                start: period.key,
+                counts: counts,
+                expected: period.value.expected()
+            )
         }
     }
 

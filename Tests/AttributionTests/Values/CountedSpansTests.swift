@@ -60,7 +60,7 @@ struct CountedSpansTests {
             (spans.granularity.milliseconds ?? 0) == 0
                 ? 1 : spans.end.milliseconds(since: spans.first) / (spans.granularity.milliseconds ?? 1)
         }
-        #expect(query(24 * 5, 24 * 370).spans.map(count).reduce(0, +) < 40)
+        #expect(query(24 * 5, 24 * 370).spans.map(count).reduce(0, +) <= 12 + 2 * 27)
         #expect(query(24 * 5, nil).spans.map(\.granularity) == [.day, .fourWeeks])
         #expect(query(24 * 28, nil, .hour).spans.map(\.granularity) == [.fourWeeks])
     }

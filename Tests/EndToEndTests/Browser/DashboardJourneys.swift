@@ -203,7 +203,8 @@ struct DashboardJourneys {
             try tab.focus("Sign in")
             try tab.press("Enter", opens: true)
             for page in [
-                "/", "/launches", "/live", "/links", "/campaigns", "/campaigns/one?campaign=SUMMER25", "/matching",
+                "/", "/launches", "/live", "/links", "/campaigns", "/campaigns/one?campaign=SUMMER25",
+                "/matching",
                 "/domains", "/system", "/settings", "/settings/audit", "/settings/held",
                 "/try", "/sign-in",
             ] {

@@ -57,7 +57,8 @@ struct PanelFileTests {
         #expect(
             series.map { $0.dropFirst().joined(separator: "|") }
                 == chart.dropFirst().map {
-                    $0.dropFirst().joined(separator: "|").replacing("–", with: "")
+                    // The file has no expected conversions.
+                    $0.dropFirst().prefix(3).joined(separator: "|").replacing("–", with: "")
                 }
         )
         #expect(try await table("/export/overview.csv?period=day&test=true&panel=campaigns").count == 1)
@@ -90,7 +91,10 @@ struct PanelFileTests {
         )
         let day = service.clock.now.iso8601.prefix(10)
         #expect(page.contains("afterlink stats --from \(day)T00:00:00.000Z --to "))
-        #expect(page.contains("/admin/stats?from=\(day)T00"))
+        #expect(
+            page.contains("/admin/stats?from=\(day)T00"),
+            "\(page.components(separatedBy: "/admin/stats").dropFirst().first?.prefix(80) ?? "")"
+        )
         let found = await browser.get("/launches?outcome=no_match&period=day").text
         #expect(found.contains("/admin/api/checks?from=") && found.contains("outcome=no_match"))
         #expect(found.contains("$AFTERLINK_KEY"))

@@ -44,7 +44,7 @@ struct ReadKeyTests {
             let id =
                 call.path.contains("/apps/")
                 ? service.app.text : call.path.contains("/checks/") ? click : link
-            let path = call.path.replacing("{id}", with: id)
+            let path = call.path.replacing("{id}", with: id).replacing("{file}", with: "clicks.csv")
             for fields in [ofAll, ofOne] {
                 let answer = await service.send(call.method, path, fields: fields)
                 let name = "\(call.method.rawValue) \(call.path): \(answer.text.prefix(200))"

@@ -129,7 +129,7 @@ struct ChartFigures {
     /// Writes a label's place, on which pointer and keyboard find its figures.
     private func writePlace(_ index: Int, to html: inout HTML) {
         let (text, room) = (text(at: index), room(of: index))
-        html.element("g", ["tabindex": "0", "role": "img", "aria-label": text]) { html in
+        html.element("g", ["tabindex": "0", "role": "img"]) { html in
             html.element("title", text)
             html.rectangle(x: room.start, y: 0, width: room.width, height: 100)
         }

@@ -171,7 +171,8 @@ extension OverviewPage {
             [
                 ("app", query.app?.text), ("test", query.isTest ? "true" : nil),
                 ("campaign", query.campaign?.text), ("from", query.from?.iso8601), ("to", query.to?.iso8601),
-                ("interval", query.interval.rawValue), ("offset", query.offset == 0 ? nil : "\(query.offset)"),
+                ("interval", query.interval.rawValue),
+                ("offset", query.offset == 0 ? nil : "\(query.offset)"),
             ] + (slice.map { [$0] } ?? [])
         var words = ["afterlink", "stats"]
         for (name, value) in items {

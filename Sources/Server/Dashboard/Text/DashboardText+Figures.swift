@@ -86,7 +86,7 @@ extension DashboardText {
     ]
     static let noLimit = "none meets it"
     static let backtest =
-        "`afterlink backtest --set minimum_confidence=…` shows what another confidence or window would have changed."
+        "`afterlink backtest --minimum-confidence 0.9` shows what another confidence or window would have changed."
 
     static func answersTitle(_ span: String) -> String { "Launches by answer, \(span)" }
 
