@@ -90,7 +90,7 @@ struct PanelFileTests {
             page.contains(#"href="/export/overview.json?period=day&amp;test=false&amp;panel=campaigns""#)
         )
         let day = service.clock.now.iso8601.prefix(10)
-        #expect(page.contains("afterlink stats --from \(day)T00:00:00.000Z --to "))
+        #expect(page.contains("afterlink stats --from \(day)T00:00:00.000Z --interval hour"))
         #expect(
             page.contains("/admin/stats?from=\(day)T00"),
             "\(page.components(separatedBy: "/admin/stats").dropFirst().first?.prefix(80) ?? "")"

@@ -57,8 +57,8 @@ enum ExportTableCommand {
         let rows = files.map(\.rows).reduce(0, +)
         let text =
             files.isEmpty
-            ? "Nothing is new in \(table.rawValue).\n"
-            : "Wrote \(rows) rows of \(table.rawValue) to \(files.count) files in \(directory).\n"
+            ? "Nothing is new in \(table.rawValue)."
+            : "Wrote \(rows) rows of \(table.rawValue) to \(files.count) files in \(directory)."
         let json = JSONWriter.text { json in
             json.member("rows", Int64(rows))
             json.objects("files", files) { $1.write(to: &$0) }
