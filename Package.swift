@@ -252,8 +252,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Attribution", "Fuzzing", "HTTPServer", "SQLite", "Server", "Storage", "Support", "Threads",
-                "afterlink",
+                "Attribution", "Crypto", "Fuzzing", "HTTPServer", "SQLite", "Server", "Storage", "Support",
+                "Threads", "afterlink",
             ],
             swiftSettings: commonSettings
         ),
