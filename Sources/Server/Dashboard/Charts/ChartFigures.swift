@@ -18,7 +18,7 @@ struct ChartFigures {
     /// Whether the last interval has not ended.
     let isRunning: Bool
 
-    /// Nobody can tell more intervals apart, and their page would be too large for a phone.
+    /// With more intervals, the marks would overlap, and the page would be too large for a phone.
     private static let maximumCount = 92
 
     /// Creates the figures; whole weeks or more are added up if there are too many labels.
