@@ -43,7 +43,7 @@ extension ResponseStream {
 ///
 /// The server writes `Date`, `Content-Length`, `Content-Type`, `X-Content-Type-Options` and `Connection` itself. It
 /// leaves out lines of these names, and of the name `Transfer-Encoding`, in `fields`. It answers HEAD with the length
-/// of `body` but not with `body`. It sends 204 and 304 with neither. A response with a `stream` has no length.
+/// of `body` and without its bytes, and 204 and 304 without both. A response with a `stream` has no length.
 public struct Response {
     public var status: Status
 
