@@ -96,8 +96,8 @@ public final class Service: Sendable {
     /// The time of the start on the monotonic clock, because a wall clock may be set back.
     private let startedAt = MonotonicTime.now()
     let rateLimiters: [RateLimiter?]
-    /// Limits failed sign-ins to the dashboard: five at once, and one more every 12 s.
-    let signInLimiter = RateLimiter(every: 12_000_000_000, burst: 5, countsLoopback: true)
+    /// Limits failed sign-ins to the dashboard: five at once, and then one every minute.
+    let signInLimiter = RateLimiter(every: 60_000_000_000, burst: 5, countsLoopback: true)
     /// What the live pages of this server show.
     let liveFeed = LiveFeed()
     /// The earliest time of the next warning about an unnamed proxy, in nanoseconds of the monotonic clock.

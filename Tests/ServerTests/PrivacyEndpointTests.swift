@@ -46,7 +46,15 @@ struct PrivacyEndpointTests {
         #expect(again.text.contains(#""clicks":[],"claims":[],"checks":[]"#), "\(again.text)")
         let browser = await DashboardBrowser.signedIn(to: service)
         let page = await browser.get("/settings/held").text
-        #expect(page.contains(erased.member("erasure") ?? "none") && page.contains("<td>key_"))
+        #expect(page.contains(erased.member("erasure") ?? "none") && page.contains("<td>key key_"))
+        let audit = await service.send(
+            .get,
+            "/admin/api/audit",
+            query: "action=data.erase",
+            fields: service.bearer(.admin)
+        ).text
+        #expect(audit.contains(erased.member("erasure") ?? "none"))
+        #expect(audit.contains(#""kind":"fingerprint""#) && !audit.contains(hex))
     }
 
     @Test(

@@ -67,7 +67,7 @@ struct PrivacyTests {
             at: TestStore.noon,
             app: AppID(high: 1, low: 1),
             kind: kind,
-            actor: "key_1"
+            actor: .command(user: "ann lee")
         )
     }
 
@@ -118,7 +118,7 @@ struct PrivacyTests {
             )
         }
         #expect(again.0 == 0 && again.1.map(\.counts) == [erasure.counts] && again.2 == .noClick)
-        #expect(again.1.first?.actor == "key_1" && again.1.first?.kind == kind)
+        #expect(again.1.first?.actor == .command(user: "ann lee") && again.1.first?.kind == kind)
     }
 
     @Test("a post that repeats an erased click is a new click", arguments: backends)

@@ -67,22 +67,27 @@ struct StatisticsTests {
 
     @Test(
         "days that begin before those of UTC, and ranges of weeks, have the same sums as plain addition",
-        // On PostgreSQL, partitions for months of days would have to be made first; the reports are the same code.
-        arguments: [Backend.sqlite],
-        [-12, -5, 0, 3, 14] as [Int64]
+        arguments: backends.flatMap { backend in
+            // The sums of PostgreSQL differ in their statements alone, which have no offset.
+            (backend == .sqlite ? [-12, -5, 0, 3, 14] : [3] as [Int64]).map { (backend, $0) }
+        }
     )
     func countsLocalDays(backend: Backend, offset: Int64) async throws {
         let test = try await TestStore(backend)
         let clock = test.clock
         let start = clock.now
-        let model = try await test.run { session in
-            var model = try await CountingModel(withLinks: 2, by: session)
-            var random = SeededGenerator(seed: 9)
-            for _ in 0..<150 {
-                clock.advance(seconds: Int64(20_000 + random.next() % 40_000))
-                try await model.step(session, at: clock.now, &random)
+        var model = try await test.run { session in try await CountingModel(withLinks: 2, by: session) }
+        for seed in 0..<75 as Range<UInt64> {
+            model = try await test.run { [model] session in
+                var (model, random) = (model, SeededGenerator(seed: seed))
+                for _ in 0..<2 {
+                    clock.advance(seconds: Int64(20_000 + random.next() % 40_000))
+                    try await model.step(session, at: clock.now, &random)
+                }
+                return model
             }
-            return model
+            // A server makes the partitions of the next days within minutes, and this clock leaps over them.
+            try test.database.catchUp()
         }
         let now = clock.now
         for (first, last) in [(0, 52), (3, 4), (1, 30), (29, 70), (10, 38)] as [(Int64, Int64)] {

@@ -226,7 +226,7 @@ extension PostgreSQLStore: TestDatabase {
     }
 
     package func catchUp() throws(StoreError) {
-        try run(makeOwnJobs().filter { [.directory, .fold].contains($0.name) })
+        try run(makeOwnJobs().filter { [.directory, .fold, .partitions].contains($0.name) })
     }
 
     private func run(_ jobs: [any Job]) throws(StoreError) { for var job in jobs { try job.runToEnd() } }

@@ -21,6 +21,15 @@ public enum AuditActor: Hashable, Sendable {
         }
     }
 
+    /// Reads a ``text``.
+    public init?(text: String) {
+        let parts = text.split(separator: " ", maxSplits: 1).map(String.init)
+        self.init(kind: parts.first ?? "", name: parts.count > 1 ? parts[1] : "")
+    }
+
+    /// Kind and name, as in `key key_…`; the kind alone without a name.
+    public var text: String { name.isEmpty ? kind : "\(kind) \(name)" }
+
     /// The word for the kind of actor.
     public var kind: String {
         switch self {
@@ -59,6 +68,8 @@ public enum AuditAction: String, CaseIterable, Sendable {
     case signIn = "session.start"
     case signOut = "session.end"
     case endOtherSessions = "session.end_others"
+    /// The subject is the erasure's id; its record has the counts.
+    case erase = "data.erase"
 }
 
 /// A change as the audit log records it.

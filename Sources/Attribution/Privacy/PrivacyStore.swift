@@ -34,8 +34,8 @@ public struct Erasure: Equatable, Sendable {
     public let at: Timestamp
     public let app: AppID
     public let kind: SubjectKind
-    /// The key, session or command that asked for it.
-    public let actor: String
+    /// Who asked for it.
+    public let actor: AuditActor
     public var counts = PrivacyCounts()
     /// Whether the write-ahead log has no former content any more; true for a database without such a file.
     public var isLogCleared = true
@@ -43,7 +43,7 @@ public struct Erasure: Equatable, Sendable {
     /// How long the record is stored: three years in milliseconds.
     public static let keptMilliseconds: Int64 = 3 * 366 * 86_400_000
 
-    public init(id: ErasureID, at: Timestamp, app: AppID, kind: SubjectKind, actor: String) {
+    public init(id: ErasureID, at: Timestamp, app: AppID, kind: SubjectKind, actor: AuditActor) {
         (self.id, self.at, self.app, self.kind, self.actor) = (id, at, app, kind, actor)
     }
 }

@@ -10,8 +10,8 @@ enum HeldPage {
     {
         let privacy = exchange.stores.privacy
         let holdings = try await exchange.store(await privacy.holdings())
-        let erasures = try await exchange.store(await privacy.erasures(atMost: maximumErasures))
-        let directory = exchange.directory
+        let all = try await exchange.store(await privacy.erasures(atMost: maximumErasures))
+        let (erasures, directory) = (all.filter { exchange.maySee($0.app) }, exchange.directory)
         let page = DashboardPage(title: DashboardText.held) { html in
             html.table(DashboardText.heldNow, DashboardText.heldHeadings, holdings) { html, holding in
                 html.element("th", ["scope": "row"], holding.table)
@@ -19,16 +19,18 @@ enum HeldPage {
                 html.number(DashboardText.count(holding.count) + (isMore ? "+" : ""))
                 html.element("td", holding.oldest.map { DashboardText.time($0) } ?? "–")
             }
-            html.element("h2", DashboardText.erase)
-            html.paragraph(DashboardText.eraseExplained)
-            writeForm(directory, visit, to: &html)
+            if visit.mayChange {
+                html.element("h2", DashboardText.erase)
+                html.paragraph(DashboardText.eraseExplained)
+                writeForm(directory, visit, to: &html)
+            }
             guard !erasures.isEmpty else { return html.paragraph(DashboardText.noErasures) }
             html.table(DashboardText.erasures, DashboardText.erasureHeadings, erasures) { html, erasure in
                 html.element("th", ["scope": "row"], erasure.id.text)
                 html.element("td", DashboardText.time(erasure.at))
                 html.element("td", directory.app(erasure.app)?.settings.name ?? erasure.app.text)
                 html.element("td", DashboardText.words(erasure.kind.rawValue))
-                html.element("td", erasure.actor)
+                html.element("td", erasure.actor.text)
                 html.number(DashboardText.count(erasure.counts.clicks))
                 html.number(DashboardText.count(erasure.counts.checks))
             }
@@ -72,8 +74,7 @@ enum HeldPage {
             }
             return page.response(visit: visit)
         }
-        let actor = visit.session.key.map { "session of \($0.text)" } ?? "session"
-        let erasure = try await PrivacyEndpoints.erase(subject, by: actor, exchange)
+        let erasure = try await PrivacyEndpoints.erase(subject, exchange)
         let page = DashboardPage(title: DashboardText.erased) { html in
             html.paragraph(DashboardText.recordedAs(erasure))
             write(erasure.counts, to: &html)

@@ -22,19 +22,16 @@ enum PrivacyEndpoints {
             let held = try await exchange.store(await exchange.stores.privacy.held(subject))
             return Response(.ok, json: PrivacyBody.json(dryRun: held, of: subject))
         }
-        let actor = exchange.key.map { $0.id.text } ?? "unknown"
-        return Response(.ok, json: PrivacyBody.json(try await erase(subject, by: actor, exchange)))
+        return Response(.ok, json: PrivacyBody.json(try await erase(subject, exchange)))
     }
 
-    static func erase(_ subject: DataSubject, by actor: String, _ exchange: Exchange) async throws(APIError)
-        -> Erasure
-    {
+    static func erase(_ subject: DataSubject, _ exchange: Exchange) async throws(APIError) -> Erasure {
         let record = Erasure(
             id: ErasureID(at: exchange.now, random: exchange.service.random),
             at: exchange.now,
             app: subject.app,
             kind: subject.kind,
-            actor: actor
+            actor: exchange.actor
         )
         return try await exchange.store(await exchange.stores.privacy.erase(subject, record))
     }

@@ -60,7 +60,7 @@ extension AuditAction {
     /// Whether the action is a change even if no field differs.
     fileprivate var isAlwaysNoted: Bool {
         switch self {
-        case .resetModel, .rotateServerKey, .signIn, .signOut, .endOtherSessions: true
+        case .resetModel, .rotateServerKey, .signIn, .signOut, .endOtherSessions, .erase: true
         default: false
         }
     }

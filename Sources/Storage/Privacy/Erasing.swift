@@ -88,7 +88,11 @@ extension WriteTransaction {
             try writer.removeCounter(sum.number, sum.key.family, of: sum.scope)
             record.counts.sums += 1
         }
-        if slice.isLast { try writer.finishErasure(of: slice.clicks) }
+        if slice.isLast {
+            try writer.finishErasure(of: slice.clicks)
+            let kind = AuditFields([(name: "kind", texts: [record.kind.rawValue])])
+            try note(AuditedChange(.erase, app: record.app, of: record.id.text, to: kind), by: record.actor)
+        }
         try writer.add(ErasureRecord(record))
         memory.totals.removeLive(ended)
         return .erased(record.counts)
@@ -124,7 +128,7 @@ public struct ErasureRecord: Record, Equatable, Sendable {
         row.put("app_high", erasure.app.high)
         row.put("app_low", erasure.app.low)
         row.put("kind", erasure.kind)
-        row.put("actor", erasure.actor)
+        row.put("actor", erasure.actor.text)
         row.put("clicks", counts.clicks)
         row.put("click_index", counts.hashes)
         row.put("click_addresses", counts.addresses)
@@ -137,8 +141,10 @@ public struct ErasureRecord: Record, Equatable, Sendable {
         let id = ErasureID(high: row.get("id_high"), low: row.get("id_low"))
         let at: Timestamp = row.get("erased_at")
         let app = AppID(high: row.get("app_high"), low: row.get("app_low"))
-        guard let kind: SubjectKind = row.get("kind") else { return nil }
-        var erasure = Erasure(id: id, at: at, app: app, kind: kind, actor: row.get("actor"))
+        guard let kind: SubjectKind = row.get("kind"), let actor = AuditActor(text: row.get("actor")) else {
+            return nil
+        }
+        var erasure = Erasure(id: id, at: at, app: app, kind: kind, actor: actor)
         erasure.counts.clicks = row.get("clicks")
         erasure.counts.hashes = row.get("click_index")
         erasure.counts.addresses = row.get("click_addresses")

@@ -89,7 +89,7 @@ struct ReadKeyTests {
         }
         for path in [
             "/admin/stats", "/admin/api/apps", "/admin/api/links", "/admin/api/checks", "/admin/api/audit",
-            "/metrics",
+            "/metrics", "/admin/api/export/clicks.csv", "/admin/api/export/links.ndjson",
         ] {
             let answer = await service.send(.get, path, fields: ofOne)
             #expect(answer.status == 200, "\(path)")
@@ -118,7 +118,14 @@ struct ReadKeyTests {
             whole.text.split(separator: "\"").first { $0.hasPrefix("/launches/chk_") }.map(String.init)
         )
         let browser = await DashboardBrowser.signedIn(to: service, with: service.keyText(.read))
-        for path in ["/", "/launches", "/settings", "/settings/audit"] {
+        let erased = #"{"app":"\#(other.app.text)","fingerprint":"\#(String(repeating: "e", count: 64))"}"#
+        let erasure = await service.admin(.post, "/erase", erased)
+        #expect(erasure.status == 200 && (await admin.get("/settings/held").text).contains("Zebra"))
+        for path in [
+            "/", "/launches", "/live", "/links", "/campaigns", "/matching", "/domains", "/system", "/try",
+            "/settings",
+            "/settings/audit", "/settings/held",
+        ] {
             let page = await browser.get(path)
             #expect(page.status == 200, "\(path): \(page.text)")
             for text in [other.app.text, "Zebra", other.key.text] {

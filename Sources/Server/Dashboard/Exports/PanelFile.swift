@@ -121,7 +121,7 @@ enum OverviewPanel: String, CaseIterable {
     var columns: [String] {
         switch self {
         case .figures: ["figure", "value", "earlier"]
-        case .series: ["start", "clicks", "launches", "matches"]
+        case .series: ["start", "clicks", "launches", "matches", "expected_conversions", "spread"]
         case .campaigns, .links, .sources, .platforms, .osVersions, .browsers:
             ["name", "clicks", "matches", "conversion_rate"]
         case .reasons: ["reason", "launches"]
@@ -139,11 +139,14 @@ enum OverviewPanel: String, CaseIterable {
         case .series:
             let chart = OverviewPage.chart(report, filter)
             return chart.labels.indices.map { index in
-                [.text(chart.labels[index])]
-                    + ["clicks", "launches", "matches"].map { name in
-                        let line = chart.series.first { $0.name.lowercased() == name }
-                        return line?.values[index].map { .integer($0) } ?? .none
-                    }
+                let counts = ["clicks", "launches", "matches"].map { name in
+                    let line = chart.series.first { $0.name.lowercased() == name }
+                    return line?.values[index].map { ExportValue.integer($0) } ?? .none
+                }
+                let expected = chart.expected.isEmpty ? nil : chart.expected[index]
+                return [.text(chart.labels[index])] + counts + [
+                    .real(expected?.count), .real(expected?.spread),
+                ]
             }
         case .campaigns, .links, .sources, .platforms, .osVersions, .browsers:
             return (groups(of: report)?.groups ?? []).map { group in

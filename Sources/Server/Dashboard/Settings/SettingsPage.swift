@@ -31,7 +31,11 @@ enum SettingsPage {
         let settings = exchange.onlyApp == nil ? exchange.service.settings.shown : []
         return .page(
             DashboardPage(title: DashboardText.settings) { html in
-                html.element("p") { $0.link(DashboardAddress("/settings/audit"), DashboardText.auditLog) }
+                html.element("p") { html in
+                    html.link(DashboardAddress("/settings/audit"), DashboardText.auditLog)
+                    html.text(" ")
+                    html.link(DashboardAddress("/settings/held"), DashboardText.held)
+                }
                 writeApps(directory.apps, visit, to: &html)
                 writeKeys(keys, directory, visit, at: now, to: &html)
                 writeSessions(sessions, directory, visit, to: &html)

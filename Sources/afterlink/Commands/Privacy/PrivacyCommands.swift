@@ -1,5 +1,4 @@
 internal import Attribution
-internal import Glibc
 internal import JSON
 internal import Server
 
@@ -67,7 +66,7 @@ enum EraseCommand {
             at: now,
             app: subject.app,
             kind: subject.kind,
-            actor: "command of user \(geteuid())"
+            actor: .commandLine
         )
         let erasure = try await database.privacy.erase(subject, record)
         let text = table(erasure.counts) + "The erasure is recorded as \(erasure.id.text)."
