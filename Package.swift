@@ -2,16 +2,21 @@
 import PackageDescription
 
 /// The settings of every Swift target, tests included.
-let commonSettings: [SwiftSetting] = [
+let checkedSettings: [SwiftSetting] = [
     .strictMemorySafety(),
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    // Specialises a module's generic code for the types of other modules: a request passes through five.
-    .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
+
+/// The settings of targets that other targets import.
+let commonSettings: [SwiftSetting] =
+    checkedSettings + [
+        // Specialises a module's generic code for the types of other modules: a request passes through five.
+        .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))
+    ]
 
 /// The settings of targets that compute much, which are optimised in debug builds too.
 ///
@@ -21,7 +26,7 @@ let optimizedInDebug: [SwiftSetting] = commonSettings + [.unsafeFlags(["-O"], .w
 
 /// The settings of the program's own target, whose commands run once: a small binary is worth more than their speed.
 let optimizedForSize: [SwiftSetting] =
-    commonSettings + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+    checkedSettings + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 let package = Package(
     name: "afterlink",

@@ -35,6 +35,17 @@ struct CountingModel: Sendable {
         }
     }
 
+    /// Returns the model after two steps, 5 to 17 hours apart.
+    func stepped(_ session: TestSession, _ clock: TestClock, seed: UInt64) async throws -> Self {
+        var model = self
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<2 {
+            clock.advance(seconds: Int64(20_000 + random.next() % 40_000))
+            try await model.step(session, at: clock.now, &random)
+        }
+        return model
+    }
+
     /// Records a random click or matches a random check, and counts it.
     ///
     /// Steps must have equal times, or times more than ten minutes apart. A visit's posts are then one click, or too

@@ -78,14 +78,8 @@ struct StatisticsTests {
         let start = clock.now
         var model = try await test.run { session in try await CountingModel(withLinks: 2, by: session) }
         for seed in 0..<75 as Range<UInt64> {
-            model = try await test.run { [model] session in
-                var (model, random) = (model, SeededGenerator(seed: seed))
-                for _ in 0..<2 {
-                    clock.advance(seconds: Int64(20_000 + random.next() % 40_000))
-                    try await model.step(session, at: clock.now, &random)
-                }
-                return model
-            }
+            let before = model
+            model = try await test.run { session in try await before.stepped(session, clock, seed: seed) }
             // A server makes the partitions of the next days within minutes, and this clock leaps over them.
             try test.database.catchUp()
         }
