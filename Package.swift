@@ -136,10 +136,11 @@ let package = Package(
                 "PostgreSQLStorage", "QRCodes", "SQLiteStorage", "Server", "Storage", "Threads",
             ],
             swiftSettings: optimizedForSize,
-            // Folds functions with the same machine code whose addresses nobody compares.
+            // Folds functions with the same machine code whose addresses nobody compares, and exports no symbols: each
+            // would have a name and a relocation in the file, and its code would stay although nothing calls it.
             linkerSettings: [
                 .unsafeFlags(
-                    ["-Xlinker", "--icf=safe"],
+                    ["-Xlinker", "--icf=safe", "-Xlinker", "--no-export-dynamic"],
                     .when(platforms: [.linux], configuration: .release)
                 )
             ]
