@@ -41,6 +41,12 @@ public struct PostgreSQLMove {
         let connection = try StoreError.translating { () throws(PostgreSQLError) in
             try opening.connect(timeLimit: timeLimit)
         }
+        guard try !opening.form(connection).isCitus else {
+            throw StoreError(
+                .incompatible,
+                "rows cannot be moved to \(configuration.name), which Citus distributes; name a database without it"
+            )
+        }
         return try PostgreSQLMove(
             configuration: configuration,
             connection: connection,
