@@ -24,7 +24,9 @@ package final class PostgreSQLPlace: TestPlace {
     }
 
     /// Creates a database for a test whose clock starts at a time, as soon as few enough other tests have one.
-    package static func make(_ backend: Backend, at start: Timestamp) async throws -> PostgreSQLPlace {
+    package static func make(_ backend: Backend = .postgreSQL, at start: Timestamp) async throws
+        -> PostgreSQLPlace
+    {
         let permit = await PlacePermit.take()
         // The call waits for the server, so it must not block the threads that run all tests.
         return try await onLoop { try PostgreSQLPlace(backend, permit, at: start) }

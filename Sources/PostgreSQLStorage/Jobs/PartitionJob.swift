@@ -201,15 +201,17 @@ extension BlockingConnection {
             let limit = slot == RowHome.longSlot ? Self.longClicksAtOnce : Self.clicksOfDayAtOnce
             let clicks = try deleteClicks(Parameters(time, limit, slot, kind))
             guard let last = clicks.map(\.expiresAt.milliseconds).max() else { return false }
+            let isByBucket = try isCitus()
             for (statement, key) in Self.references {
                 let keys = clicks.flatMap { click in key(click).map { (click, $0) } }
                 // Without Citus, one statement deletes the rows of all buckets.
-                for (bucket, keys) in try isCitus() ? Dictionary(grouping: keys) { $0.1 & 63 } : [0: keys] {
+                let groups = isByBucket ? Dictionary(grouping: keys, by: { $0.1 & 63 }) : [0: keys]
+                for (bucket, keys) in groups {
                     let times = keys.map(\.0.facts.clickedAt.milliseconds)
                     let (scopes, numbers) = (keys.map(\.0.scope.number), keys.map(\.0.number))
                     var parameters = Parameters(scopes, keys.map(\.1), times, numbers, slot)
-                    if try isCitus() { parameters.append(Int64(bucket)) }
-                    try execute(isCitus() ? statement.ofBucket : statement.plain, parameters)
+                    if isByBucket { parameters.append(Int64(bucket)) }
+                    try execute(isByBucket ? statement.ofBucket : statement.plain, parameters)
                 }
             }
             try execute(PartitionJob.setDeleted, last)

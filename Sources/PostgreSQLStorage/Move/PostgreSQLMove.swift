@@ -243,8 +243,8 @@ extension PostgreSQLMove {
         FROM \(rowsWith: MovedEntry.columns)
         """
     )
-    private static let insertAddresses = PreparedStatement(RowChange.address.text)
-    private static let insertChecks = PreparedStatement(RowChange.check.text)
+    private static let insertAddresses = PreparedStatement(RowChange.address.text(isByBucket: false))
+    private static let insertChecks = PreparedStatement(RowChange.check.text(isByBucket: false))
 
     private func moveTables() throws(StoreError) {
         guard try position(of: .tables) == 0 else { return }

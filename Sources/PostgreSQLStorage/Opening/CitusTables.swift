@@ -1,4 +1,5 @@
 #if PostgreSQL
+internal import Attribution
 internal import PostgreSQL
 internal import Storage
 

@@ -90,7 +90,8 @@ struct DatabaseOpening: Sendable {
             if hasApplied, migration.number == migrations.first?.number { isNew = true }
         }
         // Another server may have applied others meanwhile.
-        guard try pending.isEmpty || inspect(connection).pending(of: migrations).isEmpty else {
+        let missing = pending.isEmpty ? pending : try inspect(connection).pending(of: migrations)
+        guard missing.isEmpty else {
             throw StoreError(.incompatible, "the migrations of \(configuration.name) were not recorded")
         }
         try CitusTables(connection: connection, name: configuration.name).distribute()

@@ -70,7 +70,7 @@ final class WriteBatch {
     private static let maximumStatements = 64
     private static let maximumLinkIDs = 20_000
 
-    init(_ connection: WriterConnection, _ slots: SlotTable, isByBucket: Bool) {
+    init(_ connection: WriterConnection, _ slots: SlotTable, isByBucket: Bool = false) {
         (self.connection, self.slots, self.isByBucket) = (connection, slots, isByBucket)
     }
 
