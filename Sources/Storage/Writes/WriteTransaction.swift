@@ -203,6 +203,8 @@ struct TransactionMemory {
     var newestCheck: Int64 = 0
     /// The first half of the newest entry's identifier in the audit log.
     var newestAudit: UInt64 = 0
+    /// The newest number of an erased row.
+    var newestErased: Int64 = 0
 
     init(admitsNames: Bool) { totals = BatchTotals(admitsNames: admitsNames) }
 
@@ -301,8 +303,10 @@ public final class WriteTransaction<Writer: StoreWriter> {
         guard let saved else { return }
         // Numbers are not used again, because one of them may be the reason for the failure.
         let (newestClick, newestCheck) = (memory.newestClick, memory.newestCheck)
+        let newestErased = memory.newestErased
         memory = saved
         (memory.newestClick, memory.newestCheck) = (newestClick, newestCheck)
+        memory.newestErased = newestErased
     }
 
     /// Returns the scope of an app; nil for an app that does not exist.

@@ -268,7 +268,7 @@ struct MemoryWriter<Rules: StoreRules>: StoreWriter {
     func deleteAudit(before id: AuditID, atMost limit: Int64) -> Int64 { 0 }
     func erase(_ click: ClickRecord, _ claim: ClaimRecord?) -> Bool { false }
     func erase(_ checks: [CheckID]) -> Int64 { 0 }
-    func insertErased(_ table: String, _ rows: [(high: UInt64, low: UInt64)], at now: Timestamp) {}
+    func insert(_ rows: [ErasedRecord]) {}
     func add(_ record: ErasureRecord) {}
     func removeErasures(before time: Timestamp) {}
     func keep(_ findings: DriftDetector.Findings, of scope: Scope, end: Timestamp) {}
