@@ -195,21 +195,19 @@ struct EvidenceTests {
     @Test("a claim retires its visitor's other clicks among many strangers' clicks", arguments: backends)
     func retiresAmongStrangers(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.durability = .relaxed }
-        let last = try await test.run { session in
-            func tap(_ second: Int64) async throws -> ClickID {
-                var tap = try click(Self.here, at: TestStore.noon.advanced(byMilliseconds: second * 1000))
-                tap.visit = hash(4711)
-                return try await session.record(tap).click.id
-            }
-            // Posts within ten seconds would be one click.
-            for second in [0, 20, 40] as [Int64] { _ = try await tap(second) }
-            for number in 0..<4200 as Range<UInt64> {
-                let moment = TestStore.noon.advanced(byMilliseconds: 60_000 + Int64(number) * 10)
-                let stranger = AddressHashes(exact: 1000 + number, near: 1000 + number % 50)
-                _ = try await session.record(click(stranger, at: moment))
-            }
-            return try await tap(120)
+        @Sendable func tap(_ second: Int64, _ session: TestSession) async throws -> ClickID {
+            var tap = try click(Self.here, at: TestStore.noon.advanced(byMilliseconds: second * 1000))
+            tap.visit = hash(4711)
+            return try await session.record(tap).click.id
         }
+        // Posts within ten seconds would be one click.
+        for second in [0, 20, 40] as [Int64] { _ = try await test.run { try await tap(second, $0) } }
+        try await test.runInBatches(4200) { session, number in
+            let moment = TestStore.noon.advanced(byMilliseconds: 60_000 + Int64(number) * 10)
+            let stranger = AddressHashes(exact: 1000 + number, near: 1000 + number % 50)
+            _ = try await session.record(click(stranger, at: moment))
+        }
+        let last = try await test.run { try await tap(120, $0) }
         var named = check(Self.here, at: TestStore.noon.advanced(byMilliseconds: 180_000))
         named.ladder = MatchingLadder([.signedToken(last)], fingerprints: [hash(1)])
         let launch = named

@@ -280,6 +280,18 @@ extension TestStore {
         }
     }
 
+    /// Runs `body` `count` times, 500 times at once: more writes might wait longer for a commit than their time limit.
+    func runInBatches(
+        _ count: Int,
+        _ body: @escaping @Sendable (TestSession, UInt64) async throws -> Void
+    ) async throws {
+        for first in stride(from: 0, to: count, by: 500) {
+            _ = try await runConcurrently(min(500, count - first)) { session, number in
+                try await body(session, UInt64(first) + number)
+            }
+        }
+    }
+
     private func runOnLoop<Result: Sendable>(
         _ numbers: [UInt64],
         _ body: @escaping @Sendable (TestSession, UInt64) async throws -> Result

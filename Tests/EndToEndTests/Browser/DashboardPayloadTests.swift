@@ -31,7 +31,11 @@ struct DashboardPayloadTests {
             "", "<", "&quot;>", "/*", "\"", "'", "\">", "'>", "</td>", "</title>", "</textarea>", "</script>",
             "-->",
         ]
-        return bodies.flatMap { body in starts.map { $0 + body } }
+        // All combinations take half a minute, so short runs try each body behind two of the beginnings.
+        return bodies.enumerated().flatMap { number, body in
+            let chosen = isLong ? starts : [0, 6].map { starts[(number + $0) % starts.count] }
+            return chosen.map { $0 + body }
+        }
     }()
 
     /// Stores every text in the fields that strangers fill.
@@ -111,7 +115,7 @@ struct DashboardPayloadTests {
         let stage = try DashboardStage()
         try storeClicks(stage)
         let stored = 3 * Self.texts.count + (try storeLinks(stage))
-        #expect(stored >= 7_000, "\(stored)")
+        #expect(stored >= (isLong ? 7_000 : 1_000), "\(stored)")
         let tab = try stage.tab()
         try tab.open("http://localhost" + stage.signInPath())
         try tab.focus("Sign in")

@@ -1,4 +1,5 @@
 import Attribution
+import Foundation
 import Support
 import TestDatabases
 import Testing
@@ -104,9 +105,13 @@ struct ClaimInterleaving {
 
 @Suite("Overlapping checks")
 struct ClaimInterleavingTests {
+    /// The number of interleavings on each database; each takes a new database.
+    private static let count: UInt64 =
+        ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 8 : 100
+
     @Test(
         "overlapping checks keep the contract of claims with two processes on one database",
-        arguments: 1...24 as ClosedRange<UInt64>,
+        arguments: 1...count,
         backends
     )
     func inProcesses(seed: UInt64, backend: Backend) async throws {

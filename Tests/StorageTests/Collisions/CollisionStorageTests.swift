@@ -84,12 +84,8 @@ struct CollisionStorageTests {
     @Test("a count in slices includes every click, and reports its progress")
     func slices() async throws {
         let test = try await TestStore()
-        try await test.run { session in
-            for number in 0..<5000 {
-                _ = try await session.record(
-                    click(UInt64(number % 700), visitor: UInt64(number), at: Int64(number % 90))
-                )
-            }
+        try await test.runInBatches(5000) { session, number in
+            _ = try await session.record(click(number % 700, visitor: number, at: Int64(number % 90)))
         }
         let shown = ReportedProgress()
         let (app, now) = (test.app, test.clock.now)
@@ -289,7 +285,7 @@ struct CollisionStorageTests {
         arguments: [MatchPolicy.Rule.probability, .newest]
     )
     func simulated(rule: MatchPolicy.Rule) async throws {
-        var world = Worlds.turkey(1500)
+        var world = Worlds.turkey(700)
         world.days = 2
         let events = TraceGenerator.events(of: world, seed: 17)
         let test = try await TestStore {
