@@ -52,12 +52,15 @@ struct MatchingPageTests {
     @Test("a comparison is requested by a form, and each of its cells leads to the command that sets it")
     func comparison() async throws {
         let key = try #require(ServerKey(bytes: Array(repeating: 7, count: ServerKey.byteCount)))
-        let service = try await TestService(App.Settings(name: "<b>Shop's")) { configuration in
-            configuration.hasBackgroundWork = true
-            configuration.replays = ReplaySettings(grace: 60_000) { _ in
-                FingerprintReconstruction(keys: [key], data: .embedded, localization: .unknown)
+        let service = try await TestService(
+            App.Settings(name: "<b>Shop's"),
+            configureStore: { configuration in
+                configuration.hasBackgroundWork = true
+                configuration.replays = ReplaySettings(grace: 60_000) { _ in
+                    FingerprintReconstruction(keys: [key], data: .embedded, localization: .unknown)
+                }
             }
-        }
+        )
         let browser = await DashboardBrowser.signedIn(to: service)
         await service.click()
         service.clock.advance(seconds: 7200)

@@ -94,14 +94,21 @@ enum LivePage {
         html.element("figure") { html in
             html.element("figcaption") { html in
                 for (index, name) in names.enumerated() {
-                    html.element("span", ["class": "k k\(index)"], name)
+                    html.element("span", ["class": "k"]) { html in
+                        html.element("svg", ["class": "key", "viewBox": "0 0 24 10", "aria-hidden": "true"]) {
+                            $0.rectangle(class: "c\(index)", x: 0, y: 0, width: 24, height: 10)
+                        }
+                        html.text(name)
+                    }
                 }
             }
             html.element(
                 "svg",
-                ["viewBox": "0 0 720 100", "role": "img", "class": "chart", "id": "live-chart"]
-            ) {
-                html in
+                [
+                    "viewBox": "0 0 720 100", "preserveAspectRatio": "none", "role": "img",
+                    "class": "chart", "id": "live-chart",
+                ]
+            ) { html in
                 html.element("title", DashboardText.perMinute)
                 for (minute, counts) in minutes.enumerated() {
                     for (index, count) in [counts.clicks, counts.launches, counts.matches].enumerated() {
