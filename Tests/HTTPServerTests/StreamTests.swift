@@ -192,6 +192,7 @@ struct StreamTests {
             during: { server in
                 let client = try RawClient(port: server.server.port, receiveBufferByteCount: 32 * 1024)
                 client.send(Self.get)
+                #expect(await Polling.eventually { server.server.statistics.sentBytes > 0 })
                 #expect(await Polling.eventually { server.server.statistics.openConnections == 0 })
                 #expect(ended.withLock(\.self) == 1)
                 client.close()

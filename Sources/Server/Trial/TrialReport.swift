@@ -156,7 +156,13 @@ extension TrialResult {
         if reading.isRobot {
             sentences.append("The agent is that of a known robot, whose clicks are never matched.")
         }
-        if isExpired { sentences.append("The launch came after the click's attribution window.") }
+        if isAfterWindow { sentences.append("The launch came after the click's attribution window.") }
+        if isAfterWindowOfMethod {
+            sentences.append(
+                "The click's window had not ended, but the app's window for this method had: see --fingerprint-window and"
+                    + " --deterministic-window of `afterlink apps set`."
+            )
+        }
         guard reading.hit == nil, !reading.made.isEmpty else { return sentences }
         let differences = reading.differences
         guard !differences.isEmpty else {

@@ -44,14 +44,21 @@ public struct TrialResult: Sendable {
     /// Whether the launch got another live click with the same fingerprint.
     public var isMatchedByAnother: Bool { launch?.isMatch == true && !isMatched }
 
-    var isExpired: Bool {
+    /// Whether the launch came after the click's window.
+    var isAfterWindow: Bool {
         guard let launchedAt, let expiresAt = click.expiresAt else { return false }
         return expiresAt < launchedAt
     }
 
+    /// Whether the launch came within the click's window, and after the window that the app has for the method.
+    ///
+    /// Only the server knows an app's windows, so its reason decides; it is given to test keys.
+    var isAfterWindowOfMethod: Bool { launchedAt != nil && !isAfterWindow && launch?["reason"] == "expired" }
+
     /// Whether the launch should get the click, judged by the values of both.
     public var isMatchExpected: Bool {
-        !reading.isRobot && !isExpired && (reading.hit != nil || token == .brought)
+        !reading.isRobot && !isAfterWindow && !isAfterWindowOfMethod
+            && (reading.hit != nil || token == .brought)
     }
 
     /// Whether the trial ended as the values of click and launch predict.

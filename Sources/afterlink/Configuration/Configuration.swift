@@ -43,11 +43,12 @@ package struct Configuration: Sendable {
     /// The time in which a caller without an install id may get an answer again, in seconds.
     package var replayGrace: Int64 = 60
     /// The time from the end of a click's window to its deletion, in seconds.
-    package var retention: Int64 = 604_800
+    package var retention = Configuration.standardRetention
     /// The time for which entries of the audit log are stored, in seconds: 400 days.
     package var auditRetention: Int64 = 34_560_000
-    /// The same for records of checks, and for clicks that launches have consumed; nil for ``retention``.
+    /// The time from a check to the deletion of its record, in seconds; nil for ``retention``.
     package var retentionChecks: Int64?
+    /// The same as ``retention`` for clicks that launches have consumed; nil for ``usedRetentionOfMatches``.
     package var retentionMatches: Int64?
 
     /// Files that replace built-in tables and pages; see ``TableFiles``.
@@ -85,6 +86,19 @@ package struct Configuration: Sendable {
     package var acceptsClock = false
 
     package init() {}
+
+    private static let standardRetention: Int64 = 604_800
+    private static let standardRetentionOfMatches: Int64 = 90 * 86_400
+
+    /// The time from the end of a consumed click's window to its deletion, in seconds.
+    ///
+    /// Who sets ``retention`` sets it for these clicks too, so that 0 stores nothing for longer than its window. A
+    /// PostgreSQL database drops the clicks of a day together; with a longer time for a few, it would delete all others
+    /// row by row.
+    package var usedRetentionOfMatches: Int64 {
+        if let retentionMatches { return retentionMatches }
+        return isOnServer || retention != Self.standardRetention ? retention : Self.standardRetentionOfMatches
+    }
 
     /// Whether the database is a PostgreSQL server, and not a file.
     package var isOnServer: Bool { DatabaseURL.scheme(of: database) != nil }

@@ -127,7 +127,7 @@ extension Setting {
         optional(
             "retention-matches",
             .seconds(0...315_360_000),
-            default: "as --retention",
+            default: "7776000; as --retention with PostgreSQL, or if that is set",
             into: \.retentionMatches
         )
         .saying(

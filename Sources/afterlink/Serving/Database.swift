@@ -123,7 +123,7 @@ extension StoreConfiguration {
         retentionSeconds = given.retention
         auditRetentionSeconds = given.auditRetention
         checkRetentionSeconds = given.retentionChecks
-        matchRetentionSeconds = given.retentionMatches
+        matchRetentionSeconds = given.usedRetentionOfMatches
         standardWindow = given.attributionWindow
         durability = given.durability
         queueLimit = given.queueLimit

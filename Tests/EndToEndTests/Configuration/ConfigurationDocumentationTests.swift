@@ -40,6 +40,7 @@ struct ConfigurationDocumentationTests {
         let standard = Configuration()
         let window = ElapsedTime.text(milliseconds: standard.attributionWindow.seconds * 1000)
         let retention = ElapsedTime.text(milliseconds: standard.retention * 1000)
+        let matches = ElapsedTime.text(milliseconds: standard.usedRetentionOfMatches * 1000)
         let idle = standard.timeouts.idle.components.seconds
         let sentences = [
             ("API", "the grace (\(standard.replayGrace) s by default)"),
@@ -50,6 +51,8 @@ struct ConfigurationDocumentationTests {
             ("ManyServers", "keepalive_requests \(standard.limits.requestsPerConnection);"),
             ("InstallAndProxies", "`--shutdown-grace` (\(standard.shutdownGrace) s,"),
             ("KeysAndBackups", "the end of its window (\(retention) by default)"),
+            ("KeysAndBackups", "`--retention-matches` after it: by default \(matches)"),
+            ("FaultsAndSettings", "that led to a launch stays \(matches)"),
         ]
         for (article, sentence) in sentences {
             let text = try Repository.text("Sources/afterlink/Afterlink.docc/\(article).md")

@@ -27,6 +27,15 @@ struct ConfigurationTests {
         try #require(throws: CommandFailure.self) { _ = try read(flags, environment, file: file) }
     }
 
+    @Test("matched clicks stay 90 days, or as long as others if that is set or days are dropped whole")
+    func retentionOfMatches() throws {
+        #expect(try read().usedRetentionOfMatches == 7_776_000)
+        #expect(try read(["--retention", "0"]).usedRetentionOfMatches == 0)
+        #expect(try read(["--retention-checks", "5"]).usedRetentionOfMatches == 7_776_000)
+        #expect(try read(["--retention", "0", "--retention-matches", "9"]).usedRetentionOfMatches == 9)
+        #expect(try read(["--database", "postgres://user@host/db"]).usedRetentionOfMatches == 604_800)
+    }
+
     @Test("without settings, the service listens on loopback and stores everything in ./afterlink.db")
     func defaults() throws {
         let configuration = try read()

@@ -81,7 +81,12 @@ struct TrialResultTests {
         let expired = try result("", { _ in noMatch("expired") }, launchedAt: late)
         #expect(expired.isAsExpected && expired.explanation.joined().contains("attribution window"))
         let inTime = Timestamp(milliseconds: 1_767_312_000_000)
-        #expect(try !result("", { _ in noMatch("expired") }, launchedAt: inTime).isAsExpected)
+        let byMethod = try result("", { _ in noMatch("expired") }, launchedAt: inTime)
+        #expect(byMethod.isAsExpected)
+        #expect(byMethod.explanation.joined().contains("--fingerprint-window"))
+        #expect(try !result("", { _ in noMatch("no_click") }, launchedAt: inTime).isAsExpected)
+        // Without a test clock there is no delay after which a window could end.
+        #expect(try !result { _ in noMatch("expired") }.isAsExpected)
     }
 
     @Test("a missing fingerprint of a browser without a model is reported; a token finds the click")

@@ -89,7 +89,8 @@ struct ClaimingTests {
         try other.execute("BEGIN")
         try other.execute("UPDATE clicks SET claimed_at = 1, method = 'fingerprint'")
         let claim = servers[1].queue(.claim(.sample(of: click)))
-        let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        let waiting =
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
         #expect(try Polling.until { try database.number(waiting) == 1 })
         try other.execute("ROLLBACK")
         #expect(claim()?.claimed?.isClaimed == true)
