@@ -138,7 +138,8 @@ struct PolicyGridTests {
         arguments: backends
     )
     func freeSpace(backend: Backend) async throws {
-        let free = try await TestStore(backend).database.health.freeBytes
+        let test = try await TestStore(backend)
+        let free = try await test.run { [database = test.database] _ in database.health.freeBytes }
         #expect(backend == .sqlite ? free.map { $0 > 0 } == true : free == nil)
     }
 }

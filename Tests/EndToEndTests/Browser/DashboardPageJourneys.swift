@@ -193,7 +193,7 @@ private struct AccessibilityTree {
 
     /// The roles of elements that a person must be able to tell apart by name.
     private static let named: Set = [
-        "navigation", "search", "form", "textbox", "searchbox", "combobox", "checkbox", "radio", "Date",
+        "navigation", "search", "textbox", "searchbox", "combobox", "checkbox", "radio", "Date",
         "spinbutton", "button", "link", "img", "image", "table", "dialog",
     ]
 

@@ -11,7 +11,7 @@ struct ContrastTests {
         let tags = PageMarkup(await browser.get("/").text).tags
         let path = try #require(tags.first { $0.attributes["rel"] == "stylesheet" }?.attributes["href"])
         let style = await browser.get(path).text
-        schemes = style.split(separator: ":root {").dropFirst().map { block in
+        schemes = style.split(separator: ":root {").filter { $0.contains("--ink") }.map { block in
             let colors = block.prefix { $0 != "}" }.split(separator: "--").dropFirst()
                 .map { $0.split(whereSeparator: { ": ;\n".contains($0) }).map(String.init) }
             return Dictionary(colors.filter { $0.count > 1 }.map { ($0[0], $0[1]) }) { first, _ in first }
