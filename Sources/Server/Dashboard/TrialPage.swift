@@ -144,6 +144,8 @@ extension TrialPage {
         _ chosen: (app: App, profile: String),
         to html: inout HTML
     ) {
+        // The trial's click and launch are rows of the app.
+        guard visit.mayChange else { return html.paragraph(DashboardText.mayNotChange) }
         html.element("form", ["method": "post", "action": "/try", "class": "filters"]) { html in
             html.formToken(of: visit)
             let apps = directory.apps.map { ($0.id.text, $0.settings.name) }

@@ -57,12 +57,10 @@ struct PanelFileTests {
         #expect(
             series.map { $0.dropFirst().joined(separator: "|") }
                 == chart.dropFirst().map {
-                    // The page writes the expected conversions and their spread into one cell.
-                    let cells = $0.dropFirst().flatMap { $0.components(separatedBy: " ± ") }
-                    return (cells + (cells.count < 5 ? [""] : [])).joined(separator: "|").replacing(
-                        "–",
-                        with: ""
-                    )
+                    // The page writes the expected conversions and their spread into one cell, without a spread of 0.
+                    var cells = $0.dropFirst().flatMap { $0.components(separatedBy: " ± ") }
+                    if cells.count < 5 { cells.append(cells.last == "–" ? "–" : "0.0") }
+                    return cells.map { $0 == "–" ? "" : $0 }.joined(separator: "|")
                 }
         )
         #expect(try await table("/export/overview.csv?period=day&test=true&panel=campaigns").count == 1)
