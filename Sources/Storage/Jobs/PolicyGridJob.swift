@@ -32,6 +32,8 @@ public struct PolicyGridJob<Reader: ReportReader>: Job {
     private var waiting: [App] = []
     /// Whether a comparison of all apps is under way, so that its end is stored.
     private var isDaily = false
+    /// Whether the app's comparison began after it was requested; a later request needs another one.
+    private var answersRequest = false
     private var collection: EventCollection?
     private var replay: GridReplay?
 
@@ -62,7 +64,7 @@ public struct PolicyGridJob<Reader: ReportReader>: Job {
             throw error
         }
         waiting.removeLast()
-        context.state.gridRequests.withLock { _ = $0.remove(app.id) }
+        if answersRequest { context.state.gridRequests.withLock { _ = $0.remove(app.id) } }
         guard waiting.isEmpty else { return .more }
         let before = try context.read { reader throws(Reader.Failure) in
             try reader.storedProgress(of: name.rawValue)
@@ -104,7 +106,10 @@ public struct PolicyGridJob<Reader: ReportReader>: Job {
             if isMore { self.replay = replay } else { try keep(replay.grid, of: app.id, at: now) }
             return isMore
         }
-        if collection == nil { collection = try makeCollection(of: app, settings, at: now) }
+        if collection == nil {
+            answersRequest = context.state.gridRequests.withLock { $0.contains(app.id) }
+            collection = try makeCollection(of: app, settings, at: now)
+        }
         guard var collection else { return false }
         self.collection = nil
         let isMore = try context.read { reader throws(Reader.Failure) in try collection.read(reader) }
