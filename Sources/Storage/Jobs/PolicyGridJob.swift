@@ -170,8 +170,13 @@ struct EventCollection {
     /// Whether the events are all from which the app's model learnt.
     var isWhole = false
 
-    /// The length of a piece in milliseconds: short, so that a read of a busy database is short.
-    private static let pieceMilliseconds: Int64 = 900_000
+    private var length = minimumLength
+
+    /// The shortest and the longest piece, in milliseconds: short in busy times, so that each read is short.
+    private static let minimumLength: Int64 = 900_000
+    private static let maximumLength: Int64 = 21_600_000
+    /// A piece with fewer events is followed by one of twice its length.
+    private static let fewEvents = 500
 
     init(of scope: Scope, _ remaking: FingerprintReconstruction, limit: Int, at now: Timestamp) {
         (self.scope, self.limit) = (scope, limit)
@@ -183,7 +188,7 @@ struct EventCollection {
 
     /// Reads the piece before the last one; returns false after the oldest.
     mutating func read<Reader: HistoryRows>(_ reader: Reader) throws(Reader.Failure) -> Bool {
-        let start = end.advanced(byMilliseconds: -Self.pieceMilliseconds)
+        let start = end.advanced(byMilliseconds: -length)
         // The numbers before the first one of a time are all smaller.
         let (after, through) = (RowIdentifier.first(at: start) - 1, RowIdentifier.first(at: end) - 1)
         let room = limit - count + 1
@@ -195,9 +200,16 @@ struct EventCollection {
             piece.append(.launch(reconstruction.launch(check.facts)))
         }
         guard piece.count < room else {
+            // The newer part of a long piece may still have room.
+            guard length == Self.minimumLength else {
+                length = Self.minimumLength
+                return true
+            }
             (isLimited, isWhole) = (true, false)
             return false
         }
+        length =
+            piece.count < Self.fewEvents ? min(2 * length, Self.maximumLength) : Self.minimumLength
         count += piece.count
         if !piece.isEmpty { pieces.append(piece) }
         end = start
