@@ -163,8 +163,9 @@ public protocol StoreWriter: ErasureWriter {
     func noteSettled(at now: Timestamp) throws(Failure)
     /// Stores the findings of an evaluation of match rates.
     func keep(_ findings: DriftDetector.Findings, of scope: Scope, end: Timestamp) throws(Failure)
-    /// Stores a report in place of the scope's last one.
-    func keep(_ report: CollisionReport, of scope: Scope) throws(Failure)
+    /// Stores the figures of a report in place of the scope's last one.
+    func keep(_ figures: [(name: String, value: Double)], as report: FigureReport, of scope: Scope)
+        throws(Failure)
 }
 
 /// The values that the writing thread keeps in memory from transaction to transaction.

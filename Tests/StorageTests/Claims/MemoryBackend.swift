@@ -272,7 +272,7 @@ struct MemoryWriter<Rules: StoreRules>: StoreWriter {
     func add(_ record: ErasureRecord) {}
     func removeErasures(before time: Timestamp) {}
     func keep(_ findings: DriftDetector.Findings, of scope: Scope, end: Timestamp) {}
-    func keep(_ report: CollisionReport, of scope: Scope) {}
+    func keep(_ figures: [(name: String, value: Double)], as report: FigureReport, of scope: Scope) {}
 }
 
 /// The transactions of one process; all processes together have one open transaction at a time.
