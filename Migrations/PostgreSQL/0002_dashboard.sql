@@ -110,3 +110,12 @@ CREATE TABLE erased_rows (
 -- The longest windows of an app by method; NULL for the clicks' own windows. Rows of clicks keep those.
 ALTER TABLE apps ADD COLUMN fingerprint_window_seconds bigint;
 ALTER TABLE apps ADD COLUMN deterministic_window_seconds bigint;
+
+CREATE TABLE buckets (
+    -- The buckets of the large tables. Statements that read every bucket join this table, which Citus distributes like
+    -- the large ones: so each shard answers for its own buckets.
+
+    b smallint PRIMARY KEY
+);
+INSERT INTO buckets SELECT generate_series(0, 63);
+ANALYZE buckets;

@@ -19,6 +19,8 @@ public struct PostgreSQLConfiguration: Sendable {
     package var migrations: [(name: String, text: String)] = EmbeddedMigrations.files
     /// The address of the servers; see ``settings``.
     let address: PostgreSQLAddress
+    /// Whether Citus distributes the large tables; known after the database was opened.
+    var isCitus = false
     let password: @Sendable () throws(StoreError) -> String?
     private let hosts = HostNames()
     /// What all connections of a store know of failovers.

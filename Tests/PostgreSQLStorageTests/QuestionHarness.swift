@@ -35,7 +35,7 @@ final class QuestionHarness: @unchecked Sendable {
             connection: DatabaseOpening(configuration(database.socketURL)).open().connection
         )
         slots = SlotTable([:])
-        var settings = try configuration(url ?? database.socketURL).settings.forLoop
+        var settings = try configuration(url ?? database.socketURL).settings.forLoop()
         // Tests decide themselves how long statements wait.
         settings.session = settings.session.map {
             $0.name.hasSuffix("timeout") ? PostgreSQLSettings.SessionSetting($0.name, "0") : $0

@@ -8,10 +8,15 @@ extension PostgreSQLCluster {
     /// Each row is a line, with `|` between its columns. The call blocks until the server has answered.
     @discardableResult
     public func execute(_ sql: String, in database: String = "postgres") throws -> String {
-        let words = "host='\(folder.path)' port=\(port) user=\(Self.user) dbname=\(database)"
+        try Self.execute(sql, on: "host='\(folder.path)' port=\(port) user=\(Self.user) dbname=\(database)")
+    }
+
+    /// Executes SQL on a connection with the given words of libpq, as ``execute(_:in:)`` does.
+    @discardableResult
+    static func execute(_ sql: String, on words: String, settings: String = "") throws -> String {
         // libpq copies the text, and the connection ends with this call. It is nil only if there is no memory, which
         // libpq's functions accept.
-        let connection = unsafe PQconnectdb(words + " options='-c client_min_messages=error'")
+        let connection = unsafe PQconnectdb(words + " options='-c client_min_messages=error\(settings)'")
         defer { unsafe PQfinish(connection) }
         guard unsafe PQstatus(connection) == CONNECTION_OK, unsafe PQsendQuery(connection, sql) == 1 else {
             throw unsafe Self.failure(of: connection, sql)

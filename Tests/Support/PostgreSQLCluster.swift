@@ -200,8 +200,15 @@ extension PostgreSQLCluster {
     }
 }
 
+/// A database of one test, to which a store connects by a URL.
+public protocol SQLTestDatabase: Sendable {
+    var socketURL: String { get }
+    @discardableResult
+    func execute(_ sql: String) throws -> String
+}
+
 /// A database of one test, which is deleted with this value.
-public final class PostgreSQLTestDatabase: Sendable {
+public final class PostgreSQLTestDatabase: SQLTestDatabase {
     public let cluster: PostgreSQLCluster
     public let name: String
 

@@ -9,6 +9,8 @@ package enum Backend: String, CaseIterable, Sendable {
     case sqlite = "sqlite"
     #if PostgreSQL
     case postgreSQL = "postgresql"
+    /// The cluster that `AFTERLINK_TEST_CITUS` names.
+    case citus = "citus"
     #endif
 
     /// The kinds that this machine can run.
@@ -23,6 +25,7 @@ package enum Backend: String, CaseIterable, Sendable {
             let missing = PostgreSQLPlace.start()
             if let missing { print("The tests do not run over PostgreSQL: \(missing).") }
             return missing == nil
+        case .citus: return CitusCluster.address != nil
         #endif
         }
     }
@@ -43,7 +46,7 @@ package enum Backend: String, CaseIterable, Sendable {
         switch self {
         case .sqlite: try SQLitePlace()
         #if PostgreSQL
-        case .postgreSQL: try await PostgreSQLPlace.make(at: start)
+        case .postgreSQL, .citus: try await PostgreSQLPlace.make(self, at: start)
         #endif
         }
     }
@@ -53,7 +56,7 @@ package enum Backend: String, CaseIterable, Sendable {
         switch self {
         case .sqlite: true
         #if PostgreSQL
-        case .postgreSQL: false
+        case .postgreSQL, .citus: false
         #endif
         }
     }

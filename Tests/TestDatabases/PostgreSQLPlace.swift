@@ -6,25 +6,30 @@ package import Support
 internal import Synchronization
 internal import Testing
 
-/// A database of a PostgreSQL server that all tests of a process share.
+/// A database of a PostgreSQL server, or of a Citus cluster, that all tests of a process share.
 package final class PostgreSQLPlace: TestPlace {
-    package var backend: Backend { .postgreSQL }
-    private let database: PostgreSQLTestDatabase
+    package let backend: Backend
+    private let database: any SQLTestDatabase
     private let permit: PlacePermit
     private let wasOpened = Mutex(false)
 
     package var isFreshCopy: Bool { wasOpened.withLock { !$0 } }
 
-    private init(_ permit: PlacePermit, at start: Timestamp) throws {
-        self.permit = permit
-        database = try Self.cluster.get().makeDatabase(at: start.milliseconds)
+    private init(_ backend: Backend, _ permit: PlacePermit, at start: Timestamp) throws {
+        (self.backend, self.permit) = (backend, permit)
+        database =
+            backend == .citus
+            ? try CitusTemplates.makeDatabase(at: start)
+            : try Self.cluster.get().makeDatabase(at: start.milliseconds)
     }
 
     /// Creates a database for a test whose clock starts at a time, as soon as few enough other tests have one.
-    package static func make(at start: Timestamp) async throws -> PostgreSQLPlace {
+    package static func make(_ backend: Backend = .postgreSQL, at start: Timestamp) async throws
+        -> PostgreSQLPlace
+    {
         let permit = await PlacePermit.take()
         // The call waits for the server, so it must not block the threads that run all tests.
-        return try await onLoop { try PostgreSQLPlace(permit, at: start) }
+        return try await onLoop { try PostgreSQLPlace(backend, permit, at: start) }
     }
 
     /// Starts the server if this machine has its programs; if not, returns what is missing.
@@ -41,20 +46,18 @@ package final class PostgreSQLPlace: TestPlace {
     /// A template has all tables, and the partitions of the first days of its tests, and no others: a server plans each
     /// statement of a new connection for all partitions.
     private static let cluster = Result {
-        try TestCluster { template, time in
-            let configuration = try settings(
-                of: template,
-                StoreConfiguration(clock: .fixed(Timestamp(milliseconds: time)))
-            )
-            let store = try PostgreSQLStore.open(configuration)
-            store.stop(within: 60_000)
-            // A test's store must be the first store of its database, so what the template's jobs noted is
-            // deleted.
-            try template.execute("DELETE FROM jobs")
-        }
+        try TestCluster { template, time in try fill(template, at: Timestamp(milliseconds: time)) }
     }
 
-    private static func settings(of database: PostgreSQLTestDatabase, _ store: StoreConfiguration)
+    fileprivate static func fill(_ template: any SQLTestDatabase, at time: Timestamp) throws {
+        let configuration = try settings(of: template, StoreConfiguration(clock: .fixed(time)))
+        let store = try PostgreSQLStore.open(configuration)
+        store.stop(within: 60_000)
+        // A test's store must be the first store of its database, so what the template's jobs noted is deleted.
+        try template.execute("DELETE FROM jobs")
+    }
+
+    private static func settings(of database: any SQLTestDatabase, _ store: StoreConfiguration)
         throws(StoreError) -> PostgreSQLConfiguration
     {
         try PostgreSQLConfiguration(
@@ -176,6 +179,11 @@ package final class PostgreSQLPlace: TestPlace {
     @discardableResult
     package func execute(_ sql: String) throws -> String { try database.execute(sql) }
 
+    /// Executes SQL on each node of a Citus cluster, and returns the rows of all.
+    package func executeEverywhere(_ sql: String) throws -> [String] {
+        try (database as? CitusTestDatabase)?.executeEverywhere(sql) ?? [database.execute(sql)]
+    }
+
     package func verify(at now: Timestamp) throws(StoreError) -> VerificationReport {
         try PostgreSQLVerification.run(
             Self.settings(of: database, StoreConfiguration(clock: .fixed(now)))
@@ -191,6 +199,25 @@ package final class PostgreSQLPlace: TestPlace {
             isTest: false,
             remaking: FingerprintReconstruction(keys: keys, data: .embedded, localization: .unknown)
         )
+    }
+}
+
+/// The templates of tests on Citus, as those of ``TestCluster``.
+private enum CitusTemplates {
+    private static let cluster = Result { try CitusCluster() }
+    private static let templates = Mutex<[Timestamp: CitusTestDatabase]>([:])
+
+    static func makeDatabase(at time: Timestamp) throws -> CitusTestDatabase {
+        let cluster = try cluster.get()
+        let template = try templates.withLock { templates in
+            if let known = templates[time] { return known }
+            let template = try CitusTestDatabase(in: cluster)
+            try PostgreSQLPlace.fill(template, at: time)
+            try template.close()
+            templates[time] = template
+            return template
+        }
+        return try CitusTestDatabase(copying: template)
     }
 }
 

@@ -15,6 +15,8 @@ enum QuestionKind: Hashable {
 /// A question as an element of a statement: its parts in the order of the names in ``QuestionStatements``.
 struct QuestionElement {
     let kind: QuestionKind
+    /// The bucket of the rows that the question reads; nil if their table has none.
+    let bucket: Int64?
     private let numbers: [Int64]
     private let text: String?
 
@@ -26,7 +28,7 @@ struct QuestionElement {
         switch question {
         case .install(let hash, let scope): self.init(.install, scope, hash)
         case .home(let number):
-            self.init(.home(slot: known(number)), [number, RowHome(of: number).slot])
+            self.init(.home(slot: known(number)), [number, RowHome(of: number).slot], bucket: number)
         case .key(let hash, let scope): self.init(.key, scope, hash)
         case .moreOfKey(let hash, let scope, let moment):
             self.init(.moreOfKey, scope, hash, [moment.milliseconds])
@@ -43,10 +45,12 @@ struct QuestionElement {
             let (moment, destination) = (query.at.milliseconds, Int64(bitPattern: query.destination.url))
             self.init(.newestClicks, query.scope, query.key, [moment, destination, Int64(count)])
         case .around(let near, let scope, let moment):
-            self.init(.around, [scope.number, Int64(bitPattern: near), moment.milliseconds])
+            let near = Int64(bitPattern: near)
+            self.init(.around, [scope.number, near, moment.milliseconds], bucket: near)
         case .countAround(let address, let scope, let moment, let first):
             let (exact, near) = (Int64(bitPattern: address.exact), Int64(bitPattern: address.near))
-            self.init(.countAround, [scope.number, near, moment.milliseconds, exact, first.milliseconds])
+            let numbers = [scope.number, near, moment.milliseconds, exact, first.milliseconds]
+            self.init(.countAround, numbers, bucket: near)
         case .liveClicks(let scope, let second):
             self.init(.liveClicks, [scope.number, second, LiveClicks.hour(ofSecond: second)])
         case .learnt(let family, let key, let scope):
@@ -61,23 +65,27 @@ struct QuestionElement {
         }
     }
 
-    private init(_ kind: QuestionKind, _ numbers: [Int64], _ text: String? = nil) {
-        (self.kind, self.numbers, self.text) = (kind, numbers, text)
+    /// The lowest bits of `bucket` are the bucket.
+    private init(_ kind: QuestionKind, _ numbers: [Int64], _ text: String? = nil, bucket: Int64? = nil) {
+        (self.kind, self.numbers, self.text, self.bucket) = (kind, numbers, text, bucket.map { $0 & 63 })
     }
 
     private init(_ kind: QuestionKind, _ scope: Scope, _ hash: KeyedHash, _ further: [Int64] = []) {
         let (index, rest) = (Int64(bitPattern: hash.index), Int64(bitPattern: hash.rest))
-        self.init(kind, [scope.number, index, rest] + further)
+        self.init(kind, [scope.number, index, rest] + further, bucket: index)
     }
 
-    /// Returns the parameters of a statement: an array for each part of its elements, and the texts last.
-    static func parameters(_ elements: [QuestionElement]) -> Parameters {
+    /// Returns the parameters of a statement: an array for each part of its elements, and the texts after them.
+    ///
+    /// With `isByBucket`, all elements have one bucket, which is the last parameter.
+    static func parameters(_ elements: [QuestionElement], isByBucket: Bool) -> Parameters {
         var parameters = Parameters()
         for part in elements.first?.numbers.indices ?? 0..<0 {
             parameters.append(elements.map { $0.numbers[part] })
         }
         let texts = elements.compactMap(\.text)
         if !texts.isEmpty { parameters.append(texts) }
+        if isByBucket, let bucket = elements.first?.bucket { parameters.append(bucket) }
         return parameters
     }
 }

@@ -10,13 +10,15 @@ internal import Storage
 /// with an order and a limit of its own: one query of all slots would sort all rows of a large key.
 struct QuestionStatements {
     let slots: [Int64]
+    /// Whether the questions of each bucket have a statement, whose last parameter is the bucket.
+    let isByBucket: Bool
     private(set) var made: [QuestionKind: PreparedStatement] = [:]
 
-    init(_ slots: [Int64]) { self.slots = slots }
+    init(_ slots: [Int64], isByBucket: Bool) { (self.slots, self.isByBucket) = (slots, isByBucket) }
 
     mutating func statement(_ kind: QuestionKind) -> PreparedStatement {
         if let statement = made[kind] { return statement }
-        let statement = PreparedStatement(Self.text(kind, slots))
+        let statement = PreparedStatement(Self.text(kind, slots, isByBucket: isByBucket))
         made[kind] = statement
         return statement
     }
@@ -25,24 +27,33 @@ struct QuestionStatements {
     /// window has ended must not delay all checks.
     private static let maximumSearched = 4096
 
-    static func text(_ kind: QuestionKind, _ slots: [Int64]) -> SQLText {
-        switch kind {
+    static func text(_ kind: QuestionKind, _ slots: [Int64], isByBucket: Bool = false) -> SQLText {
+        /// The bucket of a hash, or of a click's number; `count` is the number of parameters before it.
+        func bucket(_ hash: StaticString, _ count: Int) -> SQLText {
+            isByBucket ? "$\(count + 1)" : "(\(hash) & 63)"
+        }
+        return switch kind {
         case .install:
             """
             SELECT k.n, i.click FROM \(elements(["scope", "hash", "rest"]))
-            JOIN installs i ON i.b = \(bucket("k.hash")) AND i.scope = k.scope
+            JOIN installs i ON i.b = \(bucket("k.hash", 3)) AND i.scope = k.scope
             AND i.install = k.hash AND i.install_rest = k.rest
             """
-        case .home(let slot): home(slot)
-        case .openClick(let slot): openClick(slot)
-        case .key: ofKeys(each(slots, newestOfKey))
-        case .moreOfKey: ofKeys(each(slots, liveOfKey), ["at"])
+        case .home(let slot): home(slot, bucket("k.id", 2))
+        case .openClick(let slot): openClick(slot, bucket("k.hash", 6))
+        case .key: ofKeys(each(slots) { newestOfKey($0, bucket("k.hash", 3)) })
+        case .moreOfKey: ofKeys(each(slots) { liveOfKey($0, bucket("k.hash", 4)) }, ["at"])
         case .openClicks:
-            ofKeys("SELECT \(IndexRecord.columns) FROM (\(each(slots, openOfKey))) r \(newestFirst)")
+            ofKeys(
+                """
+                SELECT \(IndexRecord.columns) FROM (\(each(slots) { openOfKey($0, bucket("k.hash", 3)) })) r
+                \(newestFirst)
+                """
+            )
         case .newestClicks:
             ofKeys(
                 """
-                SELECT click FROM (\(each(slots) { "(\(searched($0)))" })) r
+                SELECT click FROM (\(each(slots) { "(\(searched($0, bucket("k.hash", 6))))" })) r
                 WHERE closed_at IS NULL AND expires_at >= k.at AND destination = k.destination
                 \(newestFirst) LIMIT k.most
                 """,
@@ -51,13 +62,13 @@ struct QuestionStatements {
         case .around:
             """
             SELECT k.n, f.* FROM \(elements(["scope", "near", "at"]))
-            CROSS JOIN LATERAL (\(around(slots, atMost: AddressSelection.maximumRead))) f
+            CROSS JOIN LATERAL (\(around(slots, bucket("k.near", 3), atMost: AddressSelection.maximumRead))) f
             """
         case .countAround:
             """
             SELECT k.n, count(*) AS near, count(*) FILTER (WHERE exact_address = k.exact) AS exact,
             min(clicked_at) AS oldest FROM \(elements(["scope", "near", "at", "exact", "first"]))
-            CROSS JOIN LATERAL (\(around(slots, atMost: AddressClickCount.Builder.maximumRead))) f
+            CROSS JOIN LATERAL (\(around(slots, bucket("k.near", 5), atMost: AddressClickCount.Builder.maximumRead))) f
             WHERE clicked_at >= k.first GROUP BY k.n
             """
         case .liveClicks:
@@ -109,20 +120,21 @@ struct QuestionStatements {
 
 /// Clicks by their numbers, and rows of keys and networks.
 extension QuestionStatements {
-    private static func home(_ slot: Int64?) -> SQLText {
+    /// The links join last, because Citus does not distribute them.
+    private static func home(_ slot: Int64?, _ bucket: SQLText) -> SQLText {
         """
-        SELECT k.n, l.id_high AS link_high, l.id_low AS link_low, (c.claimed_at IS NOT NULL)::int4 AS is_claimed,
-        \(ClickRecord.columns, of: "c"), \(ClaimRecord.columnsOfClicks) FROM \(elements(["id", "slot"]))
-        JOIN clicks c ON c.slot = \(constant(slot)) AND c.b = \(bucket("k.id")) AND c.id = k.id
-        LEFT JOIN links l ON l.number = c.link
+        WITH c AS MATERIALIZED (SELECT k.n, c.* FROM \(elements(["id", "slot"]))
+        JOIN clicks c ON c.slot = \(constant(slot)) AND c.b = \(bucket) AND c.id = k.id)
+        SELECT c.n, l.id_high AS link_high, l.id_low AS link_low, (c.claimed_at IS NOT NULL)::int4 AS is_claimed,
+        \(ClickRecord.columns, of: "c"), \(ClaimRecord.columnsOfClicks) FROM c LEFT JOIN links l ON l.number = c.link
         """
     }
 
-    private static func openClick(_ slot: Int64?) -> SQLText {
+    private static func openClick(_ slot: Int64?, _ bucket: SQLText) -> SQLText {
         """
         SELECT k.n, \(IndexRecord.columns, of: "f")
         FROM \(elements(["scope", "hash", "rest", "since", "click", "slot"]))
-        JOIN click_index f ON f.slot = \(constant(slot)) AND f.b = \(bucket("k.hash")) AND f.scope = k.scope
+        JOIN click_index f ON f.slot = \(constant(slot)) AND f.b = \(bucket) AND f.scope = k.scope
         AND f.hash = k.hash AND f.since = k.since AND f.click = k.click
         WHERE f.hash_rest = k.rest AND f.closed_at IS NULL
         """
@@ -132,43 +144,43 @@ extension QuestionStatements {
         "SELECT k.n, f.* FROM \(elements(["scope", "hash", "rest"] + further)) CROSS JOIN LATERAL (\(rows)) f"
     }
 
-    private static func newestOfKey(_ slot: Int64) -> SQLText {
+    private static func newestOfKey(_ slot: Int64, _ bucket: SQLText) -> SQLText {
         """
-        (SELECT closed_as, closed_at, caller, is_undelivered, \(IndexRecord.columns) FROM \(rowsOfKey(slot))
+        (SELECT closed_as, closed_at, caller, is_undelivered, \(IndexRecord.columns) FROM \(rowsOfKey(slot, bucket))
         \(newestFirst) LIMIT \(KeyRows.maximumRead))
         """
     }
 
-    private static func liveOfKey(_ slot: Int64) -> SQLText {
+    private static func liveOfKey(_ slot: Int64, _ bucket: SQLText) -> SQLText {
         """
-        (SELECT \(IndexRecord.columns) FROM (\(searched(slot))) r
+        (SELECT \(IndexRecord.columns) FROM (\(searched(slot, bucket))) r
         WHERE closed_at IS NULL AND expires_at >= k.at LIMIT \(KeyRows.maximumRead))
         """
     }
 
-    private static func openOfKey(_ slot: Int64) -> SQLText {
-        "(SELECT * FROM \(rowsOfKey(slot)) AND closed_at IS NULL)"
+    private static func openOfKey(_ slot: Int64, _ bucket: SQLText) -> SQLText {
+        "(SELECT * FROM \(rowsOfKey(slot, bucket)) AND closed_at IS NULL)"
     }
 
-    private static func searched(_ slot: Int64) -> SQLText {
-        "SELECT * FROM \(rowsOfKey(slot)) \(newestFirst) LIMIT \(maximumSearched)"
+    private static func searched(_ slot: Int64, _ bucket: SQLText) -> SQLText {
+        "SELECT * FROM \(rowsOfKey(slot, bucket)) \(newestFirst) LIMIT \(maximumSearched)"
     }
 
-    private static func rowsOfKey(_ slot: Int64) -> SQLText {
+    private static func rowsOfKey(_ slot: Int64, _ bucket: SQLText) -> SQLText {
         """
-        click_index WHERE slot = \(slot) AND b = \(bucket("k.hash")) AND scope = k.scope AND hash = k.hash
+        click_index WHERE slot = \(slot) AND b = \(bucket) AND scope = k.scope AND hash = k.hash
         AND hash_rest = k.rest
         """
     }
 
     private static let newestFirst: SQLText = "ORDER BY since DESC, click DESC"
 
-    private static func around(_ slots: [Int64], atMost limit: Int) -> SQLText {
+    private static func around(_ slots: [Int64], _ bucket: SQLText, atMost limit: Int) -> SQLText {
         let order: SQLText = "ORDER BY clicked_at DESC, click DESC"
         let rows = each(slots) { slot in
             """
             (SELECT clicked_at, click, exact_address, marks FROM (
-            SELECT * FROM click_addresses WHERE slot = \(slot) AND b = \(bucket("k.near")) AND scope = k.scope
+            SELECT * FROM click_addresses WHERE slot = \(slot) AND b = \(bucket) AND scope = k.scope
             AND near_address = k.near \(order) LIMIT \(max(2 * limit, maximumSearched))
             ) r WHERE expires_at >= k.at LIMIT \(limit))
             """
@@ -183,9 +195,6 @@ extension QuestionStatements {
 
     /// The slot of a kind; without one, the server finds the partition of each question.
     private static func constant(_ slot: Int64?) -> SQLText { slot.map { "\($0)" } ?? "k.slot" }
-
-    /// The bucket of a hash, or of a click's number.
-    private static func bucket(_ hash: StaticString) -> SQLText { "(\(hash) & 63)" }
 
     /// The questions: an array for each part of a ``QuestionElement``.
     private static func elements(_ names: [StaticString]) -> SQLText {

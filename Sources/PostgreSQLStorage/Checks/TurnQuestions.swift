@@ -49,13 +49,21 @@ final class TurnQuestions {
         var askers: [Asker]
     }
 
+    /// The questions of one statement.
+    private struct Group: Hashable {
+        let kind: QuestionKind
+        /// Nil if the statement reads all buckets.
+        let bucket: Int64?
+    }
+
     private let connection: PostgreSQLConnection
+    private let isByBucket: Bool
     private let port: LoopPort
     private let slots: SlotTable
     private let hotSlots: () -> [Int64]
     private let now: () -> MonotonicTime
     private let pause: Duration
-    private var statements = QuestionStatements([])
+    private var statements: QuestionStatements
     /// The questions that were not sent yet.
     private var gathered: [RowQuestion: Asked] = [:]
     private var underWay = 0
@@ -74,6 +82,7 @@ final class TurnQuestions {
     ///   - connection: the loop's connection; this object sets its `stateDidChange`.
     ///   - port: the loop.
     ///   - slots: the partitions.
+    ///   - isByBucket: whether each statement reads one bucket, as Citus needs.
     ///   - hotSlots: returns the slots that checks read now.
     ///   - pause: the time between further turns while ``usualUnderWay`` turns have no answer: about the time in which a
     ///     near server answers one.
@@ -82,11 +91,13 @@ final class TurnQuestions {
         _ connection: PostgreSQLConnection,
         port: LoopPort,
         slots: SlotTable,
+        isByBucket: Bool = false,
         hotSlots: @escaping () -> [Int64],
         pause: Duration = .microseconds(500),
         now: @escaping () -> MonotonicTime = MonotonicTime.now
     ) {
-        (self.connection, self.port, self.slots) = (connection, port, slots)
+        (self.connection, self.port, self.slots, self.isByBucket) = (connection, port, slots, isByBucket)
+        statements = QuestionStatements([], isByBucket: isByBucket)
         (self.hotSlots, self.pause, self.now) = (hotSlots, pause, now)
         connection.stateDidChange = { [weak self] in self?.connectionDidChange($0) }
     }
@@ -142,17 +153,19 @@ final class TurnQuestions {
         renewStatements()
         let asked = gathered.values.filter { $0.askers.contains(where: \.isWaiting) }
         gathered = [:]
-        let kinds = Dictionary(grouping: asked, by: \.element.kind)
-        guard !kinds.isEmpty else { return }
-        var missingCount = kinds.count
+        let groups = Dictionary(grouping: asked) { asked in
+            Group(kind: asked.element.kind, bucket: isByBucket ? asked.element.bucket : nil)
+        }
+        guard !groups.isEmpty else { return }
+        var missingCount = groups.count
         (underWay, sentAt) = (underWay + 1, now())
         // Each statement has a snapshot of its own. A check that sees a click claimed must also see which installation has
         // claimed it, so installations are read last.
-        let order = kinds.keys.filter { $0 != .install } + kinds.keys.filter { $0 == .install }
-        for kind in order {
-            guard let asked = kinds[kind] else { continue }
+        let order = groups.filter { $0.key.kind != .install } + groups.filter { $0.key.kind == .install }
+        for (group, asked) in order {
+            let kind = group.kind
             let deadline = asked.lazy.flatMap(\.askers).map(\.deadline).max() ?? now()
-            let parameters = QuestionElement.parameters(asked.map(\.element))
+            let parameters = QuestionElement.parameters(asked.map(\.element), isByBucket: isByBucket)
             connection.read(statements.statement(kind), parameters, by: deadline) { [weak self] result in
                 Self.pass(result, kind, to: asked)
                 missingCount -= 1
@@ -167,7 +180,7 @@ final class TurnQuestions {
         let slots = hotSlots()
         guard slots != statements.slots else { return }
         for statement in statements.made.values { connection.discard(statement) }
-        statements = QuestionStatements(slots)
+        statements = QuestionStatements(slots, isByBucket: isByBucket)
     }
 
     private static func pass(

@@ -12,8 +12,9 @@ final class BlockingConnection {
     private let timeLimit: Duration
     /// The statements for questions that read several slots, which their texts name; `fixedQuestions` needs
     /// none.
-    var slotQuestions = QuestionStatements([])
-    var fixedQuestions = QuestionStatements([])
+    var slotQuestions: QuestionStatements?
+    var fixedQuestions: QuestionStatements?
+    private var hasCitus: Bool?
 
     /// Connects; blocks.
     ///
@@ -89,6 +90,18 @@ final class BlockingConnection {
         }
         return rows
     }
+
+    /// Returns whether the database has the extension Citus, which then distributes the large tables.
+    func isCitus() throws(PostgreSQLError) -> Bool {
+        if let hasCitus { return hasCitus }
+        let found = try execute(Self.findCitus).count > 0
+        hasCitus = found
+        return found
+    }
+
+    private static let findCitus = PreparedStatement(
+        "SELECT extname::text FROM pg_extension WHERE extname = 'citus'"
+    )
 
     /// Executes a text that is used once.
     @discardableResult

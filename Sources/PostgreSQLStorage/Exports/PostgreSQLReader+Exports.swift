@@ -82,14 +82,14 @@ extension PostgreSQLReader: ExportRows {
         try readRows(
             of: .checks,
             numbers,
-            by: onlyMatches ? Self.matches : Self.ascending,
+            by: (onlyMatches ? Self.matches : Self.ascending).statement(connection),
             .ascending,
             atOnce: Self.rowsAtOnce,
             read: Self.joinedCheck
         ) { body(JoinedCheck($0.record, clickLow: $0.low, campaign: $0.campaign)) }
     }
 
-    private static let matches = joined(.ascending, "ASC", where: "AND outcome = 'match'")
+    private static let matches = JoinedStatement(.ascending, "ASC", where: "AND outcome = 'match'")
 
     func exportedLinks(after number: Int64, atMost limit: Int) throws(PostgreSQLError) -> [StoredLink] {
         try all(Self.exportedLinks, number, Int64(limit), read: Self.link)

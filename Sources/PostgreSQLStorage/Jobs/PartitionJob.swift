@@ -103,10 +103,14 @@ struct PartitionJob: Job {
         {
             return true
         }
-        let fullest = try connection.execute(Self.oldestChecks, PendingCheckRecords.maximumStored)
-        guard fullest.count > 0 else { return false }
-        try connection.deleteChecks(of: fullest.value(0, 0))
-        return true
+        guard try connection.execute(Self.hasTooManyChecks, PendingCheckRecords.maximumStored).count > 0
+        else {
+            return false
+        }
+        for slot in slots where slot.neededUntil != nil {
+            if try connection.deleteChecks(of: slot.number) { return true }
+        }
+        return false
     }
 
     private static let setNeed = PreparedStatement("UPDATE partitions SET needed_until = $2 WHERE slot = $1")
@@ -117,13 +121,9 @@ struct PartitionJob: Job {
         ON CONFLICT (name) DO UPDATE SET value = greatest(progress.value, excluded.value)
         """
     )
-    /// The oldest ended day with records of checks, if there are more records than the maximum.
-    private static let oldestChecks = PreparedStatement(
-        """
-        SELECT slot::int8 FROM partitions AS p WHERE needed_until IS NOT NULL
-        AND EXISTS (SELECT FROM progress WHERE name = 'kept_checks' AND value > $1)
-        AND EXISTS (SELECT FROM checks WHERE slot = p.slot) ORDER BY slot LIMIT 1
-        """
+    /// Whether there are more records of checks than the maximum; then those of the oldest ended day are deleted.
+    private static let hasTooManyChecks = PreparedStatement(
+        "SELECT value FROM progress WHERE name = 'kept_checks' AND value > $1"
     )
 }
 
@@ -199,49 +199,76 @@ extension BlockingConnection {
         try transaction { () throws(PostgreSQLError) in
             let kind: Int64 = areMatched.map { $0 ? 1 : 0 } ?? -1
             let limit = slot == RowHome.longSlot ? Self.longClicksAtOnce : Self.clicksOfDayAtOnce
-            let rows = try execute(Self.deleteClicks, time, limit, slot, kind)
-            let clicks = try rows.records(of: ClickRecord.self)
+            let clicks = try deleteClicks(Parameters(time, limit, slot, kind))
             guard let last = clicks.map(\.expiresAt.milliseconds).max() else { return false }
+            let isByBucket = try isCitus()
             for (statement, key) in Self.references {
                 let keys = clicks.flatMap { click in key(click).map { (click, $0) } }
-                let times = keys.map(\.0.facts.clickedAt.milliseconds)
-                let (scopes, numbers) = (keys.map(\.0.scope.number), keys.map(\.0.number))
-                try execute(statement, scopes, keys.map(\.1), times, numbers, slot)
+                // Without Citus, one statement deletes the rows of all buckets.
+                let groups = isByBucket ? Dictionary(grouping: keys, by: { $0.1 & 63 }) : [0: keys]
+                for (bucket, keys) in groups {
+                    let times = keys.map(\.0.facts.clickedAt.milliseconds)
+                    let (scopes, numbers) = (keys.map(\.0.scope.number), keys.map(\.0.number))
+                    var parameters = Parameters(scopes, keys.map(\.1), times, numbers, slot)
+                    if isByBucket { parameters.append(Int64(bucket)) }
+                    try execute(isByBucket ? statement.ofBucket : statement.plain, parameters)
+                }
             }
             try execute(PartitionJob.setDeleted, last)
-            return rows.count == Int(limit)
+            return clicks.count >= Int(limit)
         }
     }
 
-    private static let deleteClicks = PreparedStatement(
-        """
-        DELETE FROM clicks WHERE slot = $3 AND ctid = ANY (ARRAY(
-        SELECT ctid FROM clicks WHERE slot = $3 AND expires_at < $1
-        AND ($4 < 0 OR (claimed_at IS NOT NULL) = ($4 = 1)) ORDER BY expires_at LIMIT $2
-        FOR UPDATE SKIP LOCKED)) RETURNING \(ClickRecord.columns)
-        """
-    )
-    /// The statements that delete the rows of clicks in other tables, each with the keys of these rows; a key
-    /// names its bucket.
-    private static let references: [(PreparedStatement, @Sendable (ClickRecord) -> [UInt64])] = [
-        (reference("click_index", "slot = $5 AND since = k.time AND hash"), { $0.hashes.map(\.index) }),
-        (
-            reference("click_addresses", "slot = $5 AND clicked_at = k.time AND near_address"),
-            { $0.address.map { [$0.near] } ?? [] }
-        ),
-        (
-            reference("idempotencies", "$5::int8 IS NOT NULL AND idempotency"),
-            { $0.idempotency.map { [$0.index] } ?? [] }
-        ),
-    ]
+    private func deleteClicks(_ parameters: Parameters) throws(PostgreSQLError) -> [ClickRecord] {
+        guard try isCitus() else { return try execute(Self.deleteClicks, parameters).records() }
+        var clicks: [ClickRecord] = []
+        for bucket in 0..<Int64(64) {
+            var parameters = parameters
+            parameters.append(bucket)
+            clicks += try execute(Self.deleteClicksOfBucket, parameters).records(of: ClickRecord.self)
+        }
+        return clicks
+    }
 
-    private static func reference(_ table: StaticString, _ key: StaticString) -> PreparedStatement {
+    private static let deleteClicks = deleteClicks("slot = $3", by: "ctid")
+    /// A row's place in its table is not unique on Citus.
+    private static let deleteClicksOfBucket = deleteClicks("slot = $3 AND b = $5", by: "id")
+
+    private static func deleteClicks(_ place: SQLText, by column: StaticString) -> PreparedStatement {
         PreparedStatement(
             """
-            DELETE FROM \(table) AS t USING unnest($1, $2, $3, $4) AS k (scope, key, time, click)
-            WHERE b = k.key & 63 AND t.scope = k.scope AND t.click = k.click AND \(key) = k.key
+            DELETE FROM clicks WHERE \(place) AND \(column) = ANY (ARRAY(
+            SELECT \(column) FROM clicks WHERE \(place) AND expires_at < $1
+            AND ($4 < 0 OR (claimed_at IS NOT NULL) = ($4 = 1)) ORDER BY expires_at LIMIT $2
+            FOR UPDATE SKIP LOCKED)) RETURNING \(ClickRecord.columns)
             """
         )
+    }
+    /// The statements that delete the rows of clicks in other tables, each with the keys of these rows; a key
+    /// names its bucket.
+    private static let references:
+        [((plain: PreparedStatement, ofBucket: PreparedStatement), @Sendable (ClickRecord) -> [UInt64])] = [
+            (reference("click_index", "slot = $5 AND since = k.time AND hash"), { $0.hashes.map(\.index) }),
+            (
+                reference("click_addresses", "slot = $5 AND clicked_at = k.time AND near_address"),
+                { $0.address.map { [$0.near] } ?? [] }
+            ),
+            (
+                reference("idempotencies", "$5::int8 IS NOT NULL AND idempotency"),
+                { $0.idempotency.map { [$0.index] } ?? [] }
+            ),
+        ]
+
+    private static func reference(_ table: StaticString, _ key: StaticString)
+        -> (plain: PreparedStatement, ofBucket: PreparedStatement)
+    {
+        func text(_ bucket: SQLText) -> SQLText {
+            """
+            DELETE FROM \(table) AS t USING unnest($1, $2, $3, $4) AS k (scope, key, time, click)
+            WHERE b = \(bucket) AND t.scope = k.scope AND t.click = k.click AND \(key) = k.key
+            """
+        }
+        return (PreparedStatement(text("k.key & 63")), PreparedStatement(text("$6")))
     }
 }
 #endif

@@ -13,7 +13,7 @@ struct SweepJob: Job {
     private let context: JobContext<PostgreSQLReader>
     private var lease = RenewedLease(of: .sweep, milliseconds: 60_000)
     /// The tables that are not done yet, the current one last; empty between two sweeps.
-    private var tables: [PreparedStatement] = []
+    private var tables: [Sweep] = []
     private var block: Int64 = 0
 
     private static let interval: UInt64 = 60_000_000_000
@@ -37,7 +37,13 @@ struct SweepJob: Job {
         // Rows are deleted a day later, because clocks may be set back.
         let time = now.milliseconds - Self.day
         let blockCount: Int64 = try context.read { reader throws(PostgreSQLError) in
-            try reader.connection.execute(table, "(\(first),0)", "(\(end),0)", time).value(0, 0)
+            let connection = reader.connection
+            // The blocks of distributed tables are those of their shards, so one statement reads all.
+            if let all = table.ofShards, try connection.isCitus() {
+                try connection.execute(all, time)
+                return 0
+            }
+            return try connection.execute(table.ofBlocks, "(\(first),0)", "(\(end),0)", time).value(0, 0)
         }
         block = end
         if end >= blockCount {
@@ -49,29 +55,41 @@ struct SweepJob: Job {
         return .after(Self.interval)
     }
 
-    /// For each table, the statement that deletes rows within some blocks, and returns the number of the table's blocks.
+    private struct Sweep {
+        /// Deletes rows within some blocks, and returns the number of the table's blocks.
+        let ofBlocks: PreparedStatement
+        /// Deletes all rows of a table that Citus distributes; nil for another table.
+        let ofShards: PreparedStatement?
+    }
+
+    /// For each table, the statements that delete rows.
     ///
     /// An idempotency key is stored as long as the partition of its click; the key of a click with a long window goes with
     /// the click.
     private static let sweeps = [
-        sweep("installs", "until < $3"),
-        sweep(
-            "idempotencies",
+        sweep("installs", isDistributed: true) { "until < \($0)" },
+        sweep("idempotencies", isDistributed: true) { time in
             """
-            click & 64 = 0 AND click >> 16 < $3
-            AND NOT EXISTS (SELECT FROM partitions WHERE slot = (click >> 16) / 86400000)
+            click & 64 = 0 AND click >> 16 < \(time)
+            AND (click >> 16) / 86400000 NOT IN (SELECT slot FROM partitions)
             """
-        ),
-        sweep("live_clicks", "expires_in < $3 / CASE span WHEN 'second' THEN 1000 ELSE 3600000 END"),
+        },
+        sweep("live_clicks", isDistributed: false) { time in
+            "expires_in < \(time) / CASE span WHEN 'second' THEN 1000 ELSE 3600000 END"
+        },
     ]
 
-    private static func sweep(_ table: StaticString, _ isOver: SQLText) -> PreparedStatement {
-        PreparedStatement(
+    private static func sweep(_ table: StaticString, isDistributed: Bool, _ isOver: (SQLText) -> SQLText)
+        -> Sweep
+    {
+        let ofBlocks = PreparedStatement(
             """
-            WITH gone AS (DELETE FROM \(table) WHERE ctid >= $1::text::tid AND ctid < $2::text::tid AND \(isOver))
+            WITH gone AS (DELETE FROM \(table) WHERE ctid >= $1::text::tid AND ctid < $2::text::tid AND \(isOver("$3")))
             SELECT pg_relation_size('\(table)') / current_setting('block_size')::int8
             """
         )
+        let ofShards = PreparedStatement("DELETE FROM \(table) WHERE \(isOver("$1"))")
+        return Sweep(ofBlocks: ofBlocks, ofShards: isDistributed ? ofShards : nil)
     }
 }
 #endif

@@ -41,6 +41,12 @@ public struct PostgreSQLMove {
         let connection = try StoreError.translating { () throws(PostgreSQLError) in
             try opening.connect(timeLimit: timeLimit)
         }
+        guard try !opening.form(connection).isCitus else {
+            throw StoreError(
+                .incompatible,
+                "rows cannot be moved to \(configuration.name), which Citus distributes; name a database without it"
+            )
+        }
         return try PostgreSQLMove(
             configuration: configuration,
             connection: connection,
@@ -237,8 +243,8 @@ extension PostgreSQLMove {
         FROM \(rowsWith: MovedEntry.columns)
         """
     )
-    private static let insertAddresses = PreparedStatement(RowChange.address.text)
-    private static let insertChecks = PreparedStatement(RowChange.check.text)
+    private static let insertAddresses = PreparedStatement(RowChange.address.text(isByBucket: false))
+    private static let insertChecks = PreparedStatement(RowChange.check.text(isByBucket: false))
 
     private func moveTables() throws(StoreError) {
         guard try position(of: .tables) == 0 else { return }

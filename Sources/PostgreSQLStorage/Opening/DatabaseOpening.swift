@@ -84,16 +84,17 @@ struct DatabaseOpening: Sendable {
     func open() throws(StoreError) -> (connection: BlockingConnection, isNew: Bool) {
         let connection = try connectAtStart()
         let pending = try inspect(connection).pending(of: migrations)
-        guard !pending.isEmpty else { return (connection, false) }
         var isNew = false
         for migration in pending {
             let hasApplied = try apply(migration, on: connection)
             if hasApplied, migration.number == migrations.first?.number { isNew = true }
         }
         // Another server may have applied others meanwhile.
-        guard try inspect(connection).pending(of: migrations).isEmpty else {
+        let missing = pending.isEmpty ? pending : try inspect(connection).pending(of: migrations)
+        guard missing.isEmpty else {
             throw StoreError(.incompatible, "the migrations of \(configuration.name) were not recorded")
         }
+        try CitusTables(connection: connection, name: configuration.name).distribute()
         return (connection, isNew)
     }
 
@@ -178,7 +179,7 @@ struct DatabaseOpening: Sendable {
     func form(_ connection: BlockingConnection) throws(StoreError) -> DatabaseForm {
         try StoreError.translating { () throws(PostgreSQLError) -> DatabaseForm in
             let shortDays: Int64 = try connection.execute(Self.readForm).value(0, 0)
-            return DatabaseForm(shortDays: shortDays)
+            return DatabaseForm(shortDays: shortDays, isCitus: try connection.isCitus())
         }
     }
 
@@ -212,6 +213,8 @@ struct DatabaseOpening: Sendable {
 struct DatabaseForm: Equatable, Sendable {
     /// The longest window, in days, of clicks that are stored with their day.
     let shortDays: Int64
+    /// Whether Citus distributes the large tables.
+    var isCitus = false
 
     var shortSeconds: Int64 { shortDays * 86_400 }
 }

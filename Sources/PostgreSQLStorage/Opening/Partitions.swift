@@ -42,6 +42,7 @@ struct Partitions {
         try connection.transaction { () throws(PostgreSQLError) in
             try connection.execute(Self.lock)
             guard try connection.execute(Self.find, slot).count == 0 else { return false }
+            if try connection.isCitus() { try connection.execute(Self.sequential) }
             for table in Table.allCases {
                 for statement in table.creation(slot) { try connection.execute(statement) }
             }
@@ -59,7 +60,9 @@ struct Partitions {
             let state = try connection.execute(Self.attachment, name.text)
             guard state.count > 0 else { continue }
             // A former attempt may have been stopped between its two transactions.
-            if try state.value(0, 0, as: Bool.self) {
+            if try connection.isCitus() {
+                // Citus detaches only while nothing uses the parent, and so does DROP TABLE.
+            } else if try state.value(0, 0, as: Bool.self) {
                 try connection.execute("ALTER TABLE \(table.name) DETACH PARTITION \(name) FINALIZE")
             } else if try state.value(0, 1, as: Bool.self) {
                 try connection.execute("ALTER TABLE \(table.name) DETACH PARTITION \(name) CONCURRENTLY")
@@ -146,6 +149,10 @@ struct Partitions {
     private static let find = PreparedStatement("SELECT FROM partitions WHERE slot = $1")
     private static let insert = PreparedStatement("INSERT INTO partitions (slot) VALUES ($1)")
     private static let delete = PreparedStatement("DELETE FROM partitions WHERE slot = $1")
+    /// The transaction also changes a reference table.
+    private static let sequential = PreparedStatement(
+        "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'"
+    )
     private static let lock = PreparedStatement(
         "SELECT pg_advisory_xact_lock(\(AdvisoryLock.partitions.rawValue))"
     )

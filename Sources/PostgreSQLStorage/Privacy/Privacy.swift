@@ -147,8 +147,7 @@ extension PostgreSQLReader: PrivacyRows {
     /// The time in the first number of a table with partitions.
     static func oldest(_ table: StaticString) -> SQLText {
         """
-        (SELECT min(n) >> 16 FROM partitions p CROSS JOIN generate_series(0, 63) AS k (b) CROSS JOIN LATERAL (
-        SELECT min(id) AS n FROM \(table) WHERE slot = p.slot AND b = k.b) f)
+        (SELECT min(n) >> 16 FROM buckets AS k CROSS JOIN LATERAL (SELECT min(id) AS n FROM \(table) WHERE b = k.b) f)
         """
     }
 }

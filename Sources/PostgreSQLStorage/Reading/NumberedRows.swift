@@ -49,7 +49,7 @@ struct NumberedPart {
             """
         }
         return """
-            WITH branches AS MATERIALIZED (SELECT r.* FROM generate_series(0, 63) AS k (b) CROSS JOIN LATERAL (
+            WITH branches AS MATERIALIZED (SELECT r.* FROM buckets AS k CROSS JOIN LATERAL (
             \(branch("$1")) UNION ALL \(branch("\(RowHome.longSlot)"))) r), part AS (SELECT * FROM branches
             WHERE id \(end) FROM branches GROUP BY slot, b HAVING count(*) >= $4) f))
             """
@@ -188,16 +188,11 @@ extension PostgreSQLReader {
 
     /// The first and the last number of slot -1 in a range.
     private static func longBounds(_ table: NumberedPart.Table) -> PreparedStatement {
-        func rows(_ function: StaticString) -> SQLText {
+        PreparedStatement(
             """
-            SELECT \(function)(id) FROM \(table.name)
-            WHERE slot = \(RowHome.longSlot) AND b = k.b AND id BETWEEN $1 AND $2
-            """
-        }
-        return PreparedStatement(
-            """
-            SELECT min(f.first) AS first, max(f.last) AS last FROM generate_series(0, 63) AS k (b)
-            CROSS JOIN LATERAL (SELECT (\(rows("min"))) AS first, (\(rows("max"))) AS last) f
+            SELECT min(f.first) AS first, max(f.last) AS last FROM buckets AS k
+            CROSS JOIN LATERAL (SELECT min(id) AS first, max(id) AS last FROM \(table.name)
+            WHERE slot = \(RowHome.longSlot) AND b = k.b AND id BETWEEN $1 AND $2) f
             """
         )
     }

@@ -7,25 +7,43 @@ internal import Storage
 extension PostgreSQLReader {
     typealias Joined = (record: CheckRecord, low: UInt64, campaign: String?, clickedAt: Timestamp?)
 
-    /// A record with the low half, the campaign and the time of its click.
-    static func joined(
-        _ order: NumberedPart.Order,
-        _ word: StaticString,
-        where condition: SQLText = ""
-    ) -> PreparedStatement {
-        PreparedStatement(
-            """
-            \(NumberedPart.text(.checks, "\(CheckRecord.columns)", order, where: condition))
-            SELECT \(CheckRecord.columns, of: "part"), h.id_low AS click_low, h.campaign_key, h.clicked_at
-            FROM part LEFT JOIN LATERAL (SELECT id_low, campaign_key, clicked_at FROM clicks
-            WHERE slot = \(RowChange.slot(of: "part.click")) AND b = (part.click & 63) AND id = part.click LIMIT 1) h
-            ON true ORDER BY part.id \(word)
-            """
-        )
+    /// A statement of records with the low half, the campaign and the time of their clicks.
+    struct JoinedStatement {
+        fileprivate let plain: PreparedStatement
+        /// Reads the clicks of all records before it joins them, because Citus joins a record and its click only so.
+        fileprivate let citus: PreparedStatement
+
+        init(_ order: NumberedPart.Order, _ word: StaticString, where condition: SQLText = "") {
+            let part = NumberedPart.text(.checks, "\(CheckRecord.columns)", order, where: condition)
+            let columns: SQLText = """
+                \(CheckRecord.columns, of: "part"), h.id_low AS click_low, h.campaign_key, h.clicked_at
+                """
+            let home: SQLText = """
+                slot = \(RowChange.slot(of: "part.click")) AND b = (part.click & 63) AND id = part.click
+                """
+            plain = PreparedStatement(
+                """
+                \(part) SELECT \(columns) FROM part LEFT JOIN LATERAL (
+                SELECT id_low, campaign_key, clicked_at FROM clicks WHERE \(home) LIMIT 1) h
+                ON true ORDER BY part.id \(word)
+                """
+            )
+            citus = PreparedStatement(
+                """
+                \(part), h AS MATERIALIZED (SELECT id, id_low, campaign_key, clicked_at
+                FROM (SELECT DISTINCT click FROM part) part JOIN clicks ON \(home))
+                SELECT \(columns) FROM part LEFT JOIN h ON h.id = part.click ORDER BY part.id \(word)
+                """
+            )
+        }
+
+        func statement(_ connection: BlockingConnection) throws(PostgreSQLError) -> PreparedStatement {
+            try connection.isCitus() ? citus : plain
+        }
     }
 
-    static let ascending = joined(.ascending, "ASC")
-    private static let descending = joined(.descending, "DESC")
+    static let ascending = JoinedStatement(.ascending, "ASC")
+    private static let descending = JoinedStatement(.descending, "DESC")
     private static let traces = PreparedStatement(
         """
         \(NumberedPart.text(.checks, "\(CheckTrace.columns)", .ascending))
@@ -65,7 +83,7 @@ extension PostgreSQLReader {
         try readRows(
             of: .checks,
             start...(end - 1),
-            by: Self.descending,
+            by: Self.descending.statement(connection),
             .descending,
             atOnce: Self.recordsOfPage,
             read: Self.joinedCheck
@@ -79,7 +97,7 @@ extension PostgreSQLReader {
             numbers: number...number,
             limit: 1
         )
-        return try all(Self.ascending, part.parameters, read: Self.joinedCheck).first
+        return try all(Self.ascending.statement(connection), part.parameters, read: Self.joinedCheck).first
             .map { JoinedCheck($0.row.record, clickLow: $0.row.low, campaign: $0.row.campaign) }
     }
 
@@ -93,10 +111,8 @@ extension PostgreSQLReader {
 
     private static let bounds = PreparedStatement(
         """
-        SELECT min(first) AS first, max(last) AS last FROM partitions p
-        CROSS JOIN generate_series(0, 63) AS k (b) CROSS JOIN LATERAL (
-        SELECT (SELECT min(id) FROM checks WHERE slot = p.slot AND b = k.b) AS first,
-        (SELECT max(id) FROM checks WHERE slot = p.slot AND b = k.b) AS last) f
+        SELECT min(first) AS first, max(last) AS last FROM buckets AS k
+        CROSS JOIN LATERAL (SELECT min(id) AS first, max(id) AS last FROM checks WHERE b = k.b) f
         """
     )
 
@@ -108,7 +124,7 @@ extension PostgreSQLReader {
         try readRows(
             of: .checks,
             after: id,
-            by: Self.ascending,
+            by: Self.ascending.statement(connection),
             atMost: limit,
             atOnce: Self.recordsAtOnce,
             read: Self.joinedCheck

@@ -125,8 +125,8 @@ extension PostgreSQLReader {
     {
         PreparedStatement(
             """
-            SELECT f.at FROM partitions p CROSS JOIN generate_series(0, 63) AS k (b) CROSS JOIN LATERAL (
-            SELECT id, \(column) AS at FROM \(table) WHERE slot = p.slot AND b = k.b AND scope = $1
+            SELECT f.at FROM buckets AS k CROSS JOIN LATERAL (
+            SELECT id, \(column) AS at FROM \(table) WHERE b = k.b AND scope = $1
             ORDER BY id \(order) LIMIT 1) f ORDER BY f.id \(order) LIMIT 1
             """
         )

@@ -65,8 +65,12 @@ extension PostgreSQLReader {
             case .key, .moreOfKey, .openClicks, .newestClicks, .around, .countAround: try slots().reversed()
             default: []
             }
-        let statement = connection.statement(of: element.kind, in: slots)
-        let rows = try connection.execute(statement, QuestionElement.parameters([element]))
+        let statement = try connection.statement(of: element.kind, in: slots)
+        let isByBucket = try connection.isCitus()
+        let rows = try connection.execute(
+            statement,
+            QuestionElement.parameters([element], isByBucket: isByBucket)
+        )
         return try element.kind.answers(in: rows, to: 1).first ?? .nothing
     }
 
@@ -99,8 +103,8 @@ extension PostgreSQLReader {
     private static func newest(_ table: StaticString) -> PreparedStatement {
         PreparedStatement(
             """
-            SELECT coalesce(max(n), 0) AS number FROM partitions p CROSS JOIN generate_series(0, 63) AS k (b)
-            CROSS JOIN LATERAL (SELECT max(id) AS n FROM \(table) WHERE slot = p.slot AND b = k.b) f
+            SELECT coalesce(max(n), 0) AS number FROM buckets AS k
+            CROSS JOIN LATERAL (SELECT max(id) AS n FROM \(table) WHERE b = k.b) f
             """
         )
     }
@@ -163,9 +167,8 @@ extension PostgreSQLReader {
 
     private static let oldestRecord = PreparedStatement(
         """
-        SELECT min(n) AS number FROM partitions p CROSS JOIN generate_series(0, 63) AS k (b) CROSS JOIN LATERAL (
-        SELECT min(id) AS n FROM clicks WHERE slot = p.slot AND b = k.b
-        UNION ALL SELECT min(id) FROM checks WHERE slot = p.slot AND b = k.b) f
+        SELECT min(n) AS number FROM buckets AS k CROSS JOIN LATERAL (
+        SELECT min(id) AS n FROM clicks WHERE b = k.b UNION ALL SELECT min(id) FROM checks WHERE b = k.b) f
         """
     )
     private static let firstAddressDay = PreparedStatement(
@@ -191,13 +194,20 @@ extension PostgreSQLReader {
 
 extension BlockingConnection {
     /// Returns the statement of a kind of question; makes new statements if the slots have changed.
-    fileprivate func statement(of kind: QuestionKind, in slots: [Int64]) -> PreparedStatement {
-        if slots.isEmpty { return fixedQuestions.statement(kind) }
-        if slotQuestions.slots != slots {
-            for statement in slotQuestions.made.values { discard(statement) }
-            slotQuestions = QuestionStatements(slots)
+    fileprivate func statement(of kind: QuestionKind, in slots: [Int64]) throws(PostgreSQLError)
+        -> PreparedStatement
+    {
+        let former = slots.isEmpty ? fixedQuestions : slotQuestions
+        var known: QuestionStatements
+        if let former, former.slots == slots {
+            known = former
+        } else {
+            for statement in (former?.made ?? [:]).values { discard(statement) }
+            known = QuestionStatements(slots, isByBucket: try isCitus())
         }
-        return slotQuestions.statement(kind)
+        let statement = known.statement(kind)
+        if slots.isEmpty { fixedQuestions = known } else { slotQuestions = known }
+        return statement
     }
 }
 #endif

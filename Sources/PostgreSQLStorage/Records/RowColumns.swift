@@ -71,6 +71,8 @@ struct ColumnArrays: RowWriter, Sendable {
     private var arrays: [ColumnArray] = []
     private var position = 0
     private(set) var rowCount = 0
+    private var bucketPosition: Int?
+    private var bucket: Int64 = 0
 
     /// - Parameter columns: the columns of all rows, those of a record and others.
     init(_ columns: Columns) { self.columns = columns }
@@ -98,9 +100,22 @@ struct ColumnArrays: RowWriter, Sendable {
         rowCount += 1
     }
 
+    /// Returns the bucket of a row: the lowest bits of one of its columns.
+    static func bucket(in column: StaticString, of columns: Columns, _ write: (inout ColumnArrays) -> Void)
+        -> Int64
+    {
+        var row = ColumnArrays(columns)
+        row.bucketPosition = columns.names.firstIndex { $0.description == column.description }
+        row.append(write)
+        return row.bucket
+    }
+
     mutating func removeAll() { (arrays, rowCount) = ([], 0) }
 
-    mutating func putInteger(_ column: StaticString, _ value: Int64?) { putNext(column, value) }
+    mutating func putInteger(_ column: StaticString, _ value: Int64?) {
+        if position == bucketPosition, let value { bucket = value & 63 }
+        putNext(column, value)
+    }
     mutating func putReal(_ column: StaticString, _ value: Double?) { putNext(column, value) }
     mutating func putText(_ column: StaticString, _ value: String?) { putNext(column, value) }
     mutating func putBytes(_ column: StaticString, _ value: [UInt8]?) { putNext(column, value) }

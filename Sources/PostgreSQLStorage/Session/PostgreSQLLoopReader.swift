@@ -56,10 +56,11 @@ extension PostgreSQLSettings {
     /// The settings of an event loop's connection.
     ///
     /// Each statement is planned once, when the tables may still be empty. It reads by indexes whatever their sizes are;
-    /// a plan that reads a whole table, because it was small, would be used when the table has grown.
-    var forLoop: PostgreSQLSettings {
+    /// a plan that reads a whole table, because it was small, would be used when the table has grown. Citus finds the
+    /// shard of a statement with arrays only when it plans the statement with their values.
+    func forLoop(onCitus isCitus: Bool = false) -> PostgreSQLSettings {
         var settings = self
-        settings.session.append(SessionSetting("plan_cache_mode", "force_generic_plan"))
+        if !isCitus { settings.session.append(SessionSetting("plan_cache_mode", "force_generic_plan")) }
         for name in ["seqscan", "bitmapscan", "hashjoin", "mergejoin"] {
             settings.session.append(SessionSetting("enable_\(name)", "off"))
         }

@@ -22,11 +22,15 @@ final class PostgreSQLSession: DatabaseSession, LoopSession {
         let own = PollingPort()
         let polling = port == nil ? own : nil
         let port = port ?? own.port
-        let connection = PostgreSQLConnection(configuration.settings.forLoop, port: port)
+        let connection = PostgreSQLConnection(
+            configuration.settings.forLoop(onCitus: configuration.isCitus),
+            port: port
+        )
         let questions = TurnQuestions(
             connection,
             port: port,
             slots: slots,
+            isByBucket: configuration.isCitus,
             hotSlots: { slots.hot(at: clock.now()) }
         )
         polling?.turnDidEnd = { [weak questions] in questions?.endTurn() }

@@ -34,9 +34,11 @@ struct Invariant: Sendable {
     ) throws(PostgreSQLError) {
         for (what, query) in exceptions {
             var (count, first): (Int64, Int64?) = (0, nil)
+            let isCitus = try connection.isCitus()
             for (text, parameters) in query.statements(slots, pending) {
+                let distributed: SQLText = isCitus ? text.rows : ""
                 let statement = PreparedStatement(
-                    "\(text.with) found (subject) AS (\(text.query)) SELECT count(*), min(subject)::int8 FROM found"
+                    "WITH \(distributed)\(text.with) found (subject) AS (\(text.query)) SELECT count(*), min(subject)::int8 FROM found"
                 )
                 let rows = try connection.execute(statement, parameters)
                 count += try rows.value(0, 0, as: Int64.self)
@@ -49,27 +51,43 @@ struct Invariant: Sendable {
 }
 
 extension Invariant.Query {
-    typealias Text = (with: SQLText, query: SQLText)
+    /// The query, the rows that it needs besides those of tables, and on Citus the rows of the distributed tables.
+    typealias Text = (rows: SQLText, with: SQLText, query: SQLText)
 
     fileprivate func statements(_ slots: [Int64], _ pending: CountPayload) -> [(Text, Parameters)] {
         switch self {
-        case .ofSlot(let query): slots.map { (("WITH", query("\($0)")), Parameters()) }
-        case .ofAll(let query): [(("WITH", query), Parameters())]
-        case .ofHours(let query): [(("\(Self.hours),", query), pending.hours)]
-        case .ofLinks(let query): [(("\(Self.links),", query), pending.countsOfLinks)]
-        case .ofChecks(let query): [(("WITH", query), Parameters(pending.values[.keptChecks] ?? 0))]
+        case .ofSlot(let query):
+            slots.map { ((Self.rows("*", "WHERE slot = \($0)"), "", query("\($0)")), Parameters()) }
+        case .ofAll(let query): [(("", "", query), Parameters())]
+        case .ofHours(let query): [((Self.clicks, "\(Self.hours),", query), pending.hours)]
+        case .ofLinks(let query): [((Self.clicks, "\(Self.links),", query), pending.countsOfLinks)]
+        case .ofChecks(let query): [(("", "", query), Parameters(pending.values[.keptChecks] ?? 0))]
         }
     }
 
+    /// The rows of a slot as tables with the names of their tables, which the coordinator joins: their joins are not by
+    /// bucket.
+    private static func rows(_ columns: SQLText, _ condition: SQLText) -> SQLText {
+        let slotted = ["clicks", "click_index", "click_addresses", "checks"].reduce("") {
+            (text: SQLText, table: StaticString) -> SQLText in
+            "\(text)\(table) AS MATERIALIZED (SELECT \(columns) FROM \(table) \(condition)), "
+        }
+        return "\(slotted)installs AS MATERIALIZED (SELECT * FROM installs), "
+    }
+
+    private static let clicks: SQLText = """
+        clicks AS MATERIALIZED (SELECT id, scope, link, is_robot, recorded_at, claimed_at FROM clicks),
+        """
+
     private static let hours: SQLText = """
-        WITH counted AS (SELECT scope, period, metric, sum(count) AS count FROM (
+        counted AS (SELECT scope, period, metric, sum(count) AS count FROM (
         SELECT scope, period, metric, count FROM counts WHERE campaign = '' AND value = ''
         AND dimension = \(Dimension.total.rawValue) AND span = \(Granularity.hour.rawValue)
         UNION ALL SELECT scope, period, metric, count FROM unnest($1, $2, $3, $4) AS k (scope, period, metric, count)
         ) r GROUP BY scope, period, metric)
         """
     private static let links: SQLText = """
-        WITH counted AS (SELECT link, variant, sum(clicks) AS clicks, sum(robots) AS robots, sum(matches) AS matches
+        counted AS (SELECT link, variant, sum(clicks) AS clicks, sum(robots) AS robots, sum(matches) AS matches
         FROM (SELECT link, variant, clicks, robots, matches FROM link_counts
         UNION ALL SELECT link, variant, clicks, robots, matches
         FROM unnest($1, $2, $3, $4, $5) AS k (link, variant, clicks, robots, matches)) r GROUP BY link, variant)

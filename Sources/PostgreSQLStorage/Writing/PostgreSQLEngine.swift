@@ -40,7 +40,7 @@ final class PostgreSQLEngine: BlockingEngine {
     ) {
         (self.state, self.form, self.directory, self.slots) = (state, form, directory, slots)
         connection = WriterConnection(configuration, server)
-        batch = WriteBatch(connection, slots)
+        batch = WriteBatch(connection, slots, isByBucket: form.isCitus)
         // A failure may be ignored here: the first write connects again and reports it.
         _ = try? reopen()
     }

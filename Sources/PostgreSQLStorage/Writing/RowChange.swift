@@ -68,65 +68,89 @@ enum RowChange: Hashable, Comparable {
         }
     }
 
-    var text: SQLText {
-        let rows: SQLText = "\(rowsWith: columns)"
+    /// The column whose lowest bits are the bucket of a row; nil for the tables without buckets.
+    var bucketColumn: StaticString? {
+        switch self {
+        case .releasedIdempotency, .idempotency: "idempotency"
+        case .formerOwner, .install, .movedInstall, .caller: "install"
+        case .indexEntry, .closedEntry, .closing, .closedDelivery, .erasedEntry: "hash"
+        case .address, .erasedAddress: "near_address"
+        case .click, .check, .erasedClick, .erasedCheck: "id"
+        case .claim, .retirement, .delivery: "click"
+        case .limit, .keyUse, .addressDay, .knownCounter, .learntCounter: nil
+        }
+    }
+
+    /// The statement; with `isByBucket`, all rows have one bucket, which is the last parameter.
+    func text(isByBucket: Bool) -> SQLText {
+        let arrays: SQLText = "\(rowsWith: columns)"
+        let isByBucket = isByBucket && bucketColumn != nil
+        let parameter: SQLText = "$\(columns.names.count + 1)"
+        // Citus inserts on the shard itself only from a table that has the same shards.
+        let inserted: SQLText = isByBucket ? "\(arrays) JOIN buckets ON buckets.b = \(parameter)" : arrays
+        let rows = arrays
+        /// The bucket of the rows to insert.
+        func home(_ hash: StaticString) -> SQLText { isByBucket ? "buckets.b" : "\(hash) & 63" }
+        /// The bucket of the rows to change.
+        func bucket(_ hash: StaticString) -> SQLText { isByBucket ? parameter : "(r.\(hash) & 63)" }
         return switch self {
         case .click:
             """
-            INSERT INTO clicks (b, slot, \(columns))
-            SELECT id & 63, \(Self.slot(of: "id")), \(columns) FROM \(rows) ORDER BY id & 63, scope, visit, post, turn
+            INSERT INTO clicks (b, slot, \(columns)) SELECT \(home("id")), \(Self.slot(of: "id")), \(columns)
+            FROM \(inserted) ORDER BY id & 63, scope, visit, post, turn
             """
         case .releasedIdempotency:
             """
-            DELETE FROM idempotencies i USING \(rows) WHERE i.b = (r.idempotency & 63) AND i.scope = r.scope
+            DELETE FROM idempotencies i USING \(rows) WHERE i.b = \(bucket("idempotency")) AND i.scope = r.scope
             AND i.idempotency = r.idempotency AND i.idempotency_rest = r.idempotency_rest AND i.click = r.click
             """
         case .idempotency:
             """
-            INSERT INTO idempotencies (b, \(columns)) SELECT idempotency & 63, \(columns) FROM \(rows)
+            INSERT INTO idempotencies (b, \(columns)) SELECT \(home("idempotency")), \(columns) FROM \(inserted)
             ORDER BY idempotency & 63, scope, idempotency, idempotency_rest
             """
         case .formerOwner:
             """
-            DELETE FROM installs i USING \(rows) WHERE i.b = (r.install & 63) AND i.scope = r.scope
+            DELETE FROM installs i USING \(rows) WHERE i.b = \(bucket("install")) AND i.scope = r.scope
             AND i.install = r.install AND i.install_rest = r.install_rest AND i.click = r.click
             """
         case .install:
             """
-            INSERT INTO installs (b, \(columns)) SELECT install & 63, \(columns) FROM \(rows)
+            INSERT INTO installs (b, \(columns)) SELECT \(home("install")), \(columns) FROM \(inserted)
             ORDER BY install & 63, scope, install, install_rest
             """
         case .movedInstall:
             """
-            UPDATE installs i SET click = r.click, until = r.until FROM \(rows) WHERE i.b = (r.install & 63)
+            UPDATE installs i SET click = r.click, until = r.until FROM \(rows) WHERE i.b = \(bucket("install"))
             AND i.scope = r.scope AND i.install = r.install AND i.install_rest = r.install_rest
             """
         case .caller:
             """
             INSERT INTO installs AS i (b, \(columns))
-            SELECT install & 63, scope, install, install_rest, max(click), max(until) FROM \(rows)
-            GROUP BY scope, install, install_rest ORDER BY install & 63, scope, install, install_rest
+            SELECT \(home("install")), scope, install, install_rest, max(click), max(until) FROM \(inserted)
+            GROUP BY \(home("install")), scope, install, install_rest ORDER BY install & 63, scope, install, install_rest
             ON CONFLICT (b, scope, install, install_rest) DO UPDATE SET click = excluded.click, until = excluded.until
             """
         case .indexEntry:
             """
             INSERT INTO click_index (b, slot, scope, hash, hash_rest, \(IndexRecord.columns))
-            SELECT hash & 63, \(Self.slot(of: "click")), scope, hash, hash_rest, \(IndexRecord.columns) FROM \(rows)
+            SELECT \(home("hash")), \(Self.slot(of: "click")), scope, hash, hash_rest, \(IndexRecord.columns)
+            FROM \(inserted)
             """
         case .closedEntry:
             """
             INSERT INTO click_index (b, slot, \(columns), closed_at, closed_as)
-            SELECT hash & 63, \(Self.slot(of: "click")), \(columns), since, 'robot_click' FROM \(rows)
+            SELECT \(home("hash")), \(Self.slot(of: "click")), \(columns), since, 'robot_click' FROM \(inserted)
             """
         case .address:
             """
             INSERT INTO click_addresses (b, slot, \(columns))
-            SELECT near_address & 63, \(Self.slot(of: "click")), \(columns) FROM \(rows)
+            SELECT \(home("near_address")), \(Self.slot(of: "click")), \(columns) FROM \(inserted)
             """
         case .check:
             """
             INSERT INTO checks (b, slot, \(columns))
-            SELECT id & 63, \(Self.day(of: "id")), \(columns) FROM \(rows)
+            SELECT \(home("id")), \(Self.day(of: "id")), \(columns) FROM \(inserted)
             """
         case .claim(let slot):
             Self.changing(
@@ -137,24 +161,25 @@ enum RowChange: Hashable, Comparable {
                 is_undelivered = r.is_undelivered, competing_clicks = r.competing_clicks,
                 is_campaign_only = r.is_campaign_only, caller = r.caller, caller_rest = r.caller_rest
                 """,
-                rows
+                rows,
+                bucket("click")
             )
-        case .retirement(let slot): Self.changing(slot, "retired_at = r.retired_at", rows)
+        case .retirement(let slot): Self.changing(slot, "retired_at = r.retired_at", rows, bucket("click"))
         case .delivery(let slot):
             """
             UPDATE clicks c SET is_undelivered = r.is_undelivered, caller = r.caller, caller_rest = r.caller_rest,
             install = r.install, install_rest = r.install_rest FROM \(rows)
-            WHERE c.slot = \(slot) AND c.b = (r.click & 63) AND c.id = r.click
+            WHERE c.slot = \(slot) AND c.b = \(bucket("click")) AND c.id = r.click
             """
         case .closing(let slot):
             """
             UPDATE click_index f SET closed_at = r.closed_at, closed_as = 'already_claimed', caller = r.caller
-            FROM \(rows) WHERE \(Self.entry(slot))
+            FROM \(rows) WHERE \(Self.entry(slot, bucket("hash")))
             """
         case .closedDelivery(let slot):
             """
             UPDATE click_index f SET is_undelivered = r.is_undelivered, caller = r.caller
-            FROM \(rows) WHERE \(Self.entry(slot))
+            FROM \(rows) WHERE \(Self.entry(slot, bucket("hash")))
             """
         case .limit:
             """
@@ -182,18 +207,19 @@ enum RowChange: Hashable, Comparable {
                 """
             )
         case .learntCounter: Self.adding(rows)
-        case .erasedEntry(let slot): "DELETE FROM click_index f USING \(rows) WHERE \(Self.entry(slot))"
+        case .erasedEntry(let slot):
+            "DELETE FROM click_index f USING \(rows) WHERE \(Self.entry(slot, bucket("hash")))"
         case .erasedAddress(let slot):
             """
-            DELETE FROM click_addresses a USING \(rows) WHERE a.slot = \(slot) AND a.b = (r.near_address & 63)
+            DELETE FROM click_addresses a USING \(rows) WHERE a.slot = \(slot) AND a.b = \(bucket("near_address"))
             AND a.scope = r.scope AND a.near_address = r.near_address AND a.clicked_at = r.clicked_at
             AND a.click = r.click
             """
         case .erasedClick(let slot):
-            "DELETE FROM clicks c USING \(rows) WHERE c.slot = \(slot) AND c.b = (r.id & 63) AND c.id = r.id"
+            "DELETE FROM clicks c USING \(rows) WHERE c.slot = \(slot) AND c.b = \(bucket("id")) AND c.id = r.id"
         case .erasedCheck(let slot):
             """
-            DELETE FROM checks c USING \(rows) WHERE c.slot = \(slot) AND c.b = (r.id & 63) AND c.id = r.id
+            DELETE FROM checks c USING \(rows) WHERE c.slot = \(slot) AND c.b = \(bucket("id")) AND c.id = r.id
             AND c.id_low = r.id_low
             """
         }
@@ -209,17 +235,19 @@ enum RowChange: Hashable, Comparable {
 
     /// Changes clicks that nobody has consumed, and fails if it does not change all of them: a click is consumed once,
     /// whatever the program's memory says.
-    private static func changing(_ slot: Int64, _ values: SQLText, _ rows: SQLText) -> SQLText {
+    private static func changing(_ slot: Int64, _ values: SQLText, _ rows: SQLText, _ bucket: SQLText)
+        -> SQLText
+    {
         """
-        WITH changed AS (UPDATE clicks c SET \(values) FROM \(rows) WHERE c.slot = \(slot) AND c.b = (r.click & 63)
+        WITH changed AS (UPDATE clicks c SET \(values) FROM \(rows) WHERE c.slot = \(slot) AND c.b = \(bucket)
         AND c.id = r.click AND c.claimed_at IS NULL AND c.retired_at IS NULL RETURNING 1)
         SELECT 1 / (count(*) = cardinality($1))::int FROM changed
         """
     }
 
-    private static func entry(_ slot: Int64) -> SQLText {
+    private static func entry(_ slot: Int64, _ bucket: SQLText) -> SQLText {
         """
-        f.slot = \(slot) AND f.b = (r.hash & 63) AND f.scope = r.scope AND f.hash = r.hash
+        f.slot = \(slot) AND f.b = \(bucket) AND f.scope = r.scope AND f.hash = r.hash
         AND f.since = r.since AND f.click = r.click
         """
     }

@@ -3,21 +3,37 @@ internal import Attribution
 internal import PostgreSQL
 internal import Storage
 
-/// A statement that names slots as constants, so that the server opens their partitions alone.
+/// A statement that reads or writes the large tables.
+///
+/// It names slots as constants, so that the server opens their partitions alone. On Citus, it reads or writes
+/// one bucket, which is its last parameter.
 enum SlotStatement: Hashable {
+    /// Reads and locks the rows of installations.
+    case installs
+    case idempotencies
     /// Locks clicks, with those of their visits in the ten minutes before.
     case clicks(VisitHome)
     case posts(VisitHome)
     case visitors([Int64])
     case change(RowChange)
 
-    var text: SQLText {
+    func text(isByBucket: Bool) -> SQLText {
         switch self {
-        case .clicks(let home): Self.clicks(Self.list(home.slots), home.isMoved ? Self.anyBucket : "h.b")
+        case .installs: Self.installs(isByBucket ? "$4" : "(k.hash & 63)")
+        case .idempotencies: Self.idempotencies(isByBucket ? "$4" : "(k.hash & 63)")
+        case .clicks(let home):
+            Self.clicks(
+                Self.list(home.slots),
+                isByBucket ? "$2" : "(k.number & 63)",
+                isByBucket ? "$2" : home.isMoved ? Self.anyBucket : "h.b"
+            )
         case .posts(let home):
-            Self.posts(Self.list(home.slots), home.isMoved ? Self.anyBucket : "(k.visit & 63)")
-        case .visitors(let slots): Self.visitors(slots)
-        case .change(let change): change.text
+            Self.posts(
+                Self.list(home.slots),
+                isByBucket ? "$6" : home.isMoved ? Self.anyBucket : "(k.visit & 63)"
+            )
+        case .visitors(let slots): Self.visitors(slots, isByBucket ? "$6" : "(k.hash & 63)")
+        case .change(let change): change.text(isByBucket: isByBucket)
         }
     }
 
@@ -36,12 +52,12 @@ enum SlotStatement: Hashable {
         """
 
     /// After a wait for a lock, the server returns the row as the other transaction has left it.
-    private static func clicks(_ slots: SQLText, _ bucket: SQLText) -> SQLText {
+    private static func clicks(_ slots: SQLText, _ home: SQLText, _ bucket: SQLText) -> SQLText {
         """
         SELECT \(columns) FROM (
         SELECT DISTINCT b, scope, visit, clicked_at FROM unnest($1) AS k (number) CROSS JOIN LATERAL (
         SELECT b, scope, visit, clicked_at FROM clicks
-        WHERE slot IN (\(slots)) AND b = (k.number & 63) AND id = k.number LIMIT 1) h) h
+        WHERE slot IN (\(slots)) AND b = \(home) AND id = k.number LIMIT 1) h) h
         JOIN clicks c ON c.slot IN (\(slots)) AND c.b = \(bucket) AND c.scope = h.scope AND c.visit = h.visit
         AND c.clicked_at BETWEEN h.clicked_at - \(AddressKeys.visitMilliseconds) AND h.clicked_at
         ORDER BY c.b, c.visit, c.id FOR UPDATE OF c
@@ -63,10 +79,10 @@ enum SlotStatement: Hashable {
     }
 
     /// Reads at most the newest 256 clicks of the fingerprint in each slot: a flood of clicks must not delay the writer.
-    private static func visitors(_ slots: [Int64]) -> SQLText {
+    private static func visitors(_ slots: [Int64], _ bucket: SQLText) -> SQLText {
         let branches = slots.map { slot -> SQLText in
             """
-            (SELECT visit, visitor FROM click_index WHERE slot = \(slot) AND b = (k.hash & 63) AND scope = k.scope
+            (SELECT visit, visitor FROM click_index WHERE slot = \(slot) AND b = \(bucket) AND scope = k.scope
             AND hash = k.hash AND since BETWEEN k.first AND k.last AND closed_at IS NULL
             ORDER BY since DESC LIMIT 256)
             """
@@ -77,25 +93,27 @@ enum SlotStatement: Hashable {
             scope, hash, first, last, visitor, n) CROSS JOIN LATERAL (\(rows)) f WHERE f.visitor = k.visitor
             """
     }
+
+    private static func installs(_ bucket: SQLText) -> SQLText {
+        """
+        SELECT i.scope, i.install, i.install_rest, i.click, i.until
+        FROM unnest($1, $2, $3) AS k (scope, hash, rest) JOIN installs i ON i.b = \(bucket)
+        AND i.scope = k.scope AND i.install = k.hash AND i.install_rest = k.rest
+        ORDER BY i.b, i.scope, i.install, i.install_rest FOR UPDATE OF i
+        """
+    }
+
+    private static func idempotencies(_ bucket: SQLText) -> SQLText {
+        """
+        SELECT i.scope, i.idempotency, i.idempotency_rest, i.click
+        FROM unnest($1, $2, $3) AS k (scope, hash, rest) JOIN idempotencies i ON i.b = \(bucket)
+        AND i.scope = k.scope AND i.idempotency = k.hash AND i.idempotency_rest = k.rest
+        """
+    }
 }
 
 /// The other statements that read before writes.
 enum RowReads {
-    static let installs = PreparedStatement(
-        """
-        SELECT i.scope, i.install, i.install_rest, i.click, i.until
-        FROM unnest($1, $2, $3) AS k (scope, hash, rest) JOIN installs i ON i.b = (k.hash & 63)
-        AND i.scope = k.scope AND i.install = k.hash AND i.install_rest = k.rest
-        ORDER BY i.b, i.scope, i.install, i.install_rest FOR UPDATE OF i
-        """
-    )
-    static let idempotencies = PreparedStatement(
-        """
-        SELECT i.scope, i.idempotency, i.idempotency_rest, i.click
-        FROM unnest($1, $2, $3) AS k (scope, hash, rest) JOIN idempotencies i ON i.b = (k.hash & 63)
-        AND i.scope = k.scope AND i.idempotency = k.hash AND i.idempotency_rest = k.rest
-        """
-    )
     static let epochs = PreparedStatement(
         "SELECT scope, began_at, landmark FROM unnest($1) AS k (n) JOIN learning l ON l.scope = k.n"
     )

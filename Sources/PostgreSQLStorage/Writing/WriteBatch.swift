@@ -6,10 +6,26 @@ internal import Storage
 /// The open transaction's rows and changes: rows are read before the writes that need them, and changes are sent after
 /// them, as one array for each column.
 final class WriteBatch {
+    /// The rows that one statement writes.
+    private struct Rows: Hashable, Comparable {
+        let change: RowChange
+        /// Their bucket; -1 if the statement writes to all buckets.
+        let bucket: Int64
+
+        static func < (left: Rows, right: Rows) -> Bool {
+            left.change == right.change ? left.bucket < right.bucket : left.change < right.change
+        }
+    }
+    /// Rows to read by one statement.
+    private struct Group<Key: Hashable>: Hashable {
+        let key: Key
+        /// As in ``Rows``.
+        let bucket: Int64
+    }
     /// The changes to send.
     private struct Changes {
         /// The rows to write, by the statement that writes them.
-        var rows: [RowChange: ColumnArrays] = [:]
+        var rows: [Rows: ColumnArrays] = [:]
         var learnt: [LearntKey: Double] = [:]
         /// The clicks whose answers were marked as delivered or undelivered.
         var marked: Set<Int64> = []
@@ -23,6 +39,8 @@ final class WriteBatch {
 
     let connection: WriterConnection
     private let slots: SlotTable
+    /// Whether each statement reads or writes one bucket, as Citus needs.
+    private let isByBucket: Bool
     /// The rows that the transaction has read and changed.
     var rows = TransactionRows()
     private var changes = Changes()
@@ -52,14 +70,18 @@ final class WriteBatch {
     private static let maximumStatements = 64
     private static let maximumLinkIDs = 20_000
 
-    init(_ connection: WriterConnection, _ slots: SlotTable) {
-        (self.connection, self.slots) = (connection, slots)
+    init(_ connection: WriterConnection, _ slots: SlotTable, isByBucket: Bool = false) {
+        (self.connection, self.slots, self.isByBucket) = (connection, slots, isByBucket)
     }
 
     /// Adds a row to those that a statement writes.
     func append(_ change: RowChange, _ write: (inout ColumnArrays) -> Void) {
         changeCount += 1
-        changes.rows[change, default: ColumnArrays(change.columns)].append(write)
+        let bucket =
+            isByBucket
+            ? change.bucketColumn.map { ColumnArrays.bucket(in: $0, of: change.columns, write) } : nil
+        let rows = Rows(change: change, bucket: bucket ?? -1)
+        changes.rows[rows, default: ColumnArrays(change.columns)].append(write)
     }
 
     /// Executes a statement that reads or locks, and changes nothing.
@@ -116,7 +138,7 @@ final class WriteBatch {
 
     private func statement(_ statement: SlotStatement) -> PreparedStatement {
         if let made = statements[statement] { return made }
-        let made = PreparedStatement(statement.text)
+        let made = PreparedStatement(statement.text(isByBucket: isByBucket))
         statements[statement] = made
         return made
     }
@@ -151,8 +173,10 @@ extension WriteBatch {
             }
         }
         for number in changes.marked { appendMark(of: number) }
-        for (change, arrays) in changes.rows.sorted(by: { $0.key < $1.key }) {
-            steps.append(statement(.change(change)), arrays.parameters)
+        for (rows, arrays) in changes.rows.sorted(by: { $0.key < $1.key }) {
+            var parameters = arrays.parameters
+            if rows.bucket >= 0 { parameters.append(rows.bucket) }
+            steps.append(statement(.change(rows.change)), parameters)
         }
         changes = Changes()
     }
@@ -219,10 +243,17 @@ extension WriteBatch {
     /// Reads rows in one trip, first those that it locks.
     func read(_ needs: RowNeeds) throws(PostgreSQLError) {
         guard !needs.isEmpty else { return }
-        let clicks = Dictionary(grouping: needs.clicks) { VisitHome(of: $0, movedUpTo: movedUpTo) }
-            .sorted { $0.key < $1.key }
-        let posts = Dictionary(grouping: needs.posts, by: \.home)
-        let visitors = Dictionary(grouping: needs.visitors, by: \.slots)
+        let clicks = grouped(needs.clicks) {
+            (VisitHome(of: $0, movedUpTo: movedUpTo), UInt64(bitPattern: $0))
+        }
+        .sorted { left, right in
+            left.key.key == right.key.key
+                ? left.key.bucket < right.key.bucket : left.key.key < right.key.key
+        }
+        let installs = grouped(needs.installs) { (0, $0.hash.index) }.sorted { $0.key.bucket < $1.key.bucket }
+        let idempotencies = grouped(needs.idempotencies) { (0, $0.hash.index) }
+        let posts = grouped(needs.posts) { ($0.home, $0.visit) }
+        let visitors = grouped(needs.visitors) { ($0.slots, $0.key.hash.index) }
         var readers: [(inout ResultRow) throws(PostgreSQLError) -> Void] = []
         let results = try connection.run { steps in
             func ask(
@@ -233,25 +264,35 @@ extension WriteBatch {
                 steps.append(statement, parameters)
                 readers.append(read)
             }
-            if !needs.installs.isEmpty { ask(RowReads.installs, Parameters(needs.installs), addInstall) }
-            for (home, numbers) in clicks {
-                ask(statement(.clicks(home)), Parameters(numbers), addLockedClick)
+            func ask(
+                _ slotStatement: SlotStatement,
+                _ bucket: Int64,
+                _ parameters: Parameters,
+                _ read: @escaping (inout ResultRow) throws(PostgreSQLError) -> Void
+            ) {
+                var parameters = parameters
+                if isByBucket { parameters.append(bucket) }
+                ask(statement(slotStatement), parameters, read)
+            }
+            for (group, keys) in installs { ask(.installs, group.bucket, Parameters(keys), addInstall) }
+            for (group, numbers) in clicks {
+                ask(.clicks(group.key), group.bucket, Parameters(numbers), addLockedClick)
             }
             if !needs.links.isEmpty {
                 ask(RowReads.lockLimits, Parameters(needs.links)) { _ in }
                 ask(RowReads.limits, Parameters(needs.links), addLimits)
             }
-            for (home, posts) in posts {
-                ask(statement(.posts(home)), Parameters(posts), addPost)
+            for (group, posts) in posts {
+                ask(.posts(group.key), group.bucket, Parameters(posts), addPost)
             }
-            if !needs.idempotencies.isEmpty {
-                ask(RowReads.idempotencies, Parameters(needs.idempotencies), addIdempotency)
+            for (group, keys) in idempotencies {
+                ask(.idempotencies, group.bucket, Parameters(keys), addIdempotency)
             }
             if !needs.learning.isEmpty {
                 ask(RowReads.epochs, Parameters(needs.learning.map(\.number)), addEpoch)
             }
-            for (slots, visitors) in visitors {
-                ask(statement(.visitors(slots)), Parameters(visitors)) { [self] in
+            for (group, visitors) in visitors {
+                ask(.visitors(group.key), group.bucket, Parameters(visitors)) { [self] in
                     addVisit(&$0, of: visitors)
                 }
             }
@@ -264,6 +305,16 @@ extension WriteBatch {
             }
         }
         for number in needs.clicks { rows.addMissing(number) }
+    }
+
+    /// Groups rows by a key and, if each statement reads one bucket, by the bucket of a hash.
+    private func grouped<Row, Key: Hashable>(_ rows: [Row], by key: (Row) -> (key: Key, hash: UInt64))
+        -> [Group<Key>: [Row]]
+    {
+        Dictionary(grouping: rows) { row in
+            let (key, hash) = key(row)
+            return Group(key: key, bucket: isByBucket ? Int64(hash & 63) : -1)
+        }
     }
 
     /// Notes that the rows do not exist; rows that were found then replace these notes.

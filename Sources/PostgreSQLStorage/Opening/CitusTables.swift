@@ -1,0 +1,80 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// Distributes the large tables over the workers, in a database with the extension Citus.
+///
+/// Their rows are distributed by the bucket, in shards that lie together: so a statement of one bucket is a statement of
+/// one worker. `partitions`, which statements of every bucket join, is a copy on each node. All other tables are small or
+/// are written by few transactions, and stay on the coordinator, to which all servers connect.
+struct CitusTables {
+    let connection: BlockingConnection
+    /// The database in messages.
+    let name: String
+
+    /// Distributes what is not distributed yet, unless the database does not have Citus.
+    func distribute() throws(StoreError) {
+        let state = try StoreError.translating { () throws(PostgreSQLError) -> State? in
+            guard try connection.isCitus() else { return nil }
+            return try connection.transaction { () throws(PostgreSQLError) in
+                try connection.execute(Self.lock)
+                let state = try readState()
+                guard state == .undistributed else { return state }
+                for statement in Self.statements { try connection.execute(statement) }
+                return .distributed
+            }
+        }
+        switch state {
+        case nil, .distributed: return
+        case .withoutWorkers, .undistributed:
+            throw StoreError(
+                .incompatible,
+                """
+                \(name) has the extension citus, but no workers; add them with citus_set_coordinator_host and \
+                citus_add_node, or drop the extension
+                """
+            )
+        case .worker:
+            throw StoreError(.incompatible, "\(name) is a worker of Citus; name the coordinator")
+        }
+    }
+
+    private enum State {
+        case distributed
+        case undistributed
+        case withoutWorkers
+        /// The server is not the coordinator.
+        case worker
+    }
+
+    private func readState() throws(PostgreSQLError) -> State {
+        let rows = try connection.execute(Self.readState)
+        if try rows.value(0, 0, as: Bool.self) { return .distributed }
+        guard try rows.value(0, 1, as: Bool.self) else { return .worker }
+        return try rows.value(0, 2, as: Bool.self) ? .undistributed : .withoutWorkers
+    }
+
+    private static let lock = PreparedStatement(
+        "SELECT pg_advisory_xact_lock(\(AdvisoryLock.migrations.rawValue))"
+    )
+    private static let readState = PreparedStatement(
+        """
+        SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('buckets')), \
+        citus_is_coordinator(), EXISTS (SELECT FROM pg_dist_node WHERE isactive AND shouldhaveshards)
+        """
+    )
+    /// The statements run one after the other on each worker, because the transaction also changes a reference table.
+    private static let statements: [SQLText] = [
+        "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'",
+        "SELECT create_reference_table('partitions')",
+        "SELECT create_distributed_table('buckets', 'b', colocate_with => 'none')",
+        "SELECT create_distributed_table('clicks', 'b', colocate_with => 'buckets')",
+        "SELECT create_distributed_table('click_index', 'b', colocate_with => 'buckets')",
+        "SELECT create_distributed_table('click_addresses', 'b', colocate_with => 'buckets')",
+        "SELECT create_distributed_table('checks', 'b', colocate_with => 'buckets')",
+        "SELECT create_distributed_table('installs', 'b', colocate_with => 'buckets')",
+        "SELECT create_distributed_table('idempotencies', 'b', colocate_with => 'buckets')",
+    ]
+}
+#endif
