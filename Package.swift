@@ -103,7 +103,7 @@ let package = Package(
             dependencies: [
                 .target(name: "CLibPQ", condition: .when(traits: ["PostgreSQL"])), "CLinux", "Threads",
             ],
-            swiftSettings: optimizedInDebug
+            swiftSettings: commonSettings
         ),
         // The code that all databases share: batching, reading, counting, learning. It has no SQL or files.
         .target(name: "Storage", dependencies: ["Attribution", "Threads"], swiftSettings: optimizedInDebug),
@@ -117,7 +117,7 @@ let package = Package(
         .target(
             name: "PostgreSQLStorage",
             dependencies: ["Attribution", "CLinux", "Crypto", "PostgreSQL", "Storage", "Threads"],
-            swiftSettings: optimizedInDebug,
+            swiftSettings: commonSettings,
             plugins: ["EmbedPlugin"]
         ),
         .target(

@@ -540,9 +540,12 @@ CREATE TABLE erasures (
 CREATE TABLE erased_rows (
     -- The erased clicks and checks by their random identifiers, so that exports can name them; deleted after three years.
 
+    -- 48 bits of milliseconds and a counter: exports read the rows in the order in which they were erased.
     number INTEGER PRIMARY KEY,
     table_name TEXT NOT NULL CHECK (table_name IN ('clicks', 'checks')),
     id INTEGER NOT NULL,
     id_low INTEGER NOT NULL,
+    app_high INTEGER NOT NULL,
+    app_low INTEGER NOT NULL,
     erased_at INTEGER NOT NULL
 ) STRICT;

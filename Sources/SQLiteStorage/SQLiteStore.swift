@@ -68,6 +68,7 @@ public final class SQLiteStore: Sendable {
         var health = state.healthSnapshot
         health.databaseBytes = DatabaseFile.byteCount(opening.file.path)
         health.writeAheadLogBytes = DatabaseFile.byteCount(opening.file.logPath)
+        health.freeBytes = DatabaseFile.freeByteCount(inFolder: opening.file.folder)
         return health
     }
 
@@ -89,7 +90,7 @@ extension SQLiteStore {
     /// Whether jobs trust the wall clock; after a leap of more than a day, they wait (``SettledClock``).
     public var isClockSettled: Bool { state.isClockSettled }
 
-    package func makeJobContext() -> JobContext<some JobReader> { threads.makeJobContext() }
+    package func makeJobContext() -> JobContext<some ReportReader> { threads.makeJobContext() }
 
     package func makeScanContext() -> JobContext<some JobReader> { threads.makeScanContext() }
 

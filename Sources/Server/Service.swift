@@ -185,6 +185,15 @@ public final class Service: Sendable {
         watch?.pollAll(directory, by: client, at: now, log, unless: mustStop)
     }
 
+    /// Returns what reconstructs the fingerprints of an app's stored clicks.
+    public func reconstruction(for app: App.Settings) -> FingerprintReconstruction {
+        FingerprintReconstruction(
+            keys: keyring.latest.server.all,
+            data: settings.devices,
+            localization: app.localization(settings.devices.languages)
+        )
+    }
+
     /// How long the service has been running, in nanoseconds.
     var uptime: UInt64 { MonotonicTime.now().nanoseconds(since: startedAt) }
 

@@ -32,7 +32,10 @@ private struct Exported {
         for (file, entry) in listed.sorted(by: { $0.key.suffix(10) < $1.key.suffix(10) }) {
             let url = folder.appending(path: file)
             let lines = try String(contentsOf: url, encoding: .utf8).split(separator: "\n").map(String.init)
-            #expect(lines.first?.hasPrefix("cursor,id,app,") == true)
+            #expect(
+                lines.first?.hasPrefix(table == "deletions" ? "cursor,table,id,app," : "cursor,id,app,")
+                    == true
+            )
             #expect(entry["rows"] as? Int == lines.count - 1)
             let digest = try ChildProcess.run(URL(filePath: "/usr/bin/sha256sum"), [url.path]).text
             #expect(entry["sha256"] as? String == String(digest.prefix(64)))
@@ -153,15 +156,42 @@ struct ExportTests {
         #expect(server.waitUntilExit() == 0)
     }
 
+    @Test("names what was erased in the next run, and nothing afterwards")
+    func deletions() throws {
+        let (installation, server, connection) = try Installation.serving()
+        let exported = Exported(folder: installation.folder.appending(path: "exports"))
+        func export() throws -> ChildProcess.Output {
+            let state = installation.folder.appending(path: "deletions.state").path
+            return try installation.run(
+                ["export", "--table", "deletions", "--to", exported.folder.path, "--state", state]
+            )
+        }
+        let ids = try (1...3).map { try #require(try connection.click(fingerprint($0)).string("click_id")) }
+        // The first run states from which day on rows are stored.
+        #expect(try export().text.hasPrefix("Wrote 1 rows of deletions"))
+        #expect(try export().text == "Nothing is new in deletions.\n")
+        for id in ids[1...] { #expect(try installation.run(["erase", "--click-id", id]).status == 0) }
+        #expect(try export().text.hasPrefix("Wrote 2 rows of deletions"))
+        #expect(try export().text == "Nothing is new in deletions.\n")
+        let rows = try exported.rows(of: "deletions").map { $0.split(separator: ",").map(String.init) }
+        #expect(rows.count == 3 && rows[0].contains("retention"))
+        #expect(rows[1...].map { $0[2] } == Array(ids[1...]))
+        #expect(
+            rows[1...].allSatisfy { $0[1] == "clicks" && $0[3] == installation.appID && $0[5] == "erasure" }
+        )
+        server.terminate()
+        #expect(server.waitUntilExit() == 0)
+    }
+
     @Test("refuses what it cannot do, and says what to do instead")
     func refusals() throws {
         let installation = try Installation()
         let target = ["--to", installation.folder.appending(path: "e").path]
         let state = ["--state", installation.folder.appending(path: "s").path]
-        let parquet = try installation.run(
-            ["export", "--table", "clicks", "--format", "parquet"] + target + state
+        let unknown = try installation.run(
+            ["export", "--table", "clicks", "--format", "xls"] + target + state
         )
-        #expect(parquet.status != 0 && parquet.errors.contains("Parquet is not built yet."))
+        #expect(unknown.status != 0 && unknown.errors.contains("must be csv, ndjson or parquet"))
         let incomplete = try installation.run(["export", "--table", "clicks"] + target)
         #expect(
             incomplete.status != 0

@@ -6,7 +6,6 @@ import Testing
 
 @Suite("Floods", .blocking(minutes: 30), .serialized)
 struct FloodTests {
-    private static let isLong = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] != nil
     private static let mebibyte = 1024 * 1024
 
     @Test("a flood of bodies that never end gets 503 above the limit, and leaves no memory allocated")
@@ -21,7 +20,7 @@ struct FloodTests {
         let most = Array(head.utf8) + [UInt8](repeating: 0x20, count: 65_000)
         var flood: [RawClient] = []
         var highest = 0
-        for number in 0..<(Self.isLong ? 4_500 : 1_600) {
+        for number in 0..<(isLong ? 4_500 : 1_600) {
             let client = try RawClient(port: server.port)
             client.send(most)
             flood.append(client)
@@ -53,7 +52,7 @@ struct FloodTests {
         #expect(sockets > 0)
         let entry = try #require(FuzzEntry.named("http"))
         var run = FuzzRun(entry, corpus: try FuzzCorpus(of: entry).inputs, seed: 4)
-        for _ in 0..<(Self.isLong ? 100_000 : 1_000) {
+        for _ in 0..<(isLong ? 100_000 : 1_000) {
             let client = try RawClient(port: server.port)
             client.send(run.nextInput())
             client.endSending()

@@ -21,8 +21,9 @@ struct InjectionTests {
         var accepted = 50
         var times: [UInt64] = []
         var client = try RawClient(port: server.port)
-        for place in Self.places {
-            for payload in Payloads.all {
+        // Short runs try a third of the payloads at each place, and each payload at a third of the places.
+        for (part, place) in Self.places.enumerated() {
+            for (number, payload) in Payloads.all.enumerated() where isLong || (number + part) % 3 == 0 {
                 client.send(place.request(payload, installation.keys))
                 let start = MonotonicTime.now()
                 let answer = try client.answer()
@@ -37,7 +38,7 @@ struct InjectionTests {
                 if answer.field("connection") == "close" { client = try RawClient(port: server.port) }
             }
         }
-        #expect(count >= 7_000)
+        #expect(count >= (isLong ? 7_000 : 2_300))
         let sorted = times.sorted()
         // An executed payload would sleep or compute for seconds; a busy machine takes a few hundred milliseconds.
         #expect(sorted[sorted.count - 1] < max(4_000_000_000, 1_000 * sorted[sorted.count / 2]))

@@ -5,7 +5,7 @@ import Testing
 @Suite("kill -9 at any moment", .blocking(minutes: 60))
 struct KillTests {
     /// The number of kills.
-    private static let rounds = isLong ? 300 : 20
+    private static let rounds = isLong ? 300 : 10
 
     @Test("a kill loses no acknowledged click, and no click matches twice")
     func killedUnderLoad() throws {

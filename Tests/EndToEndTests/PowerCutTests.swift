@@ -5,7 +5,7 @@ import Testing
 /// Power cuts, simulated by `SimulatedDisk`: they lose writes without a sync, which a kill does not.
 @Suite("A power cut at any moment", .blocking(minutes: 60))
 struct PowerCutTests {
-    private static let rounds = isLong ? 300 : 6
+    private static let rounds = isLong ? 300 : 4
     /// The number of other states in which each cut might have left the disk.
     private static let alternatives = isLong ? 12 : 4
 
@@ -84,7 +84,7 @@ struct PowerCutTests {
         var random = SeededGenerator(seed: 32)
         var load = ClickLoad(key: installation.keys.app, seed: 33)
         var missing = 0
-        for _ in 0..<3 {
+        for _ in 0..<2 {
             let cut = try PowerCut(of: installation)
             let server = try cut.start(["--durability", "relaxed"])
             try load.run(on: server)

@@ -57,7 +57,7 @@ struct PrivacyTests {
             installation,
             ["--trusted-proxy", "127.0.0.0/8", "--log-file", log.path, "--log-format", "json"]
         )
-        try visit(server, installation)
+        try visit(try server.connect(), installation)
         let traces = Self.traces(installation)
         // The search runs while the write-ahead log is open, and again after it was copied into the
         // database.
@@ -80,8 +80,7 @@ struct PrivacyTests {
     }
 
     /// Sends a click and a launch from each kind of address, and refused requests.
-    private func visit(_ server: AfterlinkProcess, _ installation: Installation) throws {
-        let connection = try server.connect()
+    private func visit(_ connection: HTTPTestClient, _ installation: Installation) throws {
         let signals: [String: Any] = [
             "model": "iPhone", "osVersion": "17.2", "screenWidth": 390, "screenHeight": 844, "pixelRatio": 3,
             "timezone": "Europe/Istanbul", "language": "tr-TR", "touchPoints": 5,
@@ -108,6 +107,116 @@ struct PrivacyTests {
             )
             #expect(try connection.get("/\(Self.hex)/\(Self.address)", fields: fields).status == 404)
         }
+    }
+
+    @Test(
+        "an erasure leaves nothing that was stored about a person; logs, exports and their states never had any of it"
+    )
+    func erasure() throws {
+        let installation = try Installation()
+        let database = installation.database.path
+        let log = installation.folder.appending(path: "requests.log")
+        let server = try ChildProcess(
+            installation.binary,
+            [
+                "serve", "--listen", "127.0.0.1:0", "--database", database, "--dashboard-listen", "off",
+                "--trusted-proxy", "127.0.0.0/8", "--log-file", log.path,
+            ],
+            errorLog: installation.folder.appending(path: "server.log")
+        )
+        let line = try #require(server.line(containing: "listening on http"))
+        let port = try #require(line.split(separator: ":").last.flatMap { UInt16($0) })
+        let connection = try HTTPTestClient(port: port, key: installation.keys.app)
+        for number in 1...20 { #expect(try connection.click(fingerprint(number)).status == 201) }
+        try visit(connection, installation)
+        let exports = installation.folder.appending(path: "exports")
+        func export() throws {
+            for table in ExportTable.allCases.map(\.rawValue) {
+                let target = ["--to", exports.path, "--state", exports.path + "-\(table).state"]
+                let options = ["--format", "ndjson"] + target
+                #expect(try installation.run(["export", "--table", table] + options).status == 0)
+            }
+        }
+        try export()
+        server.send(SIGTERM)
+        #expect(server.waitUntilExit() == 0)
+        let traces = Self.traces(installation)
+        let output = try server.remainingOutput()
+        for trace in traces { #expect(!Self.holds(output, trace.bytes), "the output has \(trace.name)") }
+
+        let stored = try Self.stored(installation)
+        #expect(Set(stored.map(\.name)).isSuperset(of: Self.storedColumns), "\(stored.map(\.name))")
+        let isLeft = { (value: Stored, files: [Data]) in
+            value.forms.contains { form in files.contains { Self.holds($0, form) } }
+        }
+        let before = try Self.files(installation, ofDatabase: true)
+        for value in stored { #expect(isLeft(value, before), "\(value.name) is not found") }
+        let erased = try installation.run(["erase", "--fingerprint", Self.hex, "--json"])
+        #expect(erased.status == 0 && erased.text.contains(#""log_cleared":true"#), "\(erased.text)")
+        try export()
+        let after = try Self.files(installation, ofDatabase: true)
+        for value in stored { #expect(!isLeft(value, after), "\(value.name) is left") }
+        // The others are still there.
+        #expect(after.contains { Self.holds($0, Array("SUMMER25".utf8)) })
+        let others = try Self.files(installation, ofDatabase: false)
+        #expect(others.count > 2 * ExportTable.allCases.count)
+        for file in others + after {
+            for trace in traces { #expect(!Self.holds(file, trace.bytes), "a file has \(trace.name)") }
+        }
+        for value in stored where value.isHash { #expect(!isLeft(value, others), "a file has \(value.name)") }
+    }
+
+    /// The columns with values of a person, all of which must be searched for.
+    private static let storedColumns: Set<String> = [
+        "visit", "visit_rest", "post", "post_rest", "idempotency", "idempotency_rest", "fingerprints",
+        "signals",
+        "exact_address", "near_address", "visitor", "install", "install_rest", "caller", "caller_rest",
+        "fingerprint",
+        "fingerprint_rest", "hash", "hash_rest",
+    ]
+
+    /// A stored value, and the forms in which a file may have it.
+    private struct Stored {
+        let name: String
+        let isHash: Bool
+        let forms: [[UInt8]]
+    }
+
+    /// Returns the values of a person as `afterlink held` shows them, hashes in hexadecimal digits.
+    private static func stored(_ installation: Installation) throws -> [Stored] {
+        let held = try installation.run(["held", "--fingerprint", hex])
+        let json = try #require(
+            try JSONSerialization.jsonObject(with: held.standardOutput) as? [String: Any]
+        )
+        var stored: [Stored] = []
+        for table in ["clicks", "claims", "checks"] {
+            for row in try #require(json[table] as? [[String: Any]]) {
+                for (name, value) in row where storedColumns.contains(name) {
+                    guard let text = value as? String, !text.isEmpty else { continue }
+                    guard name != "signals" else {
+                        stored.append(Stored(name: name, isHash: false, forms: [Array(text.utf8)]))
+                        continue
+                    }
+                    let bytes = stride(from: 0, to: text.utf8.count, by: 2).compactMap {
+                        UInt8(text.dropFirst($0).prefix(2), radix: 16)
+                    }
+                    #expect(bytes.count * 2 == text.utf8.count && bytes.count >= 8)
+                    let forms = [bytes, bytes.reversed(), Array(text.utf8)]
+                    stored.append(Stored(name: name, isHash: true, forms: forms))
+                }
+            }
+        }
+        return stored
+    }
+
+    /// Returns the files of the database, or all others but the keys.
+    private static func files(_ installation: Installation, ofDatabase: Bool) throws -> [Data] {
+        try FileManager.default.subpathsOfDirectory(atPath: installation.folder.path)
+            .filter { path in
+                let isDatabase = path.hasPrefix("afterlink.db") && !path.contains("key")
+                return ofDatabase ? isDatabase : !isDatabase && !path.contains("key")
+            }
+            .compactMap { FileManager.default.contents(atPath: installation.folder.appending(path: $0).path) }
     }
 
     @Test("the guide says that the stored data is personal and not anonymous")

@@ -106,6 +106,39 @@ struct ExportTests {
         #expect(rows[0]["tags"] == "a, b" && rows[0]["clicks"] == "0")
     }
 
+    @Test("erasures are rows of deletions, of which a read key of another app sees none")
+    func deletions() async throws {
+        let other = try await service.addApp(App.Settings(name: "Zebra"))
+        func own(_ number: Int) async -> Answer {
+            let body =
+                #"{"fingerprint":"\#(String(repeating: "\(number)", count: 64))","deeplink_url":"myapp://a"}"#
+            return await service.click(body, fields: service.bearer(.app))
+        }
+        #expect(await own(1).status == 201)
+        let theirs = await service.click(anyClick, fields: other.bearer)
+        #expect(theirs.status == 201)
+        for (app, fingerprint) in [(service.app, String(repeating: "1", count: 64)), (other.app, hex)] {
+            let erased = await service.admin(
+                .post,
+                "/erase",
+                #"{"app":"\#(app.text)","fingerprint":"\#(fingerprint)"}"#
+            )
+            #expect(erased.text.contains(#""clicks":1"#), "\(erased.text)")
+        }
+        #expect(await own(2).status == 201)
+        let all = try records(await export("deletions.csv").text)
+        try #require(all.map { $0["reason"] } == ["erasure", "erasure", "retention"])
+        #expect(all.map { $0["app"] } == [service.app.text, other.app.text, ""])
+        #expect(all[1]["id"] == theirs.member("click_id") && all[1]["table"] == "clicks")
+        #expect(all[1]["at"] == service.clock.now.iso8601 && all[1]["before"] == "")
+        #expect(all[2]["id"] == "" && all[2]["before"]?.hasSuffix("T00:00:00.000Z") == true)
+        let visible = await export("deletions.ndjson", nil, .read).text
+        #expect(visible.contains(service.app.text) && visible.contains(#""reason":"retention""#))
+        #expect(!visible.contains(other.app.text) && !visible.contains(theirs.member("click_id") ?? "clk_"))
+        let cursor = try #require(all[0]["cursor"])
+        #expect(try records(await export("deletions.csv", "since=\(cursor)").text) == Array(all[1...]))
+    }
+
     @Test(
         "wrong calls are refused with a reason",
         arguments: [
@@ -114,6 +147,7 @@ struct ExportTests {
             ("clicks", nil, 404, "one of clicks"),
             ("clicks.csv", "since=x", 400, "cursor of a row of this table"),
             ("counters.csv", "since=12", 400, "cursor of a row of this table"),
+            ("deletions.csv", "since=12", 400, "cursor of a row of this table"),
             ("clicks.csv", "until=tomorrow", 400, "must be a date"),
             ("clicks.csv", "app=x", 400, "must be the id"),
             ("clicks.csv", "limit=3", 400, "takes no query parameter"),

@@ -321,6 +321,9 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
         throw failure
     }
     func runningServers() throws(StoreError) -> [RunningServer] { throw failure }
+    func policyGrid(of app: AppID) throws(StoreError) -> PolicyGrid? { throw failure }
+    func isPolicyGridRequested(of app: AppID) -> Bool { false }
+    func requestPolicyGrid(of app: AppID) {}
     func countCollisions(
         of app: AppID,
         isTest: Bool,

@@ -23,7 +23,8 @@ struct CitusTests {
             }
             var matches = 0
             for number in UInt64(1)...60 {
-                let check = Check.sample(fingerprint: number, caller: number, install: number % 2 == 0 ? number : nil)
+                let install = number % 2 == 0 ? number : nil
+                let check = Check.sample(fingerprint: number, caller: number, install: install)
                 if case .match = try await session.match(check) { matches += 1 }
             }
             return matches

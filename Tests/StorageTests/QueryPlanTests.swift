@@ -166,7 +166,7 @@ private let plans: [(statements: [SQL], plan: String)] = [
         "SEARCH click_index USING PRIMARY KEY (scope=? AND (hash,state,since,click)>(?,?,?,?))"
     ),
     ([SQLiteReader.checkRecords], "checks(rowid>) | clicks(rowid) LEFT-JOIN"),
-    ([SQLiteReader.collisionFigures], "figures(scope report)"),
+    ([SQLiteReader.figuresOfReport], "figures(scope report)"),
     (
         [SQLiteReader.limitsOfLink],
         """

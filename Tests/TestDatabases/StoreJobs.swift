@@ -35,6 +35,12 @@ extension TestDatabase {
         }
     }
 
+    /// Compares other windows and minimum confidences, if that is due or was requested.
+    package func comparePolicies(eventLimit: Int = PolicyGrid.eventLimit) throws(StoreError) {
+        var job = PolicyGridJob(makeJobContext(), eventLimit: eventLimit)
+        try job.runToEnd()
+    }
+
     /// Deletes entries of the audit log after their retention.
     package func deleteOldAudit() throws(StoreError) {
         var job = AuditJob(makeJobContext())

@@ -35,7 +35,7 @@ extension TestPlace {
 
 /// An open database, with the members that tests of every kind of database need.
 package protocol TestDatabase: Sendable {
-    associatedtype Reader: JobReader
+    associatedtype Reader: ReportReader
 
     /// Whether opening created the database.
     var isNew: Bool { get }

@@ -296,6 +296,18 @@ public struct DriftHistory: Sendable {
         ] += count
     }
 
+    /// Returns the days of watched groups, the newest first: of each group with those that it pools.
+    public func days(of watched: Set<DriftGroup>) -> [DriftGroup: [DriftCount]] {
+        var sums: [DriftGroup: [DriftCount]] = [:]
+        for (group, counts) in days {
+            let pools = DriftPooling.ancestry(of: group)
+            guard let owner = pools.first(where: watched.contains) else { continue }
+            sums[owner] = sums[owner].map { DriftPooling.sum($0, counts) } ?? counts
+        }
+        for group in watched where group.isWhole { sums[group] = sum(group.side) }
+        return sums
+    }
+
     /// Returns the daily sums over all groups of one side that fulfil a condition, the newest day first.
     func sum(_ side: DriftSide, where isIncluded: (DriftGroup) -> Bool = { _ in true }) -> [DriftCount] {
         var sum = Array(repeating: DriftCount(), count: Self.retainedDays)
@@ -359,6 +371,11 @@ struct DriftPooling {
         Dictionary(groups.map { (parent(of: $0.key, level), $0.value) }, uniquingKeysWith: sum)
     }
 
+    /// Returns a group and the groups that pool it if it is too small, the smallest first.
+    fileprivate static func ancestry(of group: DriftGroup) -> [DriftGroup] {
+        (0..<3).reduce(into: [group]) { $0.append(parent(of: $0[$0.count - 1], $1)) }
+    }
+
     private static func parent(of group: DriftGroup, _ level: Int) -> DriftGroup {
         let isClick = group.side == .click
         return switch level {
@@ -374,7 +391,7 @@ struct DriftPooling {
         }
     }
 
-    private static func sum(_ left: [DriftCount], _ right: [DriftCount]) -> [DriftCount] {
+    fileprivate static func sum(_ left: [DriftCount], _ right: [DriftCount]) -> [DriftCount] {
         zip(left, right).map { $0 + $1 }
     }
 }

@@ -10,6 +10,8 @@ public enum ExportTable: String, CaseIterable, Sendable {
     case links
     /// The counts of closed hours.
     case counters
+    /// Rows of `clicks` and `checks` that are no longer stored: each erased one, and one row a table for retention.
+    case deletions
 
     /// Whether each export contains the whole table, so that no cursor continues an earlier one.
     public var isSnapshot: Bool { self == .links }
@@ -31,8 +33,32 @@ public enum ExportTable: String, CaseIterable, Sendable {
             ["id", "app", "slug"] + LinkField.allCases.map(\.rawValue)
                 + ["clicks", "robots", "matches", "created_at", "updated_at", "archived_at"]
         case .counters: ["hour", "app", "test", "campaign", "dimension", "value", "metric", "count"]
+        case .deletions: ["table", "id", "app", "at", "reason", "before"]
         }
     }
+
+    /// Returns the kind of values of a column.
+    public func kind(of column: String) -> ExportKind {
+        // The fields of links are written as texts, whatever they mean.
+        guard self != .links || LinkField(rawValue: column) == nil else { return .text }
+        return Self.kinds[column] ?? .text
+    }
+
+    private static let kinds: [String: ExportKind] = {
+        let names: [(ExportKind, [String])] = [
+            (
+                .time,
+                [
+                    "clicked_at", "recorded_at", "expires_at", "at", "first_install_time", "created_at",
+                    "updated_at", "archived_at", "hour", "before",
+                ]
+            ),
+            (.integer, ["candidates", "weight", "clicks", "robots", "matches", "count"]),
+            (.real, ["confidence", "minimum_confidence", "organic_share"]),
+            (.flag, ["test", "robot", "contradictory", "campaign_only", "names_click", "has_install_id"]),
+        ]
+        return names.reduce(into: [:]) { kinds, part in for name in part.1 { kinds[name] = part.0 } }
+    }()
 
     private static let matchColumns = [
         "click_id", "campaign", "method", "confidence", "minimum_confidence", "organic_share", "candidates",
@@ -42,10 +68,20 @@ public enum ExportTable: String, CaseIterable, Sendable {
     ]
 }
 
+/// The kind of values of an exported column, each of which may also be unknown.
+public enum ExportKind: Sendable {
+    case text
+    case time
+    case integer
+    case real
+    case flag
+}
+
 /// A value of an exported row.
 public enum ExportValue: Equatable, Sendable {
     case none
     case text(String)
+    case time(Timestamp)
     case integer(Int64)
     case real(Double)
     case flag(Bool)
@@ -53,7 +89,7 @@ public enum ExportValue: Equatable, Sendable {
     public static func text(_ text: String?) -> ExportValue { text.map { .text($0) } ?? .none }
     public static func real(_ number: Double?) -> ExportValue { number.map { .real($0) } ?? .none }
     public static func integer(_ number: Int) -> ExportValue { .integer(Int64(number)) }
-    public static func time(_ time: Timestamp?) -> ExportValue { text(time?.iso8601) }
+    public static func time(_ time: Timestamp?) -> ExportValue { time.map { .time($0) } ?? .none }
 }
 
 /// An exported row: where it stands, and a value for each column after the cursor.
@@ -71,13 +107,18 @@ public enum ExportCursor: Equatable, Sendable {
     /// The number of a row, which grows with each new row.
     case row(Int64)
     case count(CountCursor)
+    case deletion(DeletionCursor)
 
     /// Reads the text of a cursor; nil for a text that no row of the table can have.
     public init?(_ text: String, of table: ExportTable) {
-        if table == .counters {
+        switch table {
+        case .counters:
             guard let cursor = CountCursor(text) else { return nil }
             self = .count(cursor)
-        } else {
+        case .deletions:
+            guard let cursor = DeletionCursor(text) else { return nil }
+            self = .deletion(cursor)
+        case .clicks, .checks, .matches, .links:
             guard let number = Int64(text), number >= 0 else { return nil }
             self = .row(number)
         }
@@ -87,8 +128,31 @@ public enum ExportCursor: Equatable, Sendable {
         switch self {
         case .row(let number): String(number)
         case .count(let cursor): cursor.text
+        case .deletion(let cursor): cursor.text
         }
     }
+}
+
+/// What a consumer knows of deletions: the last erased row, and the day before which each table has no rows.
+public struct DeletionCursor: Equatable, Sendable {
+    /// The number of the last erased row; 0 before the first.
+    public var number: Int64
+    /// The days since 1970 by the position of a table in ``tables``; 0 for none.
+    public var days: [Int64]
+
+    /// The tables whose rows are deleted after the retention time.
+    public static let tables: [ExportTable] = [.clicks, .checks]
+
+    public init(number: Int64 = 0, days: [Int64] = [0, 0]) { (self.number, self.days) = (number, days) }
+
+    init?(_ text: String) {
+        let fields = text.split(separator: "-", omittingEmptySubsequences: false)
+        let numbers = fields.compactMap { Int64($0) }.filter { $0 >= 0 }
+        guard fields.count == Self.tables.count + 1, numbers.count == fields.count else { return nil }
+        self.init(number: numbers[0], days: Array(numbers.dropFirst()))
+    }
+
+    var text: String { ([number] + days).map { String($0) }.joined(separator: "-") }
 }
 
 /// The place of a count: by hour, scope, campaign, dimension, value and metric, texts in the order of their bytes.

@@ -49,3 +49,34 @@ extension Click {
         ]
     }
 }
+
+/// A row that was erased, by its random identifier.
+public struct ErasedRow: Equatable, Sendable {
+    /// The place among erased rows: milliseconds and a counter, as in the numbers of clicks.
+    public let number: Int64
+    public let table: ExportTable
+    public let high: UInt64
+    public let low: UInt64
+    public let app: AppID
+    public let at: Timestamp
+
+    public init(_ number: Int64, of table: ExportTable, high: UInt64, low: UInt64, app: AppID, at: Timestamp)
+    {
+        (self.number, self.table, self.high, self.low) = (number, table, high, low)
+        (self.app, self.at) = (app, at)
+    }
+
+    private var id: String {
+        table == .clicks ? ClickID(high: high, low: low).text : CheckID(high: high, low: low).text
+    }
+
+    /// The values of the row in `deletions`.
+    public var exportValues: [ExportValue] {
+        [.text(table.rawValue), .text(id), .text(app.text), .time(at), .text("erasure"), .none]
+    }
+
+    /// Returns the values of a row of `deletions`: no row of a table from before a time is stored any more.
+    public static func retention(_ table: ExportTable, before time: Timestamp) -> [ExportValue] {
+        [.text(table.rawValue), .none, .none, .none, .text("retention"), .time(time)]
+    }
+}

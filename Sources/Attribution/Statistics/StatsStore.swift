@@ -224,6 +224,16 @@ public protocol StatsStore {
     /// Returns the servers that share the database; empty for a database that only one process writes to.
     func runningServers() async throws(StoreError) -> [RunningServer]
 
+    /// Returns what other windows and minimum confidences would have changed for an app's live traffic, as of the last
+    /// comparison; nil if none is stored.
+    func policyGrid(of app: AppID) async throws(StoreError) -> PolicyGrid?
+
+    /// Whether a comparison was requested of this process and has not ended.
+    func isPolicyGridRequested(of app: AppID) -> Bool
+
+    /// Requests a comparison, which runs in the background.
+    func requestPolicyGrid(of app: AppID)
+
     /// Counts the fingerprint sharing of an app's clicks; the time grows with the number of stored clicks.
     ///
     /// - Parameters:

@@ -15,6 +15,8 @@ public struct StoreHealth: Sendable {
     public var refusals: [StoreError.Code: Int64] = [:]
     public var databaseBytes: Int64 = 0
     public var writeAheadLogBytes: Int64 = 0
+    /// The free space on the file system of the database's file; nil if it is no file of this machine, or unknown.
+    public var freeBytes: Int64?
     /// The seconds since the oldest click that is still stored became due for deletion; 0 if no click is due.
     public var retentionLagSeconds: Int64 = 0
 

@@ -27,6 +27,26 @@ extension PostgreSQLReader: ExportRows {
         """
     )
 
+    func erasedRows(_ numbers: ClosedRange<Int64>, atMost limit: Int) throws(PostgreSQLError) -> [ErasedRow] {
+        try all(Self.erasedRows, numbers.lowerBound, numbers.upperBound, Int64(limit)) {
+            row throws(PostgreSQLError) in try row.record(ErasedRecord.self).row
+        }
+    }
+
+    private static let erasedRows = PreparedStatement(
+        """
+        SELECT \(ErasedRecord.columns) FROM erased_rows WHERE number >= $1 AND number <= $2 ORDER BY number LIMIT $3
+        """
+    )
+
+    func oldestRows() throws(PostgreSQLError) -> [Timestamp?] {
+        try first(Self.oldestRows) { [$0.get("clicks"), $0.get("checks")] } ?? [nil, nil]
+    }
+
+    private static let oldestRows = PreparedStatement(
+        "SELECT \(oldest("clicks")) AS clicks, \(oldest("checks")) AS checks"
+    )
+
     func exportedClicks(
         _ numbers: ClosedRange<Int64>,
         _ body: (_ click: ClickRecord, _ link: LinkID?) -> Bool

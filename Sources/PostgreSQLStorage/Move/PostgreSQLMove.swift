@@ -277,7 +277,7 @@ extension PostgreSQLMove {
 
     /// New rows get numbers after those that were copied.
     private static let afterTables: [SQLText] =
-        (["apps", "keys", "links", "erased_rows"] as [StaticString]).map { table -> SQLText in
+        (["apps", "keys", "links"] as [StaticString]).map { table -> SQLText in
             """
             SELECT setval(pg_get_serial_sequence('\(table)', 'number'), coalesce(max(number), 0) + 1, false)
             FROM \(table)

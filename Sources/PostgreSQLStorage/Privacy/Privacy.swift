@@ -48,10 +48,10 @@ extension PostgreSQLWriter {
         if !clicks.isEmpty { try batch.run(Self.eraseIdempotencies, clicks) }
     }
 
-    func insertErased(_ table: String, _ rows: [(high: UInt64, low: UInt64)], at now: Timestamp)
-        throws(PostgreSQLError)
-    {
-        try batch.run(Self.insertErased, table, rows.map(\.high), rows.map(\.low), now.milliseconds)
+    func insert(_ rows: [ErasedRecord]) throws(PostgreSQLError) {
+        var records = ColumnArrays(ErasedRecord.columns)
+        for row in rows { records.append(row) }
+        try batch.run(Self.insertErased, records)
     }
 
     func add(_ record: ErasureRecord) throws(PostgreSQLError) { _ = try run(Self.addErasure, record) }
@@ -65,10 +65,7 @@ extension PostgreSQLWriter {
         "DELETE FROM idempotencies WHERE click = ANY ($1)"
     )
     private static let insertErased = PreparedStatement(
-        """
-        INSERT INTO erased_rows (table_name, id, id_low, erased_at)
-        SELECT $1, k.id, k.low, $4 FROM unnest($2, $3) AS k (id, low)
-        """
+        "INSERT INTO erased_rows (\(ErasedRecord.columns)) SELECT * FROM \(rowsWith: ErasedRecord.columns)"
     )
     private static let addErasure = PreparedStatement(
         """
@@ -148,7 +145,7 @@ extension PostgreSQLReader: PrivacyRows {
     }
 
     /// The time in the first number of a table with partitions.
-    private static func oldest(_ table: StaticString) -> SQLText {
+    static func oldest(_ table: StaticString) -> SQLText {
         """
         (SELECT min(n) >> 16 FROM buckets AS k CROSS JOIN LATERAL (SELECT min(id) AS n FROM \(table) WHERE b = k.b) f)
         """

@@ -228,18 +228,23 @@ extension PostgreSQLReader {
     )
 
     func collisionReport(of scope: Scope) throws(PostgreSQLError) -> CollisionReport? {
-        let figures = try all(Self.collisions, scope.number) { row throws(PostgreSQLError) in
-            (row.get("name") as String, row.get("value") as Double)
-        }
+        let figures = try figures(of: .collisions, of: scope)
         guard !figures.isEmpty else { return nil }
-        guard let report = CollisionReport(figures: Dictionary(figures) { first, _ in first }) else {
+        guard let report = CollisionReport(figures: figures) else {
             throw PostgreSQLError(.unexpectedValue, "The report on collisions lacks a figure.")
         }
         return report
     }
 
-    private static let collisions = PreparedStatement(
-        "SELECT name, value FROM figures WHERE scope = $1 AND report = 'collisions'"
+    func figures(of report: FigureReport, of scope: Scope) throws(PostgreSQLError) -> [String: Double] {
+        let rows = try all(Self.figures, scope.number, report.rawValue) { row throws(PostgreSQLError) in
+            (row.get("name") as String, row.get("value") as Double)
+        }
+        return Dictionary(rows) { first, _ in first }
+    }
+
+    private static let figures = PreparedStatement(
+        "SELECT name, value FROM figures WHERE scope = $1 AND report = $2"
     )
 
     /// Reads the buckets one after the other, from the position's bucket on; a bucket is the last six bits of

@@ -131,7 +131,7 @@ extension PostgreSQLStore {
     /// Whether jobs trust the wall clock; see ``SettledClock``.
     public var isClockSettled: Bool { state.isClockSettled }
 
-    package func makeJobContext() -> JobContext<some JobReader> { threads.makeJobContext() }
+    package func makeJobContext() -> JobContext<some ReportReader> { threads.makeJobContext() }
 
     /// Creates the jobs that only PostgreSQL has, for the calling thread.
     package func makeOwnJobs() -> [any Job] {

@@ -26,21 +26,24 @@ extension PostgreSQLWriter {
         try batch.run(JobRows.noteSettled, now.milliseconds)
     }
 
-    func keep(_ report: CollisionReport, of scope: Scope) throws(PostgreSQLError) {
-        try batch.run(Self.removeCollisions, scope.number)
+    func keep(_ figures: [(name: String, value: Double)], as report: FigureReport, of scope: Scope)
+        throws(PostgreSQLError)
+    {
+        try batch.run(Self.removeFigures, scope.number, report.rawValue)
         try batch.run(
-            Self.addCollisions,
+            Self.addFigures,
             scope.number,
-            report.figures.map(\.name),
-            report.figures.map(\.value)
+            report.rawValue,
+            figures.map(\.name),
+            figures.map(\.value)
         )
     }
 
-    private static let removeCollisions = PreparedStatement(
-        "DELETE FROM figures WHERE scope = $1 AND report = 'collisions'"
+    private static let removeFigures = PreparedStatement(
+        "DELETE FROM figures WHERE scope = $1 AND report = $2"
     )
-    private static let addCollisions = PreparedStatement(
-        "INSERT INTO figures SELECT $1, 'collisions', * FROM unnest($2, $3)"
+    private static let addFigures = PreparedStatement(
+        "INSERT INTO figures SELECT $1, $2, * FROM unnest($3, $4)"
     )
 
     /// Stores the findings of an evaluation, and deletes the counts that no later evaluation reads.

@@ -6,19 +6,22 @@ internal import Storage
 extension SQLiteReader {
     /// Returns the report of a scope (an app's live or test traffic); nil if no report is stored.
     func collisionReport(of scope: Scope) throws(SQLiteError) -> CollisionReport? {
-        let rows = try connection.statement(Self.collisionFigures).all(scope.number) {
-            ($0.text(0), $0.real(1))
-        }
-        guard !rows.isEmpty else { return nil }
-        guard let report = CollisionReport(figures: Dictionary(rows) { first, _ in first }) else {
+        let figures = try figures(of: .collisions, of: scope)
+        guard !figures.isEmpty else { return nil }
+        guard let report = CollisionReport(figures: figures) else {
             throw .corrupt("reading the report on collisions")
         }
         return report
     }
 
-    static let collisionFigures: SQL = """
-        SELECT name, value FROM figures WHERE scope = ?1 AND report = 'collisions'
-        """
+    func figures(of report: FigureReport, of scope: Scope) throws(SQLiteError) -> [String: Double] {
+        let rows = try connection.statement(Self.figuresOfReport).all(scope.number, report.rawValue) {
+            ($0.text(0), $0.real(1))
+        }
+        return Dictionary(rows) { first, _ in first }
+    }
+
+    static let figuresOfReport: SQL = "SELECT name, value FROM figures WHERE scope = ?1 AND report = ?2"
 }
 
 /// Reads the index rows and the check records from which collisions are counted.
@@ -71,15 +74,16 @@ extension SQLiteReader {
 
 extension SQLiteWriter {
     /// Replaces the stored report of a scope.
-    func keep(_ report: CollisionReport, of scope: Scope) throws(SQLiteError) {
-        try connection.statement(Self.removeCollisions).run(scope.number)
-        for figure in report.figures {
-            try connection.statement(Self.addCollisions).run(scope.number, figure.name, figure.value)
+    func keep(_ figures: [(name: String, value: Double)], as report: FigureReport, of scope: Scope)
+        throws(SQLiteError)
+    {
+        try connection.statement(Self.removeFigures).run(scope.number, report.rawValue)
+        let insertion = try connection.statement(Self.addFigure)
+        for figure in figures {
+            try insertion.run(scope.number, report.rawValue, figure.name, figure.value)
         }
     }
 
-    static let removeCollisions: SQL = """
-        DELETE FROM figures WHERE scope = ?1 AND report = 'collisions'
-        """
-    static let addCollisions: SQL = "INSERT INTO figures VALUES (?1, 'collisions', ?2, ?3)"
+    static let removeFigures: SQL = "DELETE FROM figures WHERE scope = ?1 AND report = ?2"
+    static let addFigure: SQL = "INSERT INTO figures VALUES (?1, ?2, ?3, ?4)"
 }

@@ -6,10 +6,32 @@ internal import Storage
 extension SQLiteReader: ExportRows {
     /// One process writes at a time, and its numbers grow from transaction to transaction.
     func exportEnd() throws(SQLiteError) -> Int64 {
-        max(
-            try connection.integer("SELECT ifnull(max(id), 0) FROM clicks"),
-            try connection.integer("SELECT ifnull(max(id), 0) FROM checks")
+        try connection.integer(Self.lastNumber)
+    }
+
+    private static let lastNumber: SQL = """
+        SELECT max(
+            (SELECT ifnull(max(id), 0) FROM clicks), (SELECT ifnull(max(id), 0) FROM checks),
+            (SELECT ifnull(max(number), 0) FROM erased_rows)
         )
+        """
+
+    func erasedRows(_ numbers: ClosedRange<Int64>, atMost limit: Int) throws(SQLiteError) -> [ErasedRow] {
+        try connection.statement(Self.erasedRows)
+            .all(ErasedRecord.self, numbers.lowerBound, numbers.upperBound, limit).map(\.row)
+    }
+
+    static let erasedRows: SQL = """
+        SELECT \(ErasedRecord.columns) FROM erased_rows WHERE number >= ?1 AND number <= ?2
+        ORDER BY number LIMIT ?3
+        """
+
+    func oldestRows() throws(SQLiteError) -> [Timestamp?] {
+        let ids = try connection.statement(
+            "SELECT (SELECT min(id) FROM clicks), (SELECT min(id) FROM checks)"
+        )
+        .first { [$0.optionalInteger(0), $0.optionalInteger(1)] }
+        return (ids ?? [nil, nil]).map { $0.map(RowIdentifier.time(of:)) }
     }
 
     func exportedClicks(

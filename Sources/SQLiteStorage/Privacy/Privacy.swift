@@ -31,12 +31,12 @@ extension SQLiteWriter {
         return count
     }
 
-    func insertErased(_ table: String, _ rows: [(high: UInt64, low: UInt64)], at now: Timestamp)
-        throws(SQLiteError)
-    {
-        for row in rows {
-            try connection.statement(Self.insertErased).run(table, row.high, row.low, now.milliseconds)
-        }
+    func insert(_ rows: [ErasedRecord]) throws(SQLiteError) {
+        for row in rows { try connection.statement(Self.insertErased).run(row) }
+    }
+
+    func newestErasedRow() throws(SQLiteError) -> Int64 {
+        try connection.integer("SELECT ifnull(max(number), 0) FROM erased_rows")
     }
 
     func add(_ record: ErasureRecord) throws(SQLiteError) {
@@ -49,9 +49,7 @@ extension SQLiteWriter {
     }
 
     private static let eraseCheck: SQL = "DELETE FROM checks WHERE id = ?1 AND id_low = ?2"
-    private static let insertErased: SQL = """
-        INSERT INTO erased_rows (table_name, id, id_low, erased_at) VALUES (?1, ?2, ?3, ?4)
-        """
+    private static let insertErased = SQL.insert("erased_rows", ErasedRecord.columns)
     private static let addErasure: SQL = """
         INSERT INTO erasures (\(ErasureRecord.columns)) VALUES (\(parametersFor: ErasureRecord.columns))
         ON CONFLICT DO UPDATE SET clicks = clicks + excluded.clicks, click_index = click_index + excluded.click_index,

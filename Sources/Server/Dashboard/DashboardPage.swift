@@ -91,7 +91,10 @@ struct DashboardPage {
                     )
                 }
             }
-            html.element("form", ["action": "/launches", "class": "find", "role": "search"]) { html in
+            let search: HTML.Attributes = [
+                "action": "/launches", "class": "find", "role": "search", "aria-label": DashboardText.find,
+            ]
+            html.element("form", search) { html in
                 html.open(
                     "input",
                     [

@@ -35,6 +35,7 @@ extension Routes {
             page("/campaigns", CampaignsPage.make),
             page(OneCampaignPage.path, OneCampaignPage.make),
             page("/matching", MatchingPage.make),
+            action("/matching/compare", PolicyGridPanel.request),
             page("/domains", DomainsPage.make),
             page("/system", SystemPage.make),
             page("/try", TrialPage.make),

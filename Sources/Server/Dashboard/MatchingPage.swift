@@ -15,13 +15,15 @@ enum MatchingPage {
         let report = try await exchange.store(await statistics.statistics(query, at: now))
         let directory = exchange.directory
         var history: DriftHistory?
+        var grid: PolicyGridPanel?
         if let app = filter.app ?? (directory.apps.count == 1 ? directory.apps.first : nil) {
             history = try await exchange.store(
                 await statistics.matchRates(of: app.id, days: trendDays, at: now)
             )
+            grid = try await PolicyGridPanel(app, exchange, visit)
         }
         return .page(
-            DashboardPage(title: DashboardText.matching) { [history] html in
+            DashboardPage(title: DashboardText.matching) { [history, grid] html in
                 filter.writeForm(visit, to: &html)
                 if report.totals.launches > 0 {
                     html.element("h2", DashboardText.answers)
@@ -41,6 +43,8 @@ enum MatchingPage {
                     let app = directory.app(collisions.app)?.settings.name ?? collisions.app.text
                     write(collisions.report, of: app, at: filter.now, to: &html)
                 }
+                html.element("h2", DashboardText.grid)
+                if let grid { grid.write(to: &html) } else { html.note(DashboardText.chooseAppToCompare) }
             }
         )
     }
@@ -71,11 +75,12 @@ enum MatchingPage {
         let readings = drift.flatMap { app in app.readings.map { (app.app, $0) } }
         guard !readings.isEmpty else { return html.note(DashboardText.noDrift) }
         if history == nil { html.note(DashboardText.chooseApp) }
+        let trends = history?.days(of: Set(readings.map(\.1.group))) ?? [:]
         html.table(DashboardText.driftCaption, DashboardText.driftHeadings, readings) { html, row in
             let (app, reading) = row
             let name = directory.apps.count > 1 ? directory.app(app).map { "\($0.settings.name): " } : nil
             html.element("th", ["scope": "row"], (name ?? "") + reading.group.title)
-            html.element("td") { $0.sparkline(history?.trend(of: reading.group, days: trendDays) ?? []) }
+            html.element("td") { $0.sparkline(trends[reading.group]?.prefix(trendDays).reversed() ?? []) }
             html.number(DashboardText.count(reading.recent.trials))
             html.number(DashboardText.percent(reading.usualRate))
             html.number(DashboardText.percent(reading.recent.rate))
@@ -140,16 +145,6 @@ enum MatchingPage {
             html.number(window ?? DashboardText.noLimit)
             html.number(DashboardText.count(limit.window.map { Int64($0.matches) }))
         }
-        html.note(DashboardText.backtest)
-    }
-}
-
-extension DriftHistory {
-    /// Returns the newest days of a group, the oldest first; empty for a group that pools others.
-    fileprivate func trend(of group: DriftGroup, days count: Int) -> [DriftCount] {
-        guard group.isWhole else { return days[group].map { $0.prefix(count).reversed() } ?? [] }
-        let groups = days.filter { $0.key.side == group.side }.map(\.value)
-        return (0..<count).reversed().map { day in groups.reduce(DriftCount()) { $0 + $1[day] } }
     }
 }
 

@@ -18,6 +18,9 @@ enum SystemPage {
         let (uptime, dropped) = (Int64(service.uptime / 1_000_000), service.log.droppedLineCount)
         let errors = service.metrics.errorCounts()
         let version = service.settings.version
+        let wanted = exchange.queryItem("request") ?? ""
+        // Lines of the log are about all apps.
+        let lines = exchange.onlyApp == nil ? service.log.recent.lines(containing: wanted) : nil
         return .page(
             DashboardPage(title: DashboardText.system) { [servers] html in
                 let state = hindrance.map(DashboardText.notReady) ?? DashboardText.ready
@@ -40,6 +43,7 @@ enum SystemPage {
                 writeCounts(DashboardText.errors, errors.map { ($0.key.rawValue, $0.value) }, to: &html)
                 write(process, to: &html)
                 write(servers, at: now, to: &html)
+                if let lines { write(lines, containing: wanted, to: &html) }
             }
         )
     }
@@ -59,6 +63,11 @@ enum SystemPage {
             ),
             (DashboardText.databaseSize, DashboardText.bytes(health.databaseBytes)),
             (DashboardText.logSize, DashboardText.bytes(health.writeAheadLogBytes)),
+            (
+                DashboardText.freeSpace,
+                health.freeBytes.map(DashboardText.bytes) ?? DashboardText.unknownSpace
+            ),
+            (DashboardText.lastBackup, DashboardText.backupNotRecorded),
             (
                 DashboardText.retentionLag,
                 health.retentionLagSeconds == 0
@@ -113,5 +122,20 @@ enum SystemPage {
             html.element("td", server.version)
             html.element("td", DashboardText.time(server.seenAt))
         }
+    }
+
+    /// Writes the last lines of the log, the newest first, and the form that searches them.
+    private static func write(_ lines: [String], containing text: String, to html: inout HTML) {
+        html.element("h2", ["id": "log"], DashboardText.logLines)
+        html.element(
+            "form",
+            ["class": "filters", "action": "/system#log", "aria-label": DashboardText.filters]
+        ) { html in
+            html.field("request", DashboardText.requestID, text)
+            html.element("button", ["type": "submit"], DashboardText.show)
+        }
+        html.note(DashboardText.logExplained)
+        guard !lines.isEmpty else { return html.note(DashboardText.noLogLine) }
+        html.element("pre", ["tabindex": "0"], lines.reversed().joined(separator: "\n"))
     }
 }

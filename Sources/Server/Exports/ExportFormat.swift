@@ -42,6 +42,7 @@ extension ExportValue {
         switch self {
         case .none: .text("")
         case .text(let text): .text(text)
+        case .time(let time): .text(time.iso8601)
         case .integer(let number): .number(String(number))
         case .real(let number): .number(number.isFinite ? String(number) : "")
         case .flag(let flag): .text(flag ? "true" : "false")
@@ -53,6 +54,7 @@ extension ExportValue {
         switch self {
         case .none: json.null()
         case .text(let text): json.value(text)
+        case .time(let time): json.value(time.iso8601)
         case .integer(let number): json.value(number)
         case .real(let number): json.value(number)
         case .flag(let flag): json.value(flag)

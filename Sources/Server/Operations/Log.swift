@@ -23,6 +23,8 @@ public final class Log: Sendable {
     public let format: LogFormat
     private let clock: WallClock
     private let writer: LogWriter
+    /// The last lines, which the dashboard shows.
+    let recent = RecentLines()
 
     /// - Parameters:
     ///   - format: JSON or text.
@@ -36,7 +38,12 @@ public final class Log: Sendable {
     ) throws(StartError) {
         self.format = format
         self.clock = clock
-        writer = try LogWriter(write: write) { lines in
+        let recent = recent
+        let writeAndKeep = { @Sendable (lines: [UInt8]) in
+            recent.append(lines)
+            write(lines)
+        }
+        writer = try LogWriter(write: writeAndKeep) { lines in
             let message = "\(lines) log lines were dropped: the output of the log is too slow"
             return Self.line(.warning, message, format, clock)
         }

@@ -66,12 +66,12 @@ public struct RecordedHistory<Reader: HistoryRows>: TrafficHistory {
         var hasEnded = false
     }
 
-    public private(set) var gaps = HistoryGaps()
+    public var gaps: HistoryGaps { events.gaps }
     public let isWhole: Bool
     private let reader: Reader
     private let translate: (Reader.Failure) -> StoreError
     private let bounds: HistoryBounds
-    private var remaking: FingerprintReconstruction
+    private var events: EventReconstruction
     private var clicks = Pages<RecordedClick>()
     private var checks = Pages<RecordedLaunch>()
 
@@ -96,7 +96,7 @@ public struct RecordedHistory<Reader: HistoryRows>: TrafficHistory {
         remaking: FingerprintReconstruction,
         translate: @escaping (Reader.Failure) -> StoreError
     ) throws(StoreError) {
-        (self.reader, self.remaking, self.translate) = (reader, remaking, translate)
+        (self.reader, self.translate) = (reader, translate)
         let found: HistoryBounds?
         do throws(Reader.Failure) {
             found = try reader.number(of: app).map { number throws(Reader.Failure) in
@@ -107,6 +107,7 @@ public struct RecordedHistory<Reader: HistoryRows>: TrafficHistory {
         }
         guard let found else { throw StoreError(.notFound, "the app does not exist") }
         bounds = found
+        events = EventReconstruction(remaking, firstCheckAt: found.firstCheckAt)
         isWhole = bounds.isWhole(keeping: retentionSeconds * 1000)
     }
 
@@ -139,47 +140,10 @@ extension RecordedHistory {
             record,
             claimedAt in
             clicks.last = record.number
-            page.append(click(record, claimedAt: claimedAt))
+            page.append(events.click(record, claimedAt: claimedAt))
         }
         clicks.hasEnded = page.count < limit
         clicks.waiting = page[...]
-    }
-
-    private mutating func click(_ record: ClickRecord, claimedAt: Timestamp?) -> RecordedClick {
-        let facts = record.facts
-        let remade = remaking.fingerprints(
-            record.hashes,
-            text: record.canonicalText,
-            osVersion: facts.osVersion.flatMap { OSVersion($0) },
-            platform: facts.platform
-        )
-        var click = RecordedClick(
-            name: record.id.high,
-            at: facts.clickedAt,
-            platform: facts.platform,
-            fingerprints: remade.all,
-            visitor: record.visitor ?? record.visit.index,
-            destination: CreditedDestination(facts)
-        )
-        click.address = record.address
-        click.window = facts.window
-        click.signals = remade.signals
-        click.isRobot = facts.isRobot
-        click.recordedAt = facts.recordedAt
-        click.visit = record.visit.index
-        gaps.clicks += 1
-        if record.visitor == nil { gaps.clicksWithoutVisitor += 1 }
-        if remade.missing > 0 { gaps.clicksNotReconstructed += 1 }
-        if click.address == nil { gaps.clicksWithoutAddress += 1 }
-        guard let claimedAt else { return click }
-        // A launch before the first recorded check claimed the click.
-        if bounds.firstCheckAt.map({ claimedAt < $0 }) ?? true {
-            click.consumedAt = claimedAt
-            gaps.clicksConsumedBefore += 1
-        } else {
-            gaps.claims += 1
-        }
-        return click
     }
 }
 
@@ -196,7 +160,7 @@ extension RecordedHistory {
             try reader.checks(of: bounds.scope, after: after, through: bounds.lastCheck, atMost: limit) {
                 check in
                 checks.last = Int64(bitPattern: check.id.high)
-                launches.append(launch(check.facts))
+                launches.append(events.launch(check.facts))
             }
             checks.hasEnded = launches.count - before < limit
         }
@@ -204,43 +168,5 @@ extension RecordedHistory {
         checks.waiting =
             launches.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
             .map(\.element)[...]
-    }
-
-    private mutating func launch(_ facts: CheckFacts) -> RecordedLaunch {
-        let isCertain = facts.method?.confidence != nil
-        let keys = [facts.fingerprint?.index].compactMap(\.self) + facts.otherFingerprints
-        let text = "\(facts.fingerprint?.index ?? 0) \(facts.address?.exact ?? 0)"
-        let caller = facts.caller ?? RecordedEvent.hash(text)
-        var launch = RecordedLaunch(at: facts.at, fingerprints: keys, caller: caller)
-        launch.address = facts.address
-        launch.hasInstallID = facts.hasInstallID && facts.caller != nil
-        launch.release = facts.release
-        launch.signals = facts.signals
-        launch.token = isCertain && facts.outcome != .noMatch ? facts.click?.high : nil
-        launch.weight = facts.weight
-        var answer = RecordedAnswer(facts.outcome)
-        answer.click = facts.outcome == .noMatch ? nil : facts.click?.high
-        answer.method = facts.method
-        answer.isCampaignOnly = facts.isCampaignOnly
-        answer.reason = facts.reason
-        answer.probability = isCertain ? 1 : facts.probability ?? facts.confidence
-        answer.organicShare = facts.organicShare
-        launch.answer = answer
-        gaps.note(facts, launch, isCertain: isCertain)
-        return launch
-    }
-}
-
-extension HistoryGaps {
-    fileprivate mutating func note(_ facts: CheckFacts, _ launch: RecordedLaunch, isCertain: Bool) {
-        launches += 1
-        minimums[facts.minimumConfidence, default: 0] += 1
-        launchesNotRecorded += facts.weight - 1
-        if facts.caller == nil { launchesWithoutCaller += 1 }
-        if facts.address == nil { launchesWithoutAddress += 1 }
-        if facts.outcome == .match { matches += 1 }
-        if launch.fingerprints.isEmpty, launch.token == nil { launchesWithoutFingerprint += 1 }
-        if facts.namesClick, !isCertain { launchesNamingOtherClick += 1 }
-        if facts.outcome == .match, !isCertain, facts.probability == nil { probabilitiesNotKnown += 1 }
     }
 }

@@ -43,9 +43,11 @@ public struct Replay: Sendable {
     /// - Parameters:
     ///   - plan: how events are answered.
     ///   - began: the time from which the model learns from the traffic.
-    public init(_ plan: ReplayPlan, began: Timestamp) {
+    ///   - judgedFrom: the time from which launches count; nil for the end of the plan's warm-up.
+    public init(_ plan: ReplayPlan, began: Timestamp, judgedFrom: Timestamp? = nil) {
         self.plan = plan
-        judgedFrom = began.advanced(byMilliseconds: Int64(plan.warmUpDays) * 86_400_000)
+        let warmUp = Int64(plan.warmUpDays) * 86_400_000
+        self.judgedFrom = judgedFrom ?? began.advanced(byMilliseconds: warmUp)
         store = ReplayStore(began: began, fingerprintWindow: plan.policy.windows.fingerprint)
         model = .fresh(at: began)
         pending = LearntIncrements(epoch: store.counters.epoch)

@@ -2,7 +2,7 @@ public import Attribution
 
 /// The reads of exports, each in the order of its table.
 public protocol ExportRows: DirectoryReader, LinkPageRows {
-    /// Returns the number up to which no transaction can add a row to `clicks` or `checks` any more.
+    /// Returns the number up to which no transaction can add a row to `clicks`, `checks` or `erased_rows` any more.
     func exportEnd() throws(Failure) -> Int64
 
     /// Feeds clicks to `body`, with the ids of their links, until it returns false.
@@ -17,6 +17,12 @@ public protocol ExportRows: DirectoryReader, LinkPageRows {
         onlyMatches: Bool,
         _ body: (JoinedCheck) -> Bool
     ) throws(Failure)
+
+    /// Returns the erased rows with the first of these numbers.
+    func erasedRows(_ numbers: ClosedRange<Int64>, atMost limit: Int) throws(Failure) -> [ErasedRow]
+
+    /// Returns the times of the oldest rows of ``DeletionCursor/tables``; nil for an empty table.
+    func oldestRows() throws(Failure) -> [Timestamp?]
 
     /// Returns the links with the next numbers.
     func exportedLinks(after number: Int64, atMost limit: Int) throws(Failure) -> [StoredLink]
@@ -52,7 +58,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             // What is counted in memory is written within a second, and clocks of servers differ by less.
             let hour = CivilDate.floorDivide(now.milliseconds - 60_000, by: 3_600_000) * 3_600_000
             return .count(CountCursor(hour: Timestamp(milliseconds: hour), scope: -1))
-        case .clicks, .checks, .matches:
+        case .clicks, .checks, .matches, .deletions:
             try await loop.flushUpdates()
             // This read must end before the snapshot of the first page begins.
             return .row(
@@ -76,6 +82,7 @@ extension ExportRows {
         switch (query.table, query.end) {
         case (.counters, .count(let end)): try readCounts(&builder, through: end)
         case (.links, .row): try readLinks(&builder)
+        case (.deletions, .row(let end)): try readDeletions(&builder, through: end)
         case (_, .row(let end)):
             guard let numbers = builder.numbers(through: end) else { break }
             if query.table == .clicks {
@@ -86,6 +93,18 @@ extension ExportRows {
         default: break
         }
         return builder.page
+    }
+
+    private func readDeletions(_ builder: inout PageBuilder, through end: Int64) throws(Failure) {
+        let limit = builder.query.limit
+        var next = builder.lastNumber
+        while next < end {
+            let rows = try erasedRows((next + 1)...end, atMost: limit)
+            for row in rows where !builder.add(row) { return }
+            guard rows.count == limit, let last = rows.last?.number else { break }
+            next = last
+        }
+        builder.add(try oldestRows(), before: RowIdentifier.time(of: end))
     }
 
     private func readLinks(_ builder: inout PageBuilder) throws(Failure) {

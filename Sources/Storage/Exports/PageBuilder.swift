@@ -22,6 +22,7 @@ struct PageBuilder {
     var lastNumber: Int64 {
         switch page.next ?? query.since {
         case .row(let number): number
+        case .deletion(let cursor): cursor.number
         default: 0
         }
     }
@@ -55,6 +56,40 @@ struct PageBuilder {
             let (id, facts, campaign) = (record.id, record.facts, check.campaign)
             return RecordedCheck(id: id, app: app, isTest: isTest, facts: facts, campaign: campaign)
                 .exportValues(of: table)
+        }
+    }
+
+    mutating func add(_ row: ErasedRow) -> Bool {
+        var cursor = deletions
+        cursor.number = row.number
+        return add(.deletion(cursor), of: row.app) { _ in row.exportValues }
+    }
+
+    /// What the reader knows behind the last row of the page.
+    private var deletions: DeletionCursor {
+        if case .deletion(let cursor)? = page.rows.last?.cursor ?? query.since {
+            cursor
+        } else {
+            DeletionCursor()
+        }
+    }
+
+    /// Adds the first day with rows of each table, unless the reader knows it.
+    ///
+    /// The page may get one row a table more than its limit.
+    ///
+    /// - Parameters:
+    ///   - oldest: the time of the oldest row of each table; nil for an empty one.
+    ///   - end: the time before which no row can appear any more.
+    mutating func add(_ oldest: [Timestamp?], before end: Timestamp) {
+        var cursor = deletions
+        for (index, table) in DeletionCursor.tables.enumerated()
+        where oldest[index] != nil || cursor.days[index] > 0 {
+            let day = CivilDate.floorDivide(min(oldest[index] ?? end, end).milliseconds, by: 86_400_000)
+            guard day > cursor.days[index] else { continue }
+            cursor.days[index] = day
+            let time = Timestamp(milliseconds: day * 86_400_000)
+            page.rows.append(ExportRow(.deletion(cursor), ErasedRow.retention(table, before: time)))
         }
     }
 

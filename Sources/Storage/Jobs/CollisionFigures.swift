@@ -1,5 +1,11 @@
 public import Attribution
 
+/// The reports that are stored as figures with names; the raw value is the word in the database.
+public enum FigureReport: String, Sendable {
+    case collisions
+    case policyGrid = "policy_grid"
+}
+
 /// The stored form of a report on collisions: figures with names.
 extension CollisionReport {
     /// Creates a report from its stored figures; nil if they are damaged.

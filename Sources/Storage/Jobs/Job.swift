@@ -12,6 +12,8 @@ public enum JobName: String, CaseIterable, Sendable {
     case compaction
     case drift
     case collisions
+    /// Compares other windows and minimum confidences.
+    case policyGrid = "policy_grid"
     case filter
     case summaries
     case learning

@@ -34,6 +34,8 @@ public protocol JobReader: DatabaseReader, LearningReader, FilterReader {
     ) throws(Failure)
     /// Returns the last report of a scope's collisions; nil if none is stored.
     func collisionReport(of scope: Scope) throws(Failure) -> CollisionReport?
+    /// Returns the figures of a scope's last report of a kind; empty if none is stored.
+    func figures(of report: FigureReport, of scope: Scope) throws(Failure) -> [String: Double]
 
     /// Returns the scopes from which something has been learnt.
     func learntScopes() throws(Failure) -> [Scope]

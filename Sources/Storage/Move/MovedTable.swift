@@ -114,7 +114,11 @@ public struct MovedTable: Sendable {
             ],
             texts: ["kind", "actor"]
         ),
-        MovedTable("erased_rows", integers: ["number", "id", "id_low", "erased_at"], texts: ["table_name"]),
+        MovedTable(
+            "erased_rows",
+            integers: ["number", "id", "id_low", "app_high", "app_low", "erased_at"],
+            texts: ["table_name"]
+        ),
     ]
 
     private static let keys = [

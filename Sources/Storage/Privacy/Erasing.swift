@@ -33,9 +33,12 @@ public protocol ErasureWriter: ClickWriter {
     ///
     /// A database deletes rows here that only a search of a whole table finds.
     func finishErasure(of clicks: [Int64]) throws(Failure)
-    /// Adds the names of erased rows, for exports.
-    func insertErased(_ table: String, _ rows: [(high: UInt64, low: UInt64)], at now: Timestamp)
-        throws(Failure)
+    /// Stores the names of erased rows, for exports.
+    func insert(_ rows: [ErasedRecord]) throws(Failure)
+    /// Returns the largest number of an erased row; 0 without any.
+    ///
+    /// It is called only where ``StoreRules/readsNewestClicks`` is true; elsewhere each server makes numbers of its own.
+    func newestErasedRow() throws(Failure) -> Int64
     /// Stores a record, or adds its counts to the stored one.
     func add(_ record: ErasureRecord) throws(Failure)
     /// Deletes records of erasures and names of erased rows from before a time.
@@ -44,6 +47,7 @@ public protocol ErasureWriter: ClickWriter {
 
 extension ErasureWriter {
     public func finishErasure(of clicks: [Int64]) {}
+    public func newestErasedRow() -> Int64 { 0 }
 }
 
 /// The reads of an erasure, and of what is stored about persons.
@@ -67,7 +71,7 @@ extension WriteTransaction {
     func perform(_ slice: ErasureSlice) throws(Failure) -> Written {
         var record = slice.record
         record.counts = PrivacyCounts()
-        var (erased, ended): ([(high: UInt64, low: UInt64)], [(scope: Scope, at: Timestamp)]) = ([], [])
+        var (erased, ended): ([ClickID], [(scope: Scope, at: Timestamp)]) = ([], [])
         for number in slice.isLast ? [] : slice.clicks {
             guard let click = try reader.click(numbered: number), slice.scopes.contains(click.scope) else {
                 continue
@@ -76,12 +80,12 @@ extension WriteTransaction {
             let end = slice.windows.fingerprintEnd(of: click.facts)
             if try writer.erase(click, claim), end >= record.at { ended.append((click.scope, end)) }
             record.counts += PrivacyCounts(of: click, claim)
-            erased.append((click.id.high, click.id.low))
+            erased.append(click.id)
         }
-        if !erased.isEmpty { try writer.insertErased("clicks", erased, at: record.at) }
+        try name(erased.map { ($0.high, $0.low) }, of: .clicks, record)
         if !slice.checks.isEmpty {
             record.counts.checks = try writer.erase(slice.checks)
-            try writer.insertErased("checks", slice.checks.map { ($0.high, $0.low) }, at: record.at)
+            try name(slice.checks.map { ($0.high, $0.low) }, of: .checks, record)
             try writer.add(-record.counts.checks, to: .keptChecks)
         }
         for sum in slice.sums {
@@ -96,6 +100,23 @@ extension WriteTransaction {
         try writer.add(ErasureRecord(record))
         memory.totals.removeLive(ended)
         return .erased(record.counts)
+    }
+
+    /// Stores the names of erased rows under numbers of the present: an export that began before ends before them.
+    private func name(_ rows: [(high: UInt64, low: UInt64)], of table: ExportTable, _ record: Erasure)
+        throws(Failure)
+    {
+        guard !rows.isEmpty else { return }
+        let now = state.configuration.clock.now()
+        var number = max(memory.newestErased, Rules.readsNewestClicks ? try writer.newestErasedRow() : 0)
+        let records = rows.map { high, low in
+            number = numbers.check(after: number, at: now)
+            return ErasedRecord(
+                ErasedRow(number, of: table, high: high, low: low, app: record.app, at: record.at)
+            )
+        }
+        try writer.insert(records)
+        memory.newestErased = number
     }
 }
 
@@ -152,5 +173,34 @@ public struct ErasureRecord: Record, Equatable, Sendable {
         erasure.counts.checks = row.get("checks")
         erasure.counts.sums = row.get("learnt_counters")
         self.erasure = erasure
+    }
+}
+
+/// A row of `erased_rows`.
+public struct ErasedRecord: Record, Equatable, Sendable {
+    public let row: ErasedRow
+
+    public init(_ row: ErasedRow) { self.row = row }
+
+    public static let columns: Columns = [
+        "number", "table_name", "id", "id_low", "app_high", "app_low", "erased_at",
+    ]
+
+    public func write(to writer: inout some RowWriter) {
+        writer.put("number", row.number)
+        writer.put("table_name", row.table)
+        writer.put("id", row.high)
+        writer.put("id_low", row.low)
+        writer.put("app_high", row.app.high)
+        writer.put("app_low", row.app.low)
+        writer.put("erased_at", row.at)
+    }
+
+    public init?(_ reader: inout some RowReader) {
+        let number: Int64 = reader.get("number")
+        guard let table: ExportTable = reader.get("table_name") else { return nil }
+        let (high, low): (UInt64, UInt64) = (reader.get("id"), reader.get("id_low"))
+        let app = AppID(high: reader.get("app_high"), low: reader.get("app_low"))
+        row = ErasedRow(number, of: table, high: high, low: low, app: app, at: reader.get("erased_at"))
     }
 }

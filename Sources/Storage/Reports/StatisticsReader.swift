@@ -1,4 +1,5 @@
 public import Attribution
+internal import Synchronization
 
 /// Counts, as a database reads them for statistics.
 public protocol StatisticsRows {
@@ -280,6 +281,23 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         }
         report.writeAheadLogBytes = loop.logByteCount
         return report
+    }
+
+    public func policyGrid(of app: AppID) async throws(StoreError) -> PolicyGrid? {
+        guard let scope = try loop.scope(of: app, isTest: false) else { return nil }
+        return try await loop.readReport { reader throws(Backend.Reader.Failure) in
+            // A damaged grid is made again within a day, or on request.
+            PolicyGrid(figures: try reader.figures(of: .policyGrid, of: scope))
+        }
+    }
+
+    public func isPolicyGridRequested(of app: AppID) -> Bool {
+        loop.state.gridRequests.withLock { $0.contains(app) }
+    }
+
+    public func requestPolicyGrid(of app: AppID) {
+        loop.state.gridRequests.withLock { _ = $0.insert(app) }
+        loop.state.jobs.ask(for: .policyGrid)
     }
 
     /// Reads every click and check: commands call it, and loops that serve requests must not.

@@ -61,6 +61,8 @@ public struct StoreConfiguration: Sendable {
     public var monotonicNow: @Sendable () -> UInt64 = { MonotonicTime.now().nanoseconds }
     /// Returns 64 unpredictable bits.
     public var random: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+    /// What replays of recorded traffic need; nil for a store that makes none.
+    public var replays: ReplaySettings?
     public var log = StoreLog.none
     /// How long nothing must have failed before the log reports that the database works again, in nanoseconds.
     package var quietNanoseconds = FailureLog.usualQuiet

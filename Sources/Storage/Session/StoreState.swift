@@ -18,6 +18,8 @@ public final class StoreState: Sendable {
     /// The random number that identifies this process in the leases of jobs.
     public let jobHolder: Int64
     let filters = ConditionLock(FilterState())
+    /// The apps for which a comparison of policies was requested.
+    let gridRequests = Mutex<Set<AppID>>([])
 
     private struct Threads: Sendable {
         /// Background threads that use the database.

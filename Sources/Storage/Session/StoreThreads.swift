@@ -73,7 +73,7 @@ public final class StoreThreads<Backend: StorageBackend>: Sendable {
     }
 }
 
-extension StoreThreads where Backend.Reader: JobReader {
+extension StoreThreads where Backend.Reader: ReportReader {
     /// Starts the thread of jobs and the background reader, if the store has background threads.
     ///
     /// At the end, their connections are closed before the connection of the writing thread.
@@ -106,6 +106,7 @@ extension StoreThreads where Backend.Reader: JobReader {
             DriftJob(context),
             FadingJob(context),
             CollisionJob(context),
+            PolicyGridJob(context),
         ]
         let needed = Backend.Rules.jobs
         return jobs.filter { needed.contains($0.name) }

@@ -199,6 +199,8 @@ public enum JobStep: Sendable {
     case audit(before: Timestamp, limit: Int)
     /// Stores reports of collisions.
     case collisions([(scope: Scope, report: CollisionReport)])
+    /// Stores a comparison of policies.
+    case policyGrid(PolicyGrid, of: Scope)
 }
 
 /// The bounds of a step that closes and deletes clicks.

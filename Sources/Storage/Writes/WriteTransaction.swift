@@ -163,8 +163,9 @@ public protocol StoreWriter: ErasureWriter {
     func noteSettled(at now: Timestamp) throws(Failure)
     /// Stores the findings of an evaluation of match rates.
     func keep(_ findings: DriftDetector.Findings, of scope: Scope, end: Timestamp) throws(Failure)
-    /// Stores a report in place of the scope's last one.
-    func keep(_ report: CollisionReport, of scope: Scope) throws(Failure)
+    /// Stores the figures of a report in place of the scope's last one.
+    func keep(_ figures: [(name: String, value: Double)], as report: FigureReport, of scope: Scope)
+        throws(Failure)
 }
 
 /// The values that the writing thread keeps in memory from transaction to transaction.
@@ -203,6 +204,8 @@ struct TransactionMemory {
     var newestCheck: Int64 = 0
     /// The first half of the newest entry's identifier in the audit log.
     var newestAudit: UInt64 = 0
+    /// The newest number of an erased row.
+    var newestErased: Int64 = 0
 
     init(admitsNames: Bool) { totals = BatchTotals(admitsNames: admitsNames) }
 
@@ -301,8 +304,10 @@ public final class WriteTransaction<Writer: StoreWriter> {
         guard let saved else { return }
         // Numbers are not used again, because one of them may be the reason for the failure.
         let (newestClick, newestCheck) = (memory.newestClick, memory.newestCheck)
+        let newestErased = memory.newestErased
         memory = saved
         (memory.newestClick, memory.newestCheck) = (newestClick, newestCheck)
+        memory.newestErased = newestErased
     }
 
     /// Returns the scope of an app; nil for an app that does not exist.

@@ -105,7 +105,7 @@ extension Database {
 /// The reasons to open a database.
 enum DatabasePurpose {
     /// For event loops, with background jobs.
-    case serving(clock: WallClock, log: Log)
+    case serving(clock: WallClock, log: Log, replays: ReplaySettings? = nil)
     /// For one command, also while a process serves.
     case command
     /// For a command that changes nothing.
@@ -128,8 +128,9 @@ extension StoreConfiguration {
         durability = given.durability
         queueLimit = given.queueLimit
         switch purpose {
-        case .serving(let clock, let log):
+        case .serving(let clock, let log, let replays):
             self.clock = clock
+            self.replays = replays
             learnsAtOnce = given.usesTestClock
             trustsClock = given.usesTestClock
             acceptsClock = given.acceptsClock

@@ -1,6 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 internal import Server
+internal import Storage
 internal import Threads
 
 /// A running service: all parts that ``start(_:_:)`` creates and ``stop()`` stops.
@@ -210,8 +211,11 @@ final class RunningService: Sendable {
     ) throws -> OpenStore {
         let testClock = WallClock { lateService.value?.backgroundClock.now() ?? WallClock.system.now() }
         let clock = configuration.usesTestClock ? testClock : .system
+        let replays = ReplaySettings(grace: configuration.replayGrace * 1000) {
+            lateService.value?.reconstruction(for: $0)
+        }
         return try CommandDatabase.explaining(configuration) {
-            try $0.open(for: .serving(clock: clock, log: log))
+            try $0.open(for: .serving(clock: clock, log: log, replays: replays))
         }
     }
 

@@ -164,6 +164,14 @@ final class BrowserTab: Sendable {
         try browser.call("Browser.grantPermissions", grant)
     }
 
+    /// Saves the files that the page downloads in a folder.
+    func saveDownloads(in folder: String) throws {
+        let behavior: [String: Any] = [
+            "behavior": "allow", "browserContextId": context, "downloadPath": folder,
+        ]
+        try browser.call("Browser.setDownloadBehavior", behavior)
+    }
+
     func close() {
         _ = try? browser.call("Target.disposeBrowserContext", ["browserContextId": context])
         browser.forget(session)

@@ -9,8 +9,6 @@ import Testing
     .enabled(if: Chromium.isThere, "no Chromium is here; AFTERLINK_TEST_BROWSER names one")
 )
 struct DashboardPayloadTests {
-    private static let isLong = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] != nil
-
     /// Texts that run a script, open a dialog or load from another site if a page takes them for markup.
     static let texts: [String] = {
         let bodies =
@@ -117,7 +115,7 @@ struct DashboardPayloadTests {
         let stage = try DashboardStage()
         try storeClicks(stage)
         let stored = 3 * Self.texts.count + (try storeLinks(stage))
-        #expect(stored >= (Self.isLong ? 7_000 : 1_000), "\(stored)")
+        #expect(stored >= (isLong ? 7_000 : 1_000), "\(stored)")
         let tab = try stage.tab()
         try tab.open("http://localhost" + stage.signInPath())
         try tab.focus("Sign in")

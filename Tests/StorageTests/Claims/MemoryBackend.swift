@@ -268,11 +268,11 @@ struct MemoryWriter<Rules: StoreRules>: StoreWriter {
     func deleteAudit(before id: AuditID, atMost limit: Int64) -> Int64 { 0 }
     func erase(_ click: ClickRecord, _ claim: ClaimRecord?) -> Bool { false }
     func erase(_ checks: [CheckID]) -> Int64 { 0 }
-    func insertErased(_ table: String, _ rows: [(high: UInt64, low: UInt64)], at now: Timestamp) {}
+    func insert(_ rows: [ErasedRecord]) {}
     func add(_ record: ErasureRecord) {}
     func removeErasures(before time: Timestamp) {}
     func keep(_ findings: DriftDetector.Findings, of scope: Scope, end: Timestamp) {}
-    func keep(_ report: CollisionReport, of scope: Scope) {}
+    func keep(_ figures: [(name: String, value: Double)], as report: FigureReport, of scope: Scope) {}
 }
 
 /// The transactions of one process; all processes together have one open transaction at a time.

@@ -72,9 +72,11 @@ extension HTML {
             html.element("td") { html in
                 html.element(
                     "svg",
-                    ["class": "funnel", "viewBox": "0 0 100 6", "preserveAspectRatio": "none"]
-                ) {
-                    html in
+                    [
+                        "class": "funnel", "viewBox": "0 0 100 6", "preserveAspectRatio": "none",
+                        "role": "img",
+                    ]
+                ) { html in
                     html.element("title", "\(step.name) \(DashboardText.count(step.count))")
                     let width = first > 0 ? 100 * Double(step.count) / Double(first) : 0
                     html.rectangle(class: "c0", x: 50 - width / 2, y: 0, width: width, height: 6)

@@ -26,7 +26,7 @@ struct PanelExports {
         file = page.with("before", nil).with("panel", panel)
         let items = call.items.compactMap { name, value in value.map { QueryItem(name: name, value: $0) } }
         self.call = DashboardAddress(call.path, items)
-        self.command = command?.map(Self.quoted).joined(separator: " ")
+        self.command = command.map(Self.line)
     }
 
     func address(_ ending: String) -> DashboardAddress {
@@ -39,6 +39,9 @@ struct PanelExports {
     private var curl: String {
         "curl -H \"Authorization: Bearer $AFTERLINK_KEY\" \"$AFTERLINK_URL\"" + Self.quoted(call.text)
     }
+
+    /// Returns words as a line for a shell.
+    static func line(_ words: [String]) -> String { words.map(quoted).joined(separator: " ") }
 
     /// Returns a word for a shell.
     private static func quoted(_ word: String) -> String {

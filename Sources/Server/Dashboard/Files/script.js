@@ -85,24 +85,36 @@
     };
     let stream;
     let timer;
-    const poll = () => fetch("/live/now" + location.search)
-      .then((answer) => answer.json()).then(show).catch(() => {});
-    const start = () => {
-      stream = new EventSource("/live/stream" + location.search);
-      stream.onmessage = (event) => show(JSON.parse(event.data));
-      stream.onerror = () => {
-        if (stream.readyState !== EventSource.CLOSED || timer) return;
-        document.getElementById("live-note").textContent = live.dataset.full;
-        timer = setInterval(poll, 5000);
-      };
-    };
+    let hasEnded = false;
     const stop = () => {
       stream.close();
       clearInterval(timer);
       timer = undefined;
     };
+    const end = () => {
+      hasEnded = true;
+      stop();
+      document.getElementById("live-note").hidden = true;
+      document.getElementById("live-ended").hidden = false;
+    };
+    // Without a session, the answer is the way to the sign-in form.
+    const poll = () => fetch("/live/now" + location.search, { redirect: "manual" })
+      .then((answer) => answer.type === "opaqueredirect" ? end() : answer.json().then(show)).catch(() => {});
+    const start = () => {
+      stream = new EventSource("/live/stream" + location.search);
+      stream.onmessage = (event) => show(JSON.parse(event.data));
+      stream.addEventListener("ended", end);
+      stream.onerror = () => {
+        if (stream.readyState !== EventSource.CLOSED || timer || hasEnded) return;
+        timer = setInterval(poll, 5000);
+        poll().then(() => {
+          if (!hasEnded) document.getElementById("live-note").textContent = live.dataset.full;
+        });
+      };
+    };
     // A hidden page asks for nothing.
     document.addEventListener("visibilitychange", () => {
+      if (hasEnded) return;
       if (document.hidden) stop(); else start();
     });
     if (document.hidden) stream = { close() {} }; else start();

@@ -42,6 +42,9 @@ final class LiveFeed: Sendable {
         var eventCount = 0
         var minutes: [Int64: [Group: Counts]] = [:]
         var streamCount = 0
+        /// The streams that wait for the next tick; whether it is under way.
+        var waiting: [CheckedContinuation<Bool, Never>] = []
+        var isTicking = false
     }
 
     static let minuteCount: Int64 = 30
@@ -64,6 +67,34 @@ final class LiveFeed: Sendable {
     }
 
     func closeStream() { state.withLock { $0.streamCount -= 1 } }
+
+    /// Waits for the next tick, which comes a second after the first stream began to wait.
+    ///
+    /// - Returns: whether the caller is the one stream that must read, and then call ``endTick()``, until which the
+    ///   others wait.
+    func tick() async -> Bool {
+        await withCheckedContinuation { stream in
+            let starts = state.withLock { state in
+                state.waiting.append(stream)
+                defer { state.isTicking = true }
+                return !state.isTicking
+            }
+            guard starts else { return }
+            Task.detached { [self] in
+                try? await Task.sleep(for: .seconds(1))
+                state.withLock { $0.waiting.removeFirst() }.resume(returning: true)
+            }
+        }
+    }
+
+    /// Wakes the other streams, after the first one has read.
+    func endTick() {
+        let streams = state.withLock { state in
+            defer { (state.waiting, state.isTicking) = ([], false) }
+            return state.waiting
+        }
+        for stream in streams { stream.resume(returning: false) }
+    }
 
     /// Returns the events after a number that `filter` lets through, oldest first, and the number of the last event.
     func events(after number: Int, _ filter: (Group) -> Bool) -> (events: [Event], last: Int) {

@@ -36,6 +36,17 @@ enum LivePage {
                 writeChart(minutes, to: &html)
                 html.element("p", ["class": "note", "id": "live-note"], DashboardText.liveNote)
                 html.element("p") { $0.link(visit.address, class: "next", DashboardText.reload) }
+                let ended: HTML.Attributes = [
+                    "id": "live-ended", "class": "answer bad", "role": "alert", "hidden": "",
+                ]
+                html.element("p", ended) { html in
+                    html.text(DashboardText.sessionEnded)
+                    html.text(" ")
+                    html.link(
+                        DashboardAddress("/sign-in").with("next", visit.address.text),
+                        DashboardText.signIn
+                    )
+                }
                 if events.isEmpty {
                     html.element("p", ["class": "empty", "id": "live-none"], DashboardText.noneLive)
                 }
@@ -83,14 +94,21 @@ enum LivePage {
         html.element("figure") { html in
             html.element("figcaption") { html in
                 for (index, name) in names.enumerated() {
-                    html.element("span", ["class": "k k\(index)"], name)
+                    html.element("span", ["class": "k"]) { html in
+                        html.element("svg", ["class": "key", "viewBox": "0 0 24 10", "aria-hidden": "true"]) {
+                            $0.rectangle(class: "c\(index)", x: 0, y: 0, width: 24, height: 10)
+                        }
+                        html.text(name)
+                    }
                 }
             }
             html.element(
                 "svg",
-                ["viewBox": "0 0 720 100", "role": "img", "class": "chart", "id": "live-chart"]
-            ) {
-                html in
+                [
+                    "viewBox": "0 0 720 100", "preserveAspectRatio": "none", "role": "img",
+                    "class": "chart", "id": "live-chart",
+                ]
+            ) { html in
                 html.element("title", DashboardText.perMinute)
                 for (minute, counts) in minutes.enumerated() {
                     for (index, count) in [counts.clicks, counts.launches, counts.matches].enumerated() {
@@ -167,7 +185,7 @@ enum LivePage {
     }
 }
 
-/// The stream of one live page, which asks the shared feed once a second.
+/// The stream of one live page, which asks the shared feed at each of its ticks.
 final class LiveStream: ResponseStream {
     private let service: Service
     private let stores: Stores
@@ -177,6 +195,8 @@ final class LiveStream: ResponseStream {
     private var minutes: [LiveFeed.Counts] = []
     private var quietSeconds = 0
     private var isInterrupted = false
+    /// Whether the page knows that its session has ended.
+    private var hasEnded = false
 
     init(_ service: Service, _ stores: Stores, _ choice: LivePage.Choice, _ visit: DashboardVisit) {
         (self.service, self.stores, self.choice, self.visit) = (service, stores, choice, visit)
@@ -184,11 +204,12 @@ final class LiveStream: ResponseStream {
 
     func next(atMost count: Int) async throws -> [UInt8]? {
         let feed = service.liveFeed
-        while !isInterrupted, !service.isStopping {
-            if last != nil { try await Task.sleep(for: .seconds(1)) }
-            let now = service.clock.now()
-            guard try await isSignedIn(at: now) else { return nil }
-            try await feed.catchUp(stores.exports, at: now)
+        while !isInterrupted, !hasEnded, !service.isStopping {
+            let now = try await nextTick()
+            guard try await isSignedIn(at: now) else {
+                hasEnded = true
+                return Array("event: ended\ndata:\n\n".utf8)
+            }
             // The first message repeats rows of the page, which the script knows by their ids.
             let isFirst = last == nil
             let (events, newest) = feed.events(after: last ?? 0, choice.contains)
@@ -210,6 +231,16 @@ final class LiveStream: ResponseStream {
             }
         }
         return nil
+    }
+
+    /// Waits for the next tick, at which one stream reads for all; before the first message, reads at once.
+    private func nextTick() async throws -> Timestamp {
+        let feed = service.liveFeed
+        let (isFirst, reads) = (last == nil, last == nil ? true : await feed.tick())
+        defer { if reads, !isFirst { feed.endTick() } }
+        let now = service.clock.now()
+        if reads { try await feed.catchUp(stores.exports, at: now) }
+        return now
     }
 
     /// Whether the page's key is valid and, asked at times, whether its session has not ended.

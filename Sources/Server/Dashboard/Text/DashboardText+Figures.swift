@@ -70,6 +70,7 @@ extension DashboardText {
     static let noDrift =
         "No group is watched yet. Live launches and clicks are counted by group every six hours, at 0, 6, 12 and 18 UTC."
     static let chooseApp = "Choose an app to see the days of each group."
+    static let chooseAppToCompare = "Choose an app to see what other settings would change."
     static let ratesBySDK = "Match rate by system and SDK, last 7 days"
     static let ratesByBrowser = "Match rate by system and browser, last 7 days"
     static let calibration = "Calibration: stated and true probabilities"
@@ -85,8 +86,6 @@ extension DashboardText {
         "Wrong matches at most", "Minimum confidence", "Matches with it", "Or window", "Matches in it",
     ]
     static let noLimit = "none meets it"
-    static let backtest =
-        "`afterlink backtest --minimum-confidence 0.9` shows what another confidence or window would have changed."
 
     static func answersTitle(_ span: String) -> String { "Launches by answer, \(span)" }
 

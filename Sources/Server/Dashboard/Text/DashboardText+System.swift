@@ -66,6 +66,15 @@ extension DashboardText {
     static let batch = "Writes in a transaction"
     static let databaseSize = "Size"
     static let logSize = "Write-ahead log"
+    static let freeSpace = "Free on its file system"
+    static let unknownSpace = "unknown to this server: look on the database's machine"
+    static let lastBackup = "Last backup"
+    static let backupNotRecorded =
+        "not recorded: look at the age of the files that your backups write; `afterlink verify` checks one"
+    static let logLines = "Log of this process"
+    static let logExplained =
+        "The last \(RecentLines.maximumLines) lines at most, the newest first. Each answer has its request id in X-Request-ID."
+    static let noLogLine = "None of the last lines has this text."
     static let retentionLag = "Oldest click that is due for deletion"
     static let nothingDue = "none is due"
     static let commitTimes = "Commits by duration"

@@ -2,7 +2,6 @@ package import Attribution
 internal import Crypto
 internal import Glibc
 internal import JSON
-package import Server
 
 /// The files of an export, which a kill at any time leaves so that the next run continues exactly.
 ///
@@ -12,13 +11,18 @@ package struct ExportFolder {
     private let directory: String
     private let statePath: String
     private let table: ExportTable
-    private let format: ExportFormat
+    private let format: ExportFileFormat
     private let app: AppID?
     /// Called after each step; a test ends the run there, as a kill does.
     package var afterStep: () throws -> Void = {}
 
-    package init(directory: String, statePath: String, table: ExportTable, format: ExportFormat, app: AppID?)
-    {
+    package init(
+        directory: String,
+        statePath: String,
+        table: ExportTable,
+        format: ExportFileFormat,
+        app: AppID?
+    ) {
         (self.directory, self.statePath, self.table) = (directory, statePath, table)
         (self.format, self.app) = (format, app)
     }
@@ -55,12 +59,12 @@ package struct ExportFolder {
         while true {
             let page = try await store.export(query)
             for row in page.rows {
-                let hour = table.isSnapshot ? Self.hour(of: now) : Self.hour(of: row.cursor)
+                let hour = hour(of: row.cursor) ?? Self.hour(of: now)
                 if let whole = file, whole.hour != hour {
                     if let done = try finish(whole, &state) { files.append(done) }
                     file = nil
                 }
-                if file == nil { file = try Draft(draftPath, hour, format, table) }
+                if file == nil { file = try Draft(draftPath, hour, format.encoder(of: table)) }
                 try file?.add(row)
             }
             guard let next = page.next else { break }
@@ -129,11 +133,12 @@ package struct ExportFolder {
         try afterStep()
     }
 
-    /// The hour in which a row was recorded, as `2026-10-01T12`; of a count, its own hour.
-    private static func hour(of cursor: ExportCursor) -> String {
+    /// The hour in which a row was recorded, as `2026-10-01T12`; of a count, its own hour; nil for other tables.
+    private func hour(of cursor: ExportCursor) -> String? {
         switch cursor {
-        case .row(let number): hour(of: Timestamp(milliseconds: number >> 16))
-        case .count(let count): hour(of: count.hour)
+        case .row(let number): table.isSnapshot ? nil : Self.hour(of: Timestamp(milliseconds: number >> 16))
+        case .count(let count): Self.hour(of: count.hour)
+        case .deletion: nil
         }
     }
 
@@ -163,21 +168,20 @@ private final class Draft {
     private(set) var rows = 0
     private(set) var last = ""
     private let file: OpenFile
-    private let format: ExportFormat
-    private let table: ExportTable
+    private var encoder: any RowEncoder
     private var digest = SHA256.Parts()
     private var buffer: [UInt8] = []
 
-    init(_ path: String, _ hour: String, _ format: ExportFormat, _ table: ExportTable) throws {
-        (self.hour, self.format, self.table) = (hour, format, table)
+    init(_ path: String, _ hour: String, _ encoder: any RowEncoder) throws {
+        (self.hour, self.encoder) = (hour, encoder)
         file = try attempt("The file could not be created", advice: "Correct --to, or make room.") {
             try OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC)
         }
-        buffer += format.start(table.columnsWithCursor).utf8
+        self.encoder.start(&buffer)
     }
 
     func add(_ row: ExportRow) throws {
-        buffer += format.line(row, of: table).utf8
+        try encoder.add(row, to: &buffer)
         (rows, last) = (rows + 1, row.cursor.text)
         if buffer.count >= 64 * 1024 { try write() }
     }
@@ -190,6 +194,7 @@ private final class Draft {
 
     /// Brings the file to disk, and returns its SHA-256 in hexadecimal digits.
     func end() throws -> String {
+        encoder.end(&buffer)
         try write()
         do { try file.synchronize() } catch { throw CommandFailure.lostOutput(error.text) }
         return digest.digest.bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

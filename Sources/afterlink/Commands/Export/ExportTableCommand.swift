@@ -15,12 +15,14 @@ enum ExportTableCommand {
             "A file that the manifest lists is whole and never changes. FILE remembers where the next run continues: after a"
                 + " kill at any time, it neither repeats nor loses a row. Keep one FILE for each table and directory.",
             "The tables: clicks; checks, each with the number of checks that it stands for as weight; matches; counters of"
-                + " closed hours; and links, of which each file has all. No column has a fingerprint, an address or a user"
-                + " agent. On PostgreSQL, rows appear half a minute after they were recorded.",
+                + " closed hours; links, of which each file has all; and deletions, which name the clicks and checks that"
+                + " were erased, and the days from which retention has left none. No column has a fingerprint, an address"
+                + " or a user agent. On PostgreSQL, rows appear half a minute after they were recorded.",
+            "Parquet files are not compressed; they have types: times are timestamps in UTC.",
         ],
         options: CommandOption.table([
-            "table clicks|checks|matches|links|counters": "The table.",
-            "format csv|ndjson": "The form. Default: csv.",
+            "table clicks|checks|matches|links|counters|deletions": "The table.",
+            "format csv|ndjson|parquet": "The form. Default: csv.",
             "to DIR": "The directory, which is created if its parent exists.",
             "state FILE": "The file that remembers the last row.",
             "app APP": "Only rows of this app, by id or name.",
@@ -37,7 +39,9 @@ enum ExportTableCommand {
         let arguments = invocation.arguments
         let tables = ExportTable.allCases.map(\.rawValue).joined(separator: ", ")
         let table = try arguments.read("table", "must be one of \(tables)") { ExportTable(rawValue: $0) }
-        let format = try format(arguments)
+        let format =
+            try arguments.read("format", "must be csv, ndjson or parquet") { ExportFileFormat(rawValue: $0) }
+            ?? .csv
         guard let table, let directory = arguments.value("to"), let state = arguments.value("state") else {
             throw CommandFailure.usage("An export needs a table, a directory and a state file.")
                 .advising("Write `afterlink export --table clicks --to DIR --state FILE`.")
@@ -64,13 +68,5 @@ enum ExportTableCommand {
             json.objects("files", files) { $1.write(to: &$0) }
         }
         invocation.show(text, json: json)
-    }
-
-    private static func format(_ arguments: Arguments) throws -> ExportFormat {
-        guard arguments.value("format") != "parquet" else {
-            throw CommandFailure.usage("Parquet is not built yet.")
-                .advising("Write csv or ndjson; DuckDB and pyarrow read both and write Parquet.")
-        }
-        return try arguments.read("format", "must be csv or ndjson") { ExportFormat(rawValue: $0) } ?? .csv
     }
 }

@@ -1,0 +1,124 @@
+internal import Attribution
+internal import HTTPServer
+
+/// The part of the page Matching that compares other windows and minimum confidences.
+struct PolicyGridPanel {
+    private let app: App
+    private let grid: PolicyGrid?
+    private let isRequested: Bool
+    private let visit: DashboardVisit
+    private let now: Timestamp
+    /// The window of the app's clicks, if neither they nor their links have another one.
+    private let ownWindow: AttributionWindow
+
+    init(_ app: App, _ exchange: Exchange, _ visit: DashboardVisit) async throws(APIError) {
+        let statistics = exchange.stores.statistics
+        (self.app, self.visit, now) = (app, visit, exchange.now)
+        grid = try await exchange.store(await statistics.policyGrid(of: app.id))
+        isRequested = statistics.isPolicyGridRequested(of: app.id)
+        ownWindow = app.settings.window ?? exchange.service.settings.attributionWindow
+    }
+
+    /// `POST /matching/compare`: requests a comparison.
+    static func request(
+        _ exchange: inout Exchange,
+        _ visit: DashboardVisit,
+        _ form: DashboardForm
+    ) async throws(APIError) -> Response {
+        guard let app = form["app"].flatMap({ AppID($0) }).flatMap(exchange.directory.app) else {
+            throw .noApp(field: "app")
+        }
+        exchange.stores.statistics.requestPolicyGrid(of: app.id)
+        return DashboardPage.redirect(to: DashboardAddress("/matching").with("app", app.id.text).text)
+    }
+
+    func write(to html: inout HTML) {
+        if let grid, grid.launches > 0 {
+            html.paragraph(DashboardText.gridExplained)
+            writeTable(grid, to: &html)
+            html.note(DashboardText.compared(grid, at: now))
+            if grid.isLimited { html.note(DashboardText.gridLimited) }
+            if grid.current.minimumConfidence != app.settings.followedPolicy.minimumConfidence {
+                html.note(DashboardText.gridOutdated)
+            }
+            writeChoice(grid, to: &html)
+        } else {
+            html.note(grid == nil ? DashboardText.noGrid : DashboardText.emptyGrid)
+        }
+        guard !isRequested else { return html.note(DashboardText.gridRequested) }
+        guard visit.mayChange else { return }
+        html.element("form", ["method": "post", "action": "/matching/compare"]) { html in
+            html.formToken(of: visit)
+            html.open("input", ["type": "hidden", "name": "app", "value": app.id.text])
+            html.element("button", ["type": "submit", "class": "quiet"], DashboardText.compareNow)
+        }
+    }
+
+    private func writeTable(_ grid: PolicyGrid, to html: inout HTML) {
+        let headings = [DashboardText.window] + grid.minimums.map { DashboardText.atLeast($0) }
+        html.table(DashboardText.gridCaption(app.settings.name), headings, grid.windows) { html, window in
+            html.element("th", ["scope": "row"], text(of: window))
+            for minimum in grid.minimums {
+                let setting = PolicyGrid.Setting(window: window, minimumConfidence: minimum)
+                html.element("td", ["class": "n"]) { html in
+                    guard let result = grid.results[setting] else { return html.text("–") }
+                    let text =
+                        setting == grid.current
+                        ? DashboardText.currentCell(result) : DashboardText.cell(result)
+                    html.element("a", ["href": address(of: setting).text + "#choice"], text)
+                }
+            }
+        }
+    }
+
+    private func text(of window: AttributionWindow?) -> String {
+        window.map { DashboardText.duration(Double($0.seconds * 1000)) } ?? DashboardText.asNow
+    }
+
+    private func address(of setting: PolicyGrid.Setting) -> DashboardAddress {
+        visit.address.with("window", "\(setting.window?.seconds ?? 0)")
+            .with("confidence", "\(setting.minimumConfidence)")
+    }
+
+    /// Writes the figures of the cell that the address names, and the command that sets it.
+    private func writeChoice(_ grid: PolicyGrid, to html: inout HTML) {
+        guard let window = visit.address["window"].flatMap({ Int64($0) }),
+            let minimum = visit.address["confidence"].flatMap({ Double($0) })
+        else { return }
+        let chosen = AttributionWindow(seconds: window)
+        let setting = PolicyGrid.Setting(window: chosen, minimumConfidence: minimum)
+        guard let result = grid.results[setting] else { return }
+        let title = DashboardText.choice(text(of: chosen), minimum)
+        html.element("h3", ["id": "choice"], title)
+        html.facts([
+            (DashboardText.matches, DashboardText.count(Int64(result.matches))),
+            (DashboardText.gained, DashboardText.count(Int64(result.gained))),
+            (DashboardText.lost, DashboardText.count(Int64(result.lost))),
+            (DashboardText.redirected, DashboardText.count(Int64(result.redirected))),
+            (DashboardText.expectedWrong, DashboardText.decimal(result.expectedWrong)),
+        ])
+        guard let command = command(setting, grid.current) else {
+            return html.note(DashboardText.isCurrent)
+        }
+        html.paragraph(DashboardText.gridCommand)
+        html.element("pre", ["class": "copy", "tabindex": "0"], command)
+        if let chosen, chosen.seconds > ownWindow.seconds { html.note(DashboardText.longerWindow) }
+    }
+
+    /// Returns the command that gives the app a setting; nil for the present one.
+    private func command(_ setting: PolicyGrid.Setting, _ current: PolicyGrid.Setting) -> String? {
+        var options: [String] = []
+        if let window = setting.window {
+            let isLonger = window.seconds > ownWindow.seconds
+            if isLonger { options += ["--attribution-window", "\(window.seconds)"] }
+            if !isLonger || app.settings.policy.windows.fingerprint != nil {
+                options += ["--fingerprint-window", "\(window.seconds)"]
+            }
+        }
+        if setting.minimumConfidence != current.minimumConfidence {
+            options += ["--minimum-confidence", "\(setting.minimumConfidence)"]
+        }
+        guard !options.isEmpty else { return nil }
+        return PanelExports.line(["afterlink", "apps", "set", "--app", app.settings.name] + options)
+    }
+}

@@ -1,0 +1,57 @@
+internal import Attribution
+
+/// The sentences of the comparison of windows and minimum confidences.
+extension DashboardText {
+    static let grid = "Other windows and minimum confidences"
+    static let gridExplained =
+        "A backtest answers the app's recent live launches under each setting: matches gained (+) and lost (−) against the"
+        + " present settings, and how many of all matches by fingerprint are expected to be wrong. A cell leads to the"
+        + " command that sets it; this page changes nothing."
+    static let window = "Window"
+    static let asNow = "as now"
+    static let gained = "Launches that gain a match"
+    static let lost = "Launches that lose their match"
+    static let redirected = "Launches that get another link"
+    static let expectedWrong = "Matches expected to be wrong"
+    static let noGrid =
+        "Nothing has been compared yet. A job compares once a day, and when it is requested here."
+    static let emptyGrid = "The last comparison found no live launch that counts."
+    static let gridLimited =
+        "The app has more traffic than is compared: the newest \(count(Int64(PolicyGrid.eventLimit))) clicks and"
+        + " launches. `afterlink backtest` replays all, also on a backup."
+    static let gridOutdated =
+        "The app's minimum confidence has changed since. A new comparison uses the new one."
+    static let gridRequested =
+        "A comparison was requested. It runs in the background with a twentieth of a core; reload this page to see it."
+    static let compareNow = "Compare now"
+    static let isCurrent = "This is the present setting."
+    static let gridCommand =
+        "This command sets it. It takes effect within half a second, for all later launches."
+    static let longerWindow =
+        "A longer window applies to new clicks, unless a link or a request sets a window of its own."
+
+    static func gridCaption(_ app: String) -> String {
+        "Matches gained and lost, and expected wrong, by window and minimum confidence, \(app)"
+    }
+
+    static func atLeast(_ minimum: Double) -> String { "≥ \(fraction(minimum))" }
+
+    static func cell(_ result: PolicyGrid.Result) -> String {
+        "+\(count(Int64(result.gained))) −\(count(Int64(result.lost))), \(decimal(result.expectedWrong)) wrong"
+    }
+
+    static func currentCell(_ result: PolicyGrid.Result) -> String {
+        "now \(count(Int64(result.matches))), \(decimal(result.expectedWrong)) wrong"
+    }
+
+    static func choice(_ window: String, _ minimum: Double) -> String {
+        "Window \(window), minimum confidence \(fraction(minimum))"
+    }
+
+    static func compared(_ grid: PolicyGrid, at now: Timestamp) -> String {
+        "Compared \(ElapsedTime.text(milliseconds: now.milliseconds(since: grid.computedAt))) ago:"
+            + " \(count(Int64(grid.launches))) launches from \(time(grid.from)) to \(time(grid.to)),"
+            + " with \(count(Int64(grid.clicks))) clicks of at most \(PolicyGrid.maximumDays) days. Windows for which older"
+            + " clicks would be needed are left out."
+    }
+}

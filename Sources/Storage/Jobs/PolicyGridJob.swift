@@ -1,0 +1,230 @@
+public import Attribution
+internal import Synchronization
+internal import Threads
+
+/// What a store needs to replay recorded traffic, which only the service knows.
+public struct ReplaySettings: Sendable {
+    /// The time in which a caller without an install id gets an answer again, in milliseconds.
+    public let grace: Int64
+    /// Returns what reconstructs the fingerprints of an app's clicks; nil before the service has its keys.
+    public let reconstruction: @Sendable (App.Settings) -> FingerprintReconstruction?
+
+    public init(
+        grace: Int64,
+        reconstruction: @escaping @Sendable (App.Settings) -> FingerprintReconstruction?
+    ) {
+        (self.grace, self.reconstruction) = (grace, reconstruction)
+    }
+}
+
+/// Compares other windows and minimum confidences by a backtest of each app's live traffic, once a day and on request,
+/// and stores the results.
+///
+/// If several processes have the database open, the one with the job's lease (the right to do it) compares.
+public struct PolicyGridJob<Reader: ReportReader>: Job {
+    public let name = JobName.policyGrid
+    public let share = 0.05
+
+    private let context: JobContext<Reader>
+    private let eventLimit: Int
+    private var lease = RenewedLease(of: .policyGrid, milliseconds: 300_000)
+    /// The apps that are not compared yet.
+    private var waiting: [App] = []
+    /// Whether a comparison of all apps is under way, so that its end is stored.
+    private var isDaily = false
+    /// Whether the app's comparison began after it was requested; a later request needs another one.
+    private var answersRequest = false
+    private var collection: EventCollection?
+    private var replay: GridReplay?
+
+    private static var pause: Due { .after(10_000_000_000) }
+    private static var dayMilliseconds: Int64 { 86_400_000 }
+    /// How long a slice replays events, in nanoseconds.
+    private static var sliceNanoseconds: UInt64 { 4_000_000 }
+
+    public init(_ context: JobContext<Reader>, eventLimit: Int = PolicyGrid.eventLimit) {
+        (self.context, self.eventLimit) = (context, eventLimit)
+    }
+
+    public mutating func slice(at _: UInt64) throws(StoreError) -> Due {
+        guard let settings = context.state.configuration.replays else { return .whenAsked }
+        guard let now = context.clock.settledNow() else { return Self.pause }
+        if waiting.isEmpty { try begin(settings, at: now) }
+        guard let app = waiting.last else { return Self.pause }
+        guard try lease.isHeld(at: now, in: context) else {
+            // Another process compares all apps; a request here waits until it has ended.
+            if isDaily { (waiting, isDaily) = ([], false) }
+            return Self.pause
+        }
+        do throws(StoreError) {
+            if try work(on: app, settings, at: now) { return .more }
+        } catch {
+            // The next slice starts this app again.
+            (collection, replay) = (nil, nil)
+            throw error
+        }
+        waiting.removeLast()
+        if answersRequest { context.state.gridRequests.withLock { _ = $0.remove(app.id) } }
+        guard waiting.isEmpty else { return .more }
+        let before = try context.read { reader throws(Reader.Failure) in
+            try reader.storedProgress(of: name.rawValue)
+        }
+        let progress = isDaily ? now.milliseconds : before ?? JobLease.noProgress
+        try lease.finish(progress: Timestamp(milliseconds: progress), in: context)
+        isDaily = false
+        return Self.pause
+    }
+
+    /// Chooses the apps to compare: all once a day, and otherwise those that were requested.
+    private mutating func begin(_ settings: ReplaySettings, at now: Timestamp) throws(StoreError) {
+        let requested = context.state.gridRequests.withLock { $0 }
+        let (last, hasChecks) = try context.read { reader throws(Reader.Failure) in
+            (try reader.progress(of: .policyGrid), try reader.checkRecordBounds() != nil)
+        }
+        let isDue = last.map { !(0..<Self.dayMilliseconds).contains(now.milliseconds(since: $0)) } ?? true
+        isDaily = isDue && hasChecks
+        guard isDaily || !requested.isEmpty else { return }
+        // Pending records must be in the database before they are read.
+        context.queue.requestUpdates()
+        try context.queue.perform(.barrier)
+        let directory = try context.read { reader throws(Reader.Failure) in try reader.directorySnapshot() }
+        waiting = directory.directory.apps.filter { isDaily || requested.contains($0.id) }
+        if waiting.isEmpty { context.state.gridRequests.withLock { $0 = [] } }
+        // The service reads its keys after the store has opened.
+        if let app = waiting.last, settings.reconstruction(app.settings) == nil { waiting = [] }
+    }
+
+    /// Reads or replays some events of an app, or stores the result at the end; returns whether there is more to do.
+    private mutating func work(on app: App, _ settings: ReplaySettings, at now: Timestamp) throws(StoreError)
+        -> Bool
+    {
+        if var replay {
+            // The replay is moved out of the property, because a copy is large.
+            self.replay = nil
+            let end = MonotonicTime.now().nanoseconds + Self.sliceNanoseconds
+            let isMore = replay.play { MonotonicTime.now().nanoseconds >= end }
+            if isMore { self.replay = replay } else { try keep(replay.grid, of: app.id, at: now) }
+            return isMore
+        }
+        if collection == nil {
+            answersRequest = context.state.gridRequests.withLock { $0.contains(app.id) }
+            collection = try makeCollection(of: app, settings, at: now)
+        }
+        guard var collection else { return false }
+        self.collection = nil
+        let isMore = try context.read { reader throws(Reader.Failure) in try collection.read(reader) }
+        guard !isMore else {
+            self.collection = collection
+            return true
+        }
+        replay = GridReplay(
+            collection.events(),
+            of: app.settings,
+            standardWindow: context.state.configuration.standardWindow,
+            replayGrace: settings.grace,
+            isWhole: collection.isWhole,
+            at: now
+        )
+        replay?.isLimited = collection.isLimited
+        // Without an event, what was stored stays.
+        return replay != nil
+    }
+
+    private func makeCollection(of app: App, _ settings: ReplaySettings, at now: Timestamp)
+        throws(StoreError) -> EventCollection?
+    {
+        guard let reconstruction = settings.reconstruction(app.settings) else { return nil }
+        let (id, limit) = (app.id, eventLimit)
+        return try context.read { reader throws(Reader.Failure) in
+            guard let number = try reader.number(of: id) else { return nil }
+            let scope = Scope(app: number, isTest: false)
+            var collection = EventCollection(of: scope, reconstruction, limit: limit, at: now)
+            // A model that has learnt nothing lacks no event.
+            let began = try reader.learningEpoch(of: scope)?.began ?? now
+            let isWhole = began >= collection.oldest
+            collection.isWhole = try reader.value(of: .deletedUpTo) == nil ? isWhole : false
+            return collection
+        }
+    }
+
+    private func keep(_ grid: PolicyGrid, of app: AppID, at now: Timestamp) throws(StoreError) {
+        var grid = grid
+        grid.computedAt = now
+        let number = try context.read { reader throws(Reader.Failure) in try reader.number(of: app) }
+        guard let number else { return }
+        try context.queue.perform(.job(.policyGrid(grid, of: Scope(app: number, isTest: false))))
+    }
+}
+
+/// The newest clicks and launches of an app, read from the newest ones back to the limits of a ``PolicyGrid``.
+struct EventCollection {
+    private let scope: Scope
+    let oldest: Timestamp
+    private let limit: Int
+    private var reconstruction: EventReconstruction
+    /// The end of the next piece, exclusive.
+    private var end: Timestamp
+    private var pieces: [[RecordedEvent]] = []
+    private var count = 0
+    private(set) var isLimited = false
+    /// Whether the events are all from which the app's model learnt.
+    var isWhole = false
+
+    private var length = minimumLength
+
+    /// The shortest and the longest piece, in milliseconds: short in busy times, so that each read is short.
+    private static let minimumLength: Int64 = 900_000
+    private static let maximumLength: Int64 = 21_600_000
+    /// A piece with fewer events is followed by one of twice its length.
+    private static let fewEvents = 500
+
+    init(of scope: Scope, _ remaking: FingerprintReconstruction, limit: Int, at now: Timestamp) {
+        (self.scope, self.limit) = (scope, limit)
+        oldest = now.advanced(byMilliseconds: -PolicyGrid.maximumDays * 86_400_000)
+        end = now.advanced(byMilliseconds: 1)
+        // All launches that claimed these clicks are replayed, so that no click was claimed before.
+        reconstruction = EventReconstruction(remaking, firstCheckAt: Timestamp(milliseconds: .min))
+    }
+
+    /// Reads the piece before the last one; returns false after the oldest.
+    mutating func read<Reader: HistoryRows>(_ reader: Reader) throws(Reader.Failure) -> Bool {
+        let start = end.advanced(byMilliseconds: -length)
+        // The numbers before the first one of a time are all smaller.
+        let (after, through) = (RowIdentifier.first(at: start) - 1, RowIdentifier.first(at: end) - 1)
+        let room = limit - count + 1
+        var piece: [RecordedEvent] = []
+        try reader.clicks(of: scope, after: after, through: through, atMost: room) { record, claimedAt in
+            piece.append(.click(reconstruction.click(record, claimedAt: claimedAt)))
+        }
+        try reader.checks(of: scope, after: after, through: through, atMost: room) { check in
+            piece.append(.launch(reconstruction.launch(check.facts)))
+        }
+        guard piece.count < room else {
+            // The newer part of a long piece may still have room.
+            guard length == Self.minimumLength else {
+                length = Self.minimumLength
+                return true
+            }
+            (isLimited, isWhole) = (true, false)
+            return false
+        }
+        length =
+            piece.count < Self.fewEvents ? min(2 * length, Self.maximumLength) : Self.minimumLength
+        count += piece.count
+        if !piece.isEmpty { pieces.append(piece) }
+        end = start
+        return end > oldest
+    }
+
+    /// The events in the order of time; a click comes before a launch of the same millisecond.
+    func events() -> [RecordedEvent] {
+        pieces.reversed().joined().enumerated()
+            .map { (event: $0.element, at: $0.element.at, order: $0.offset) }
+            .sorted { ($0.at, $0.event.rank, $0.order) < ($1.at, $1.event.rank, $1.order) }
+            .map(\.event)
+    }
+}
+
+extension RecordedEvent {
+    fileprivate var rank: Int { if case .click = self { 0 } else { 1 } }
+}

@@ -1,0 +1,262 @@
+import Foundation
+import Support
+import Testing
+
+/// Journeys of a marketer, an operator and an app developer, and checks of every page by what the browser makes of it.
+@Suite(
+    "The dashboard's pages in a browser",
+    .blocking,
+    .enabled(if: Chromium.isThere, "no Chromium is here; AFTERLINK_TEST_BROWSER names one")
+)
+struct DashboardPageJourneys {
+    @Test("two weeks are compared, and the exported file has the numbers of the page's table")
+    func export() throws {
+        let stage = try DashboardStage { _ in ["--unsafe-test-clock"] }
+        let connection = try stage.server.connect()
+        // Yesterday, and the same weekday of the week before.
+        for (days, clicks) in [(8, 2), (1, 3)] {
+            let time = Date.now.addingTimeInterval(-86_400 * Double(days)).ISO8601Format()
+            for number in 1...clicks {
+                let fingerprint = String(format: "%064x", days * 100 + number)
+                let fields = ["Content-Type": "application/json", "X-Test-Time": time]
+                let body = try HTTPTestClient.click(fingerprint, ["campaign_key": "SUMMER25"])
+                let path = HTTPTestClient.prefix
+                #expect(
+                    try connection.call("POST", "\(path)/click", fields: fields, body: body).status == 201
+                )
+                let launch = [
+                    "Authorization": "Bearer \(stage.installation.keys.app)", "X-Test-Time": time,
+                ]
+                let check = try connection.call("GET", "\(path)?fingerprint=\(fingerprint)", fields: launch)
+                #expect(check.status == 200)
+            }
+        }
+        let tab = try stage.signedIn()
+        try tab.open("http://localhost/?period=7d")
+        let changes = "[...document.querySelectorAll('.change')].slice(0, 3).map(e => e.textContent).join()"
+        #expect(try tab.value(of: changes) == "+50 %,+50 %,+50 %")
+        let cells = """
+            [...document.querySelector('figure table tbody').rows].map(row => [...row.cells].slice(0, 4)
+            .map(cell => cell.textContent.replace('–', '')).join()).join('\\n')
+            """
+        let shown = try tab.value(of: cells).split(separator: "\n").map(String.init)
+        #expect(shown.count == 7 || shown.count == 8)
+        #expect(shown.contains { $0.hasSuffix(",3,3,3") } && !shown.contains { $0.hasSuffix(",2,2,2") })
+
+        let folder = try TemporaryFolder()
+        try tab.saveDownloads(in: folder.path)
+        try tab.value(of: "document.querySelector('a[href*=\"csv\"][href*=\"panel=series\"]').click()")
+        let file = folder.file("afterlink-overview.csv")
+        #expect(Polling.until { FileManager.default.fileExists(atPath: file) })
+        let lines = try String(contentsOfFile: file, encoding: .utf8).split(whereSeparator: \.isNewline)
+        #expect(lines.first?.hasPrefix("start,clicks,launches,matches,") == true)
+        let saved = lines.dropFirst().map {
+            $0.split(separator: ",", omittingEmptySubsequences: false).prefix(4).joined(separator: ",")
+        }
+        #expect(saved == shown)
+        #expect(tab.complaints.isEmpty, "\(tab.complaints)")
+    }
+
+    @Test("after its key was revoked, the open page says so, and every next step ends at the sign-in form")
+    func revocation() throws {
+        let stage = try DashboardStage()
+        let made = try stage.installation.run(["keys", "create", "--kind", "admin", "--json"])
+        let document = try JSONSerialization.jsonObject(with: Data(made.text.utf8)) as? [String: Any]
+        let key = try #require(document?["key"] as? [String: Any])
+        let (id, text) = (try #require(key["id"] as? String), try #require(key["text"] as? String))
+        let connection = try stage.server.connect()
+        let fields = ["Authorization": "Bearer \(text)"]
+        #expect(
+            try Polling.until {
+                try connection.call("GET", "/admin/api/apps", fields: fields).status == 200
+            }
+        )
+        let (live, other) = (try stage.tab(), try stage.tab())
+        for tab in [live, other] {
+            try tab.open("http://localhost/sign-in")
+            let fill = "document.querySelector('[name=key]').value = '\(text)'"
+            try tab.loading {
+                try tab.value(of: "\(fill); document.querySelector('form.card').requestSubmit()")
+            }
+            #expect(try tab.heading == "Overview")
+        }
+        try live.open("http://localhost/live?test=true")
+        let isEnded = "document.getElementById('live-ended').checkVisibility()"
+        #expect(try live.value(of: isEnded) == "0")
+        #expect(try stage.installation.run(["keys", "revoke", id]).status == 0)
+        #expect(try Polling.until { try live.value(of: isEnded) == "1" })
+        #expect(try live.value(of: "document.getElementById('live-note').checkVisibility()") == "0")
+        try live.loading { try live.value(of: "document.querySelector('#live-ended a').click()") }
+        #expect(try live.heading == "Sign in")
+        #expect(try live.value(of: "document.querySelector('[name=next]').value") == "/live?test=true")
+        try other.press("g")
+        try other.press("l", opens: true)
+        #expect(try other.heading == "Sign in")
+        #expect(live.complaints.isEmpty && other.complaints.isEmpty, "\(live.complaints)")
+    }
+
+    @Test("on a phone, two taps lead from the overview to the reason of a failed launch")
+    func phone() throws {
+        let stage = try DashboardStage()
+        try stage.makeTraffic()
+        let tab = try stage.signedIn(phone: true)
+        #expect(try tab.heading == "Overview")
+        try tab.loading { try tab.tapFirst("nav a[href^=\"/launches\"]") }
+        try tab.loading { try tab.tapFirst("tbody a") }
+        #expect(try tab.heading.hasPrefix("No match: no click"))
+        let isOnScreen = "document.querySelector('.answer').getBoundingClientRect().bottom < innerHeight"
+        #expect(try tab.value(of: isOnScreen) == "1")
+        #expect(tab.complaints.isEmpty, "\(tab.complaints)")
+    }
+
+    @Test(
+        "every page has its landmarks, names for all fields and charts, and nothing that forced colours hide"
+    )
+    func pages() throws {
+        let stage = try DashboardStage()
+        try stage.makeTraffic()
+        let tab = try stage.signedIn()
+        try tab.open("http://localhost/launches")
+        let launch = try tab.value(of: "document.querySelector('tbody a').getAttribute('href')")
+        let pages = [
+            "/", "/live", "/launches", launch, "/links", "/links/new", "/campaigns",
+            "/campaigns/one?campaign=SUMMER25", "/matching", "/domains", "/system", "/try", "/settings",
+            "/settings/audit", "/settings/held", "/none", "/sign-in",
+        ]
+        for page in pages {
+            try tab.open("http://localhost\(page)")
+            let problems = try AccessibilityTree(of: tab).problems(needsNavigation: page != "/sign-in")
+            #expect(problems.isEmpty, "\(page): \(problems)")
+            let unnamed = "document.querySelectorAll('svg:not([aria-hidden]):not([role=img])').length"
+            #expect(try tab.value(of: unnamed) == "0", "\(page) has drawings without a role")
+        }
+        for scheme in ["light", "dark"] {
+            let features = [
+                ("forced-colors", "active"), ("prefers-color-scheme", scheme),
+                ("prefers-reduced-motion", "reduce"),
+            ].map { ["name": $0, "value": $1] }
+            try tab.call("Emulation.setEmulatedMedia", ["features": features])
+            var drawn = 0
+            for page in ["/", "/live", "/matching", "/campaigns/one?campaign=SUMMER25"] {
+                try tab.open("http://localhost\(page)")
+                try tab.press("Tab")
+                let found = try tab.value(of: Self.faint).split(separator: "|", maxSplits: 1)
+                drawn += Int(found[0]) ?? 0
+                #expect(found.count == 1, "\(page) in forced colours, \(scheme): \(found.last ?? "")")
+            }
+            #expect(drawn > 20)
+        }
+        #expect(tab.complaints.isEmpty, "\(tab.complaints)")
+    }
+
+    /// A script that returns the number of drawn parts, and after a bar those that can hardly be told from the page.
+    private static let faint = """
+        (() => {
+          const rgb = text => (text.match(/[\\d.]+/g) || []).slice(0, 3).map(Number);
+          const light = text => rgb(text).map(v => v / 255)
+            .map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+            .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+          const paper = light(getComputedStyle(document.body).backgroundColor);
+          const contrast = text => {
+            const one = light(text);
+            return (Math.max(one, paper) + .05) / (Math.min(one, paper) + .05);
+          };
+          let count = 0;
+          const problems = [];
+          for (const [selector, property] of [[".l", "stroke"], ["rect[class^=c]", "fill"], [".bar rect", "fill"]]) {
+            for (const part of document.querySelectorAll(selector)) {
+              count += 1;
+              const value = getComputedStyle(part)[property];
+              if (contrast(value) < 3) problems.push(`${part.getAttribute("class")} ${value}`);
+            }
+          }
+          const focused = getComputedStyle(document.activeElement);
+          if (focused.outlineStyle === "none" || contrast(focused.outlineColor) < 3) problems.push("focus");
+          for (const part of document.querySelectorAll("*")) {
+            const style = getComputedStyle(part);
+            if (style.transitionDuration !== "0s" || style.animationName !== "none") problems.push("motion");
+          }
+          return count + (problems.length ? "|" + problems.slice(0, 5).join() : "");
+        })()
+        """
+}
+
+/// What a page gives to a screen reader.
+private struct AccessibilityTree {
+    private struct Node {
+        let role: String
+        let name: String
+        let level: Int?
+    }
+
+    private let nodes: [Node]
+
+    /// The roles of elements that a person must be able to tell apart by name.
+    private static let named: Set = [
+        "navigation", "search", "textbox", "searchbox", "combobox", "checkbox", "radio", "Date",
+        "spinbutton", "button", "link", "img", "image", "table", "dialog",
+    ]
+
+    init(of tab: BrowserTab) throws {
+        let answer = try tab.call("Accessibility.getFullAXTree")
+        let all = answer.value("nodes") as? [[String: Any]] ?? []
+        func text(_ node: [String: Any], _ name: String) -> String {
+            ((node[name] as? [String: Any])?["value"]).map { "\($0)" } ?? ""
+        }
+        nodes = all.filter { $0["ignored"] as? Bool != true }.map { node in
+            let properties = node["properties"] as? [[String: Any]] ?? []
+            let level = properties.first { $0["name"] as? String == "level" }
+            return Node(
+                role: text(node, "role"),
+                name: text(node, "name").trimmingCharacters(in: .whitespacesAndNewlines),
+                level: level.flatMap { Int(text($0, "value")) }
+            )
+        }
+    }
+
+    func problems(needsNavigation: Bool) -> [String] {
+        var problems = nodes.filter { Self.named.contains($0.role) && $0.name.isEmpty }
+            .map { "\($0.role) without a name" }
+        func count(_ role: String, level: Int? = nil) -> Int {
+            nodes.count { $0.role == role && (level == nil || $0.level == level) }
+        }
+        for (found, what) in [(count("main"), "main"), (count("heading", level: 1), "h1")] where found != 1 {
+            problems.append("\(found) times \(what)")
+        }
+        if count("navigation") != (needsNavigation ? 1 : 0) { problems.append("navigation") }
+        return problems
+    }
+}
+
+extension DashboardStage {
+    /// A tab that has signed in by a one-time link.
+    func signedIn(phone: Bool = false) throws -> BrowserTab {
+        let tab = try phone ? phoneTab() : tab()
+        try tab.open("http://localhost" + signInPath())
+        try tab.focus("Sign in")
+        try tab.press("Enter", opens: true)
+        return tab
+    }
+
+    private func phoneTab() throws -> BrowserTab {
+        var visitor = BrowserVisitor.android("Pixel 9", "15", (390, 844), 2, ["en-GB"], "Europe/Istanbul")
+        visitor.agent =
+            "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Mobile Safari/537.36"
+        return try BrowserTab(in: browser, as: visitor)
+    }
+}
+
+extension BrowserTab {
+    /// Runs `action`, and waits until the page that it opens is loaded.
+    fileprivate func loading(_ action: () throws -> Void) throws {
+        let former = events().last?.number ?? 0
+        try action()
+        _ = try event("Page.domContentEventFired") { $0.number > former }
+    }
+
+    /// Touches the first element that a selector finds.
+    fileprivate func tapFirst(_ selector: String) throws {
+        try value(of: "document.querySelector('\(selector)').id = 'touched'")
+        try tap("touched")
+    }
+}

@@ -1,0 +1,46 @@
+#if PostgreSQL
+import Attribution
+@testable import PostgreSQL
+@testable import PostgreSQLStorage
+@testable import Storage
+import Support
+import Testing
+
+@Suite("The end of an export on PostgreSQL", .blocking)
+struct ExportEndTests {
+    @Test("is before a row that an open transaction commits late, and behind it afterwards")
+    func openTransaction() throws {
+        let harness = try ReaderHarness()
+        let other = try DatabaseOpening(harness.configuration).connect()
+        try other.execute("BEGIN")
+        // The transaction has written, so that it counts however long it is open.
+        let began = try other.execute(
+            "SELECT (extract(epoch FROM now()) * 1000)::int8 FROM (SELECT pg_current_xact_id()) t"
+        )
+        let start = Timestamp(milliseconds: try began.value(0, 0))
+        // A click's number is made before its transaction begins, but less than 30 seconds before.
+        let time = start.advanced(byMilliseconds: -28_000)
+        let click = try NewClick.sample(fingerprint: 1, at: time)
+        let committed = try harness.add(click, isLong: true).number
+        try other.execute("CREATE TEMP TABLE late AS SELECT * FROM clicks")
+        try other.execute("UPDATE late SET id = id - (1000 << 16), turn = turn - 1")
+        try other.execute("INSERT INTO clicks SELECT * FROM late")
+        let late = committed - 1000 << 16
+        let now = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 - 30000"
+        func passed() throws -> Bool {
+            try #require(Int64(try harness.database.execute(now))) > committed >> 16
+        }
+        // By then the export would reach the committed click.
+        #expect(try Polling.until(passed))
+        #expect(try harness.reader.exportEnd() < late)
+        try other.execute("COMMIT")
+        #expect(try Polling.until { try harness.reader.exportEnd() >= committed })
+        var numbers: [Int64] = []
+        try harness.reader.exportedClicks(1...committed) { click, _ in
+            numbers.append(click.number)
+            return true
+        }
+        #expect(numbers == [late, committed])
+    }
+}
+#endif
