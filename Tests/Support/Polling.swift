@@ -6,7 +6,7 @@ import Glibc
 /// beyond what a busy machine needs, and only a condition that never becomes true reaches it.
 public enum Polling {
     /// The seconds after which a condition counts as never becoming true.
-    public static let seconds = 60
+    public static let seconds = 180
 
     /// The end of a wait that starts now.
     public static var end: ContinuousClock.Instant { .now + .seconds(seconds) }
@@ -27,8 +27,9 @@ public enum Polling {
         let end = end
         while try !condition() {
             guard ContinuousClock.now < end else { return false }
-            // A cancelled task polls without a pause.
-            try? await Task.sleep(for: .milliseconds(1))
+            // Conditions may be queries of a database, which cost more than a pause of a millisecond. A cancelled task
+            // polls without a pause.
+            try? await Task.sleep(for: .milliseconds(10))
         }
         return true
     }

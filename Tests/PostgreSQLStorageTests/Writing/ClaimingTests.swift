@@ -183,20 +183,27 @@ struct ClaimingTests {
         #expect(ids.count == 1000)
         let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
         let winners = ConditionLock<[ClickID: Int]>([:])
+        // A claim whose connection was lost on a busy machine may have been committed.
+        let doubtful = ConditionLock(0)
         DispatchQueue.concurrentPerform(iterations: 2) { index in
             let shuffled = index == 0 ? ids : ids.reversed()
             let waits = shuffled.map {
                 ($0, servers[index].queue(.claim(.sample(of: $0, caller: UInt64(index)))))
             }
-            for (id, wait) in waits where wait()?.claimed?.isClaimed == true {
-                winners.withLock { $0[id, default: 0] += 1 }
+            for (id, wait) in waits {
+                let outcome = wait()?.claimed
+                if outcome?.isClaimed == true {
+                    winners.withLock { $0[id, default: 0] += 1 }
+                } else if outcome?.isLost != true {
+                    doubtful.withLock { $0 += 1 }
+                }
             }
         }
         let found = winners.withLock { $0 }
         #expect(found.values.allSatisfy { $0 == 1 })
-        #expect(found.count >= 334)
-        let claimed = "SELECT count(*) FROM clicks WHERE claimed_at IS NOT NULL"
-        #expect(try database.number(claimed) == found.count)
+        let claimed = try database.number("SELECT count(*) FROM clicks WHERE claimed_at IS NOT NULL")
+        #expect(claimed >= 334)
+        #expect((found.count...found.count + doubtful.withLock(\.self)).contains(claimed))
         #expect(
             try database.number("SELECT count(*) FROM clicks WHERE claimed_at IS NULL AND retired_at IS NULL")
                 == 0
