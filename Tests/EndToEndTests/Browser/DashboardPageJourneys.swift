@@ -101,8 +101,8 @@ struct DashboardPageJourneys {
         try stage.makeTraffic()
         let tab = try stage.signedIn(phone: true)
         #expect(try tab.heading == "Overview")
-        try tab.loading { try tab.tapFirst("nav a[href^=\"/launches\"]") }
-        try tab.loading { try tab.tapFirst("tbody a") }
+        try tab.loading { try tab.follow("nav a[href^=\"/launches\"]") }
+        try tab.loading { try tab.follow("tbody a") }
         #expect(try tab.heading.hasPrefix("No match: no click"))
         let isOnScreen = "document.querySelector('.answer').getBoundingClientRect().bottom < innerHeight"
         #expect(try tab.value(of: isOnScreen) == "1")
@@ -254,9 +254,8 @@ extension BrowserTab {
         _ = try event("Page.domContentEventFired") { $0.number > former }
     }
 
-    /// Touches the first element that a selector finds.
-    fileprivate func tapFirst(_ selector: String) throws {
-        try value(of: "document.querySelector('\(selector)').id = 'touched'")
-        try tap("touched")
+    /// Clicks the first element that a selector finds.
+    fileprivate func follow(_ selector: String) throws {
+        try value(of: "document.querySelector('\(selector)').click()")
     }
 }
