@@ -42,8 +42,9 @@ extension ResponseStream {
 /// A response to a request.
 ///
 /// The server writes `Date`, `Content-Length`, `Content-Type`, `X-Content-Type-Options` and `Connection` itself. It
-/// leaves out lines of these names, and of the name `Transfer-Encoding`, in `fields`. It answers HEAD with the length
-/// of `body` and without its bytes, and 204 and 304 without both. A response with a `stream` has no length.
+/// leaves out lines of these names, and of the name `Transfer-Encoding`, in `fields`. A response to HEAD has the length
+/// of `body` and none of its bytes. A response with the status 204 or 304 has neither. A response with a `stream` has
+/// no length.
 public struct Response {
     public var status: Status
 

@@ -65,7 +65,7 @@ struct DependencyTests {
     }
 
     private static func importedModule(_ line: Substring) -> String? {
-        // A regular expression takes a hundred times as long as a search for a text.
+        // Most lines have no import, and a search for a text is much faster than a regular expression.
         guard line.range(of: "import ") != nil else { return nil }
         let access =
             /^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+/

@@ -102,7 +102,7 @@ struct PolicyGridTests {
         let grid = try #require(try await grid(test))
         #expect(grid.isLimited && grid.clicks < 6 && grid.launches >= 1 && grid.launches < 6)
         #expect(grid.from > TestStore.noon)
-        // Of some four hours, the first half only trains the model.
+        // The events span about four hours. The first half only trains the model, so it leaves out longer windows.
         #expect(grid.windows.map { $0?.seconds } == [nil, 3600])
     }
 

@@ -5,9 +5,9 @@ internal import Storage
 
 /// Distributes the large tables over the workers, in a database with the extension Citus.
 ///
-/// Their rows are distributed by the bucket, in shards that lie together: so a statement of one bucket is a statement of
-/// one worker. `partitions`, which statements of every bucket join, is a copy on each node. All other tables are small or
-/// are written by few transactions, and stay on the coordinator, to which all servers connect.
+/// One worker stores all rows of a bucket, in shards of each table, so a statement of one bucket runs on one worker.
+/// Each node has a copy of `partitions`, which statements of every bucket join. All other tables are small, or few
+/// transactions write them. They stay on the coordinator, to which all servers connect.
 struct CitusTables {
     let connection: BlockingConnection
     /// The database in messages.

@@ -2,16 +2,21 @@ public import Attribution
 
 /// Integers of fixed width in a column of bytes, the lowest byte first.
 extension [UInt8] {
-    mutating func pack(_ value: some FixedWidthInteger & UnsignedInteger) {
+    package mutating func pack(_ value: some FixedWidthInteger & UnsignedInteger) {
         for shift in stride(from: 0, to: value.bitWidth, by: 8) {
             append(UInt8(truncatingIfNeeded: value >> shift))
         }
     }
 
     /// Appends an integer in groups of seven bits, the lowest first: integers near 0, also negative ones, are short.
-    mutating func packShort(_ value: some FixedWidthInteger & SignedInteger) {
+    package mutating func packShort(_ value: some FixedWidthInteger & SignedInteger) {
         let value = Int64(value)
-        var word = UInt64(bitPattern: value << 1 ^ value >> 63)
+        packGroups(UInt64(bitPattern: value << 1 ^ value >> 63))
+    }
+
+    /// Appends an integer in groups of seven bits, the lowest first.
+    package mutating func packGroups(_ value: UInt64) {
+        var word = value
         while word > 0x7f {
             append(UInt8(truncatingIfNeeded: word) | 0x80)
             word >>= 7

@@ -101,8 +101,8 @@ struct DashboardPageJourneys {
         try stage.makeTraffic()
         let tab = try stage.signedIn(phone: true)
         #expect(try tab.heading == "Overview")
-        try tab.loading { try tab.follow("nav a[href^=\"/launches\"]") }
-        try tab.loading { try tab.follow("tbody a") }
+        try tab.loading { try tab.tapFirst("nav a[href^=\"/launches\"]") }
+        try tab.loading { try tab.tapFirst("tbody a") }
         #expect(try tab.heading.hasPrefix("No match: no click"))
         let isOnScreen = "document.querySelector('.answer').getBoundingClientRect().bottom < innerHeight"
         #expect(try tab.value(of: isOnScreen) == "1")
@@ -149,7 +149,9 @@ struct DashboardPageJourneys {
         #expect(tab.complaints.isEmpty, "\(tab.complaints)")
     }
 
-    /// A script that returns the number of drawn parts, and after a bar those that can hardly be told from the page.
+    /// A script that counts the drawn parts of charts.
+    ///
+    /// After a bar, it lists parts with too little contrast to the page.
     private static let faint = """
         (() => {
           const rgb = text => (text.match(/[\\d.]+/g) || []).slice(0, 3).map(Number);
@@ -254,8 +256,9 @@ extension BrowserTab {
         _ = try event("Page.domContentEventFired") { $0.number > former }
     }
 
-    /// Clicks the first element that a selector finds.
-    fileprivate func follow(_ selector: String) throws {
-        try value(of: "document.querySelector('\(selector)').click()")
+    /// Touches the first element that a selector finds.
+    fileprivate func tapFirst(_ selector: String) throws {
+        try value(of: "document.querySelector('\(selector)').id = 'touched'")
+        try tap("touched")
     }
 }

@@ -184,7 +184,7 @@ struct ClaimingTests {
         let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
         let winners = ConditionLock<[ClickID: Int]>([:])
         // A claim whose connection was lost on a busy machine may have been committed.
-        let doubtful = ConditionLock(0)
+        let doubtful = ConditionLock<Set<ClickID>>([])
         DispatchQueue.concurrentPerform(iterations: 2) { index in
             let shuffled = index == 0 ? ids : ids.reversed()
             let waits = shuffled.map {
@@ -195,15 +195,18 @@ struct ClaimingTests {
                 if outcome?.isClaimed == true {
                     winners.withLock { $0[id, default: 0] += 1 }
                 } else if outcome?.isLost != true {
-                    doubtful.withLock { $0 += 1 }
+                    doubtful.withLock { _ = $0.insert(id) }
                 }
             }
         }
         let found = winners.withLock { $0 }
         #expect(found.values.allSatisfy { $0 == 1 })
-        let claimed = try database.number("SELECT count(*) FROM clicks WHERE claimed_at IS NOT NULL")
-        #expect(claimed >= 334)
-        #expect((found.count...found.count + doubtful.withLock(\.self)).contains(claimed))
+        let rows = try database.database.execute("SELECT id FROM clicks WHERE claimed_at IS NOT NULL")
+        let numbers = try Set(rows.split(separator: "\n").map { try #require(Int64($0)) })
+        let claimed = Set(ids.filter { numbers.contains(Int64(bitPattern: $0.high)) })
+        #expect(claimed.count >= 334 && claimed.count == numbers.count)
+        #expect(claimed.isSuperset(of: found.keys), "each answered claim is stored")
+        #expect(claimed.subtracting(found.keys).isSubset(of: doubtful.withLock(\.self)), "and no other is")
         #expect(
             try database.number("SELECT count(*) FROM clicks WHERE claimed_at IS NULL AND retired_at IS NULL")
                 == 0

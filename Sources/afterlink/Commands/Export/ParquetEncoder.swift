@@ -1,5 +1,6 @@
 internal import Attribution
 internal import Server
+internal import Storage
 
 /// Encodes rows as an Apache Parquet file: plain values without compression, in row groups that fit into memory.
 ///
@@ -51,7 +52,7 @@ struct ParquetEncoder: RowEncoder {
         let footer = footer
         write(footer, to: &buffer)
         var length: [UInt8] = []
-        length.appendBytes(of: UInt32(footer.count))
+        length.pack(UInt32(footer.count))
         write(length + Self.mark, to: &buffer)
     }
 
@@ -161,13 +162,13 @@ struct ParquetColumn {
         switch (kind, value) {
         case (_, .none): return note(isPresent: false)
         case (.text, .text(let text)):
-            values.appendBytes(of: UInt32(text.utf8.count))
+            values.pack(UInt32(text.utf8.count))
             values += text.utf8
-        case (.time, .time(let time)): values.appendBytes(of: time.milliseconds)
-        case (.integer, .integer(let number)): values.appendBytes(of: number)
+        case (.time, .time(let time)): values.pack(UInt64(bitPattern: time.milliseconds))
+        case (.integer, .integer(let number)): values.pack(UInt64(bitPattern: number))
         case (.real, .real(let number)):
             guard number.isFinite else { return note(isPresent: false) }
-            values.appendBytes(of: number.bitPattern)
+            values.pack(number.bitPattern)
         case (.flag, .flag(let flag)):
             if flagCount % 8 == 0 { values.append(0) }
             if flag { values[values.count - 1] |= 1 << (flagCount % 8) }
@@ -189,10 +190,10 @@ struct ParquetColumn {
         if isOptional {
             var levels: [UInt8] = []
             for (index, count) in presence.enumerated() where count > 0 {
-                levels.appendVariable(UInt64(count) << 1)
+                levels.packGroups(UInt64(count) << 1)
                 levels.append(index % 2 == 0 ? 1 : 0)
             }
-            page.appendBytes(of: UInt32(levels.count))
+            page.pack(UInt32(levels.count))
             page += levels
         }
         page += values

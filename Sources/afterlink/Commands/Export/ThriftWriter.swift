@@ -1,3 +1,5 @@
+internal import Storage
+
 /// Writes the compact protocol of Thrift, in which Parquet stores its headers and its footer.
 ///
 /// Fields must be written in the order of their numbers, which differ by at most 15.
@@ -26,12 +28,12 @@ struct ThriftWriter {
 
     mutating func int32(_ field: UInt8, _ value: Int) {
         header(field, .int32)
-        zigzag(Int64(value))
+        bytes.packShort(value)
     }
 
     mutating func int64(_ field: UInt8, _ value: Int) {
         header(field, .int64)
-        zigzag(Int64(value))
+        bytes.packShort(value)
     }
 
     mutating func text(_ field: UInt8, _ text: String) {
@@ -56,16 +58,16 @@ struct ThriftWriter {
         header(field, .list)
         let isShort = elements.count < 15
         bytes.append((isShort ? UInt8(elements.count) : 15) << 4 | kind.rawValue)
-        if !isShort { variable(UInt64(elements.count)) }
+        if !isShort { bytes.packGroups(UInt64(elements.count)) }
         for element in elements { write(&self, element) }
     }
 
     mutating func element(_ text: String) {
-        variable(UInt64(text.utf8.count))
+        bytes.packGroups(UInt64(text.utf8.count))
         bytes += text.utf8
     }
 
-    mutating func element(_ number: Int) { zigzag(Int64(number)) }
+    mutating func element(_ number: Int) { bytes.packShort(number) }
 
     mutating func structure(_ body: (inout ThriftWriter) -> Void) {
         let outer = last
@@ -78,27 +80,5 @@ struct ThriftWriter {
     private mutating func header(_ field: UInt8, _ kind: Kind) {
         bytes.append((field - last) << 4 | kind.rawValue)
         last = field
-    }
-
-    /// Writes a signed number, so that numbers near 0 take one byte.
-    private mutating func zigzag(_ value: Int64) { variable(UInt64(bitPattern: value << 1 ^ value >> 63)) }
-
-    private mutating func variable(_ value: UInt64) { bytes.appendVariable(value) }
-}
-
-extension [UInt8] {
-    /// Appends a number in groups of seven bits, the lowest first.
-    mutating func appendVariable(_ value: UInt64) {
-        var rest = value
-        while rest >= 0x80 {
-            append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        append(UInt8(rest))
-    }
-
-    /// Appends the bytes of a number, the lowest first.
-    mutating func appendBytes(of value: some FixedWidthInteger) {
-        for byte in 0..<value.bitWidth / 8 { append(UInt8(truncatingIfNeeded: value >> (8 * byte))) }
     }
 }
