@@ -197,7 +197,8 @@ struct DashboardJourneys {
         let tab = try stage.signedIn()
         for page in [
             "/", "/launches", "/live", "/links", "/campaigns", "/campaigns/one?campaign=SUMMER25",
-            "/matching", "/domains", "/system", "/settings", "/settings/audit", "/settings/held", "/try", "/sign-in",
+            "/matching", "/domains", "/system", "/settings", "/settings/audit", "/settings/held", "/try",
+            "/sign-in",
         ] {
             try tab.checkWidths(of: page)
         }
