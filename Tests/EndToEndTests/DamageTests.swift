@@ -32,10 +32,14 @@ struct DamageTests {
     )
     func damagedLog(seed: UInt64) throws {
         let (installation, server, connection) = try Installation.serving()
-        for number in 1...60 { #expect(try connection.click(fingerprint(number)).status == 201) }
-        server.kill()
         let log = URL(fileURLWithPath: installation.database.path + "-wal")
-        let length = try Data(contentsOf: log).count
+        var length = 0
+        for number in 1...60 {
+            // The server's jobs may write after the last click, and damage there would lose no click.
+            if number == 60 { length = try Data(contentsOf: log).count }
+            #expect(try connection.click(fingerprint(number)).status == 201)
+        }
+        server.kill()
         #expect(length > 60 * 4096)
         var random = SeededGenerator(seed: seed)
         try overwrite(

@@ -65,6 +65,8 @@ struct TestServer {
         configuration.sweepInterval = .milliseconds(10)
         configuration.timeouts = .patient
         configure(&configuration)
+        let permit = await TestPermit.take()
+        defer { withExtendedLifetime(permit) {} }
         let server = try WebServer(configuration) { _, port in makeHandler(port) }
         try server.start()
         defer { server.stop(within: .milliseconds(200)) }

@@ -75,3 +75,29 @@ public final class Permits: Sendable {
         next?.resume()
     }
 }
+
+/// Lets few tests have a server or a database in this process at a time, because each has threads.
+///
+/// Swift Testing starts all tests at once: without the limit, thousands of threads would compete for the cores, and the
+/// tests would take twice as long. A test that has a permit gets it again at once, so two tests never wait for each
+/// other. The permit ends with the last reference to it.
+public final class TestPermit: Sendable {
+    private static let permits = Permits(count: 8)
+    /// The permits of the tests that have one.
+    private static let taken = Mutex<[Test.ID: Weak]>([:])
+
+    private struct Weak: Sendable {
+        weak let permit: TestPermit?
+    }
+
+    deinit { Self.permits.give() }
+
+    public static func take() async -> TestPermit {
+        let test = Test.current?.id
+        if let test, let own = taken.withLock({ $0[test]?.permit }) { return own }
+        await permits.take()
+        let permit = TestPermit()
+        if let test { taken.withLock { $0[test] = Weak(permit: permit) } }
+        return permit
+    }
+}

@@ -1,8 +1,6 @@
 package import Attribution
 internal import Foundation
-#if PostgreSQL
 internal import Support
-#endif
 
 /// A kind of database on which tests of stores run.
 package enum Backend: String, CaseIterable, Sendable {
@@ -42,9 +40,11 @@ package enum Backend: String, CaseIterable, Sendable {
     }
 
     /// Creates a place that has no rows yet, for a test whose clock starts at a time.
+    ///
+    /// It waits until few enough other tests have one.
     package func makePlace(at start: Timestamp) async throws -> any TestPlace {
         switch self {
-        case .sqlite: try SQLitePlace()
+        case .sqlite: try await SQLitePlace(nil, TestPermit.take())
         #if PostgreSQL
         case .postgreSQL, .citus: try await PostgreSQLPlace.make(self, at: start)
         #endif

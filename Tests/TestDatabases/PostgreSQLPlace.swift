@@ -4,18 +4,17 @@ package import PostgreSQLStorage
 package import Storage
 package import Support
 internal import Synchronization
-internal import Testing
 
 /// A database of a PostgreSQL server, or of a Citus cluster, that all tests of a process share.
 package final class PostgreSQLPlace: TestPlace {
     package let backend: Backend
     private let database: any SQLTestDatabase
-    private let permit: PlacePermit
+    private let permit: TestPermit
     private let wasOpened = Mutex(false)
 
     package var isFreshCopy: Bool { wasOpened.withLock { !$0 } }
 
-    private init(_ backend: Backend, _ permit: PlacePermit, at start: Timestamp) throws {
+    private init(_ backend: Backend, _ permit: TestPermit, at start: Timestamp) throws {
         (self.backend, self.permit) = (backend, permit)
         database =
             backend == .citus
@@ -27,7 +26,7 @@ package final class PostgreSQLPlace: TestPlace {
     package static func make(_ backend: Backend = .postgreSQL, at start: Timestamp) async throws
         -> PostgreSQLPlace
     {
-        let permit = await PlacePermit.take()
+        let permit = await TestPermit.take()
         // The call waits for the server, so it must not block the threads that run all tests.
         return try await onLoop { try PostgreSQLPlace(backend, permit, at: start) }
     }
@@ -218,30 +217,6 @@ private enum CitusTemplates {
             return template
         }
         return try CitusTestDatabase(copying: template)
-    }
-}
-
-/// Lets few tests have databases at a time, because the stores of each have threads and connections.
-///
-/// A test that has a database gets another one at once, so two tests never wait for each other.
-private final class PlacePermit: Sendable {
-    private static let permits = Permits(count: 8)
-    /// The permits of the tests that have one.
-    private static let taken = Mutex<[Test.ID: Weak]>([:])
-
-    private struct Weak: Sendable {
-        weak let permit: PlacePermit?
-    }
-
-    deinit { Self.permits.give() }
-
-    static func take() async -> PlacePermit {
-        let test = Test.current?.id
-        if let test, let own = taken.withLock({ $0[test]?.permit }) { return own }
-        await permits.take()
-        let permit = PlacePermit()
-        if let test { taken.withLock { $0[test] = Weak(permit: permit) } }
-        return permit
     }
 }
 

@@ -12,11 +12,15 @@ package final class SQLitePlace: TestPlace {
     package var backend: Backend { .sqlite }
 
     private let pageLimit: Int64?
+    private let permit: TestPermit?
 
     /// Uses a new folder by default, and limits the number of pages of the database if `pageLimit` is set.
-    package init(_ folder: TemporaryFolder? = nil, pageLimit: Int64? = nil) throws {
+    package init(_ folder: TemporaryFolder? = nil, pageLimit: Int64? = nil, _ permit: TestPermit? = nil)
+        throws
+    {
         self.folder = try folder ?? TemporaryFolder()
         self.pageLimit = pageLimit
+        self.permit = permit
     }
 
     package func open(_ configuration: StoreConfiguration) throws(StoreError) -> any TestDatabase {
