@@ -322,7 +322,15 @@ private final class Confined: @unchecked Sendable {
 
 extension ClickStore {
     /// Claims this click, and no other click if another claim was faster.
+    ///
+    /// A claim of the click whose caller has its answer may not have ended yet; the method waits until it has.
     func claim(_ click: Click, by method: AttributionMethod, for check: Check) async throws(StoreError)
         -> ClaimOutcome
-    { try await claim(ClickChoice(click.id, method: method), for: check, CheckBasis()) }
+    {
+        while true {
+            let outcome = try await claim(ClickChoice(click.id, method: method), for: check, CheckBasis())
+            guard case .underWay = outcome else { return outcome }
+            await Task.yield()
+        }
+    }
 }
