@@ -22,8 +22,8 @@ public final class TestCluster: Sendable {
         server = try PostgreSQLCluster([
             "fsync = off", "full_page_writes = off", "synchronous_commit = off", "autovacuum = off",
             "wal_level = minimal", "max_wal_senders = 0",
-            // All tests of a process run at once, each with some connections.
-            "max_connections = 1500",
+            // Eight tests have databases at a time, each with some connections.
+            "max_connections = 400", "shared_buffers = 32MB", "jit = off",
         ])
     }
 
