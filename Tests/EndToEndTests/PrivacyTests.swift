@@ -44,7 +44,7 @@ struct PrivacyTests {
     }
 
     private static func holds(_ data: Data, _ bytes: [UInt8]) -> Bool {
-        data.firstRange(of: Data(bytes)) != nil
+        data.holds(Data(bytes))
     }
 
     @Test(

@@ -70,7 +70,7 @@ package final class SQLitePlace: TestPlace {
             }
         var (found, missing): ([String], [String]) = ([], [])
         for (name, forms) in wanted {
-            let isFound = files.contains { file in forms.contains { file.firstRange(of: $0) != nil } }
+            let isFound = files.contains { file in forms.contains { file.holds($0) } }
             if isFound { found.append(name) } else { missing.append(name) }
         }
         return (found, missing)
