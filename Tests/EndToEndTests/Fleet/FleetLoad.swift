@@ -42,6 +42,8 @@ final class FleetLoad {
     /// For each server, the checks of clicks that another server was already asked about.
     private var groups: [[(click: Int, caller: Int)]]
     private var mode = Mode.steady
+    /// The only server that bursts go to; nil for all servers.
+    private var target: Int?
     private var firstClick: [ContinuousClock.Instant?]
     private var firstMatch: [ContinuousClock.Instant?]
     private var measuredFrom = ContinuousClock.now
@@ -106,7 +108,8 @@ final class FleetLoad {
     /// Sends requests on all connections at once, and lets the fault strike while enough of them are in flight, at one
     /// server or at all together.
     func strike(_ server: Int? = nil, _ fault: () throws -> Void) throws -> Hit {
-        defer { mode = .steady }
+        target = server
+        defer { (mode, target) = (.steady, nil) }
         let end = Polling.end
         var hit = Hit()
         while ContinuousClock.now < end {
@@ -206,6 +209,7 @@ final class FleetLoad {
                 if read(index, now) { isIdle = false }
             } else if connections[index].restsUntil <= now
                 || mode != .steady && connections[index].client != nil
+                    && [nil, connections[index].server].contains(target)
             {
                 if send(index, now) { isIdle = false }
             }
