@@ -1,4 +1,5 @@
 import Attribution
+import Dispatch
 import SQLite
 import SQLiteStorage
 import Simulation
@@ -52,6 +53,7 @@ final class TestStore: Sendable {
     let log = TestLog()
     let database: any TestDatabase
     let app = AppID(high: 1, low: 1)
+    private let idleLoops = Mutex<[SessionLoop]>([])
 
     init(
         _ backend: Backend = .sqlite,
@@ -77,10 +79,21 @@ final class TestStore: Sendable {
         }
     }
 
-    deinit { stop() }
+    deinit {
+        // The last reference may be released on one of the loops, which cannot wait for itself.
+        for loop in idleLoops.withLock({ $0 }) { loop.stop() }
+        database.stop(within: 60_000)
+    }
 
     /// Stops the store, which first writes everything to disk.
-    func stop() { database.stop(within: 60_000) }
+    func stop() {
+        let loops = idleLoops.withLock { loops in
+            defer { loops = [] }
+            return loops
+        }
+        for loop in loops { loop.stop(waits: true) }
+        database.stop(within: 60_000)
+    }
 
     func count(_ what: TestCount) throws -> Int64 { try place.count(what) }
     func change(_ change: TestChange) throws { try place.change(change) }
@@ -94,10 +107,48 @@ final class TestStore: Sendable {
         return try place.history(of: app, configuration, keys: [])
     }
 
-    /// Runs `body` with a new session on a new event loop.
+    /// Runs `body` on an event loop with a session, which no other run uses meanwhile.
+    ///
+    /// The next run gets the same loop: a new session would open new connections to the database.
     func run<Result: Sendable>(
         _ body: @escaping @Sendable (TestSession) async throws -> Result
-    ) async throws -> Result { try await database.run(body) }
+    ) async throws -> Result {
+        let loop = idleLoops.withLock { $0.popLast() } ?? SessionLoop(database)
+        defer { idleLoops.withLock { $0.append(loop) } }
+        return try await loop.run(body)
+    }
+}
+
+/// An event loop with a session of the store.
+private final class SessionLoop: @unchecked Sendable {
+    // Sendable: only code on the thread creates, uses and releases the session, and the other properties are constants.
+    private let thread = LoopThread()
+    private let database: any TestDatabase
+    private var session: TestSession?
+
+    init(_ database: any TestDatabase) { self.database = database }
+
+    func run<Result: Sendable>(
+        _ body: @escaping @Sendable (TestSession) async throws -> Result
+    ) async throws -> Result {
+        try await Task(executorPreference: thread) { [self] in
+            let session = session ?? database.openSession(on: thread)
+            self.session = session
+            defer { session.endTurn() }
+            return try await body(session)
+        }.value
+    }
+
+    /// Closes the session and ends the thread; `waits` says whether the call blocks until the session is closed.
+    func stop(waits: Bool = false) {
+        let isClosed = DispatchSemaphore(value: 0)
+        Task(executorPreference: thread) { [self] in
+            session = nil
+            isClosed.signal()
+        }
+        if waits { isClosed.wait() }
+        thread.stop()
+    }
 }
 
 /// The database file and its store, for tests of SQLite.

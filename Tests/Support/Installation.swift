@@ -14,8 +14,8 @@ public final class Installation: Sendable {
         }
     }
 
-    private struct Printed: Decodable {
-        struct App: Decodable { let id: String }
+    private struct Printed: Decodable, Sendable {
+        struct App: Decodable, Sendable { let id: String }
         let app: App
         let keys: Keys
     }
@@ -51,25 +51,50 @@ public final class Installation: Sendable {
     ///   - binary: the program that creates and serves the database.
     ///   - databaseURL: the URL of the database; nil for a file in the folder.
     ///   - settings: further settings of every command on the database.
-    /// - Throws: when the folder or the database cannot be created.
+    ///   - isCopy: whether the database is a copy of one that another test has too, with the same keys.
+    /// - Throws: when the program fails, with its errors.
     public init(
         in folder: URL = TemporaryFolder.fresh("afterlink"),
         binary: URL = Installation.binary,
         databaseURL: String? = nil,
-        settings: [String] = []
+        settings: [String] = [],
+        isCopy: Bool = true
     ) throws {
         (self.folder, self.binary, isTemporary) = (folder, binary, true)
         (self.databaseURL, self.settings) = (databaseURL, settings)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let database = databaseURL ?? folder.appending(path: "afterlink.db").path
-        let arguments = ["init", "--database", database] + settings
-        let output = try ChildProcess.run(binary, arguments + ["--json"])
+        let printed: Printed
+        if isCopy, binary == Self.binary, databaseURL == nil, settings.isEmpty {
+            let template = try Self.template.get()
+            for file in template.files { try file.write(in: folder) }
+            printed = template.printed
+        } else {
+            let database = databaseURL ?? folder.appending(path: "afterlink.db").path
+            printed = try Self.create(database, by: binary, settings)
+        }
+        (appID, keys) = (printed.app.id, printed.keys)
+    }
+
+    /// The files of a new database.
+    private struct Template: Sendable {
+        let printed: Printed
+        let files: [CopiedFile]
+    }
+
+    /// A database that most tests get copies of: a copy needs a tenth of the time that the program needs.
+    private static let template = Result {
+        let folder = try TemporaryFolder()
+        let printed = try create(folder.file("afterlink.db"), by: binary, [])
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        return try Template(printed: printed, files: names.map { try CopiedFile($0, in: folder) })
+    }
+
+    private static func create(_ database: String, by binary: URL, _ settings: [String]) throws -> Printed {
+        let output = try ChildProcess.run(binary, ["init", "--database", database] + settings + ["--json"])
         guard output.status == 0 else {
             throw ChildProcess.Failure(description: "init failed: \(output.errors)")
         }
-        let printed = try JSONDecoder().decode(Printed.self, from: output.standardOutput)
-        appID = printed.app.id
-        keys = printed.keys
+        return try JSONDecoder().decode(Printed.self, from: output.standardOutput)
     }
 
     /// Creates a folder that may have no database yet; ``appID`` stays empty.
@@ -129,5 +154,27 @@ public final class Installation: Sendable {
     /// The text of the server's log.
     public var log: String {
         (try? String(contentsOf: folder.appending(path: "server.log"), encoding: .utf8)) ?? ""
+    }
+}
+
+/// The content of a file and who may use it.
+private struct CopiedFile: Sendable {
+    let name: String
+    let content: Data
+    let permissions: Int
+
+    init(_ name: String, in folder: TemporaryFolder) throws {
+        self.name = name
+        content = try Data(contentsOf: folder.url.appending(path: name))
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(name))
+        permissions = attributes[.posixPermissions] as? Int ?? 0o600
+    }
+
+    func write(in folder: URL) throws {
+        let path = folder.appending(path: name).path
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: permissions]
+        guard FileManager.default.createFile(atPath: path, contents: content, attributes: attributes) else {
+            throw ChildProcess.Failure(description: "\(path) cannot be written")
+        }
     }
 }

@@ -36,7 +36,7 @@ public final class TestCluster: Sendable {
             templates[time] = template
             return template
         }
-        return try PostgreSQLTestDatabase(in: server, copying: template)
+        return try PostgreSQLTestDatabase(in: server, copying: template, keepsConnection: true)
     }
 }
 #endif

@@ -110,8 +110,9 @@ enum SystemPage {
     private static func write(_ metrics: [MetricFamily], to html: inout HTML) {
         guard !metrics.isEmpty else { return }
         html.table(DashboardText.process, DashboardText.processHeadings, metrics) { html, metric in
-            html.element("th", ["scope": "row"], metric.help)
-            html.number(DashboardText.figure(metric.samples.first?.2))
+            let name = metric.help.hasSuffix(".") ? String(metric.help.dropLast()) : metric.help
+            html.element("th", ["scope": "row"], name)
+            html.number(DashboardText.figure(metric.samples.first?.2, of: metric.unit))
         }
     }
 

@@ -186,6 +186,19 @@ public struct MetricFamily: Sendable {
     /// The suffix of the name, the labels and the value of each sample; only histograms have suffixes.
     private(set) var samples: [(String, [(String, String)], Double)] = []
 
+    /// What the values count.
+    enum Unit { case bytes, seconds, number }
+
+    /// The unit, which the name ends with, before `_total`, as Prometheus' rules of naming say.
+    var unit: Unit {
+        let words = name.split(separator: "_")
+        return switch words.last == "total" ? words.dropLast().last : words.last {
+        case "bytes": .bytes
+        case "seconds": .seconds
+        default: .number
+        }
+    }
+
     /// Creates a metric whose value may rise and fall.
     public static func gauge(_ name: String, _ help: String, _ value: Double) -> MetricFamily {
         gauge(name, help, [([], value)])

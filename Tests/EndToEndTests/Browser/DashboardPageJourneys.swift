@@ -146,6 +146,10 @@ struct DashboardPageJourneys {
             }
             #expect(drawn > 20)
         }
+        try tab.open("http://localhost/system")
+        let memory =
+            "[...document.querySelectorAll('tbody tr')].find(e => e.textContent.startsWith('Memory')).cells[1].textContent"
+        #expect(try tab.value(of: memory).hasSuffix(" MB"))
         #expect(tab.complaints.isEmpty, "\(tab.complaints)")
     }
 

@@ -20,8 +20,8 @@ struct LinkCommandTests {
     }
 
     /// Returns an installation whose app has a link host, a scheme and a web host.
-    private func shop() throws -> Installation {
-        let installation = try Installation()
+    private func shop(isCopy: Bool = true) throws -> Installation {
+        let installation = try Installation(isCopy: isCopy)
         let output = try installation.run([
             "apps", "set", "--link-host", "go.shop.example", "--ios-scheme", "shopapp", "--android-scheme",
             "shopapp", "--web-host", "shop.example", "--ios-team", "ABCDE12345", "--ios-bundle",
@@ -185,7 +185,7 @@ struct LinkCommandTests {
             let isEscaped = text.contains("\"'=HYPERLINK") && text.contains("\"'+49, 'x'\"")
             #expect(format == "json" || isEscaped)
             #expect(try installation.run(["links", "export", "--output", file]).status == 1)
-            let other = try shop()
+            let other = try shop(isCopy: false)
             let refused = try other.run(["links", "import", file, "--check"])
             #expect(refused.status == 1 && refused.text.contains("no app \(installation.appID)"))
             #expect(try other.run(["links", "import", file, "--check", "--app", "app"]).status == 0)

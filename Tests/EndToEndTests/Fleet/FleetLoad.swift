@@ -243,7 +243,8 @@ final class FleetLoad {
         longestWait = max(longestWait, now - sentAt)
         // Checks keep pace with the clicks.
         let isBehind = connections[index].sendsChecks && ledger.unasked.count > 2 * Self.reserve
-        let rest = Int.random(in: 200...600, using: &random) * (connections[index].sendsChecks ? 1 : 6)
+        let pace = (connections[index].sendsChecks ? 1 : 6) * (isLong ? 1 : 2)
+        let rest = Int.random(in: 200...600, using: &random) * pace
         connections[index].restsUntil = now + .milliseconds(isBehind ? 0 : rest)
         let retryAt = now + .milliseconds(Int.random(in: 100...300, using: &random))
         switch request {

@@ -90,9 +90,13 @@ extension DashboardText {
     static let serverHeadings = ["Server", "Version", "Last transaction"]
 
     /// Returns a whole number without digits after the point, and any other with one.
-    static func figure(_ value: Double?) -> String {
-        guard let value, value == value.rounded(), abs(value) < 1e15 else { return decimal(value) }
-        return count(Int64(value))
+    static func figure(_ value: Double?, of unit: MetricFamily.Unit) -> String {
+        guard let value, abs(value) < 1e15 else { return "–" }
+        switch unit {
+        case .bytes: return bytes(Int64(value))
+        case .seconds: return "\(decimal(value)) s"
+        case .number: return value == value.rounded() ? count(Int64(value)) : decimal(value)
+        }
     }
 
     static func notReady(_ reason: String) -> String { "This server gets no requests: \(reason)." }
