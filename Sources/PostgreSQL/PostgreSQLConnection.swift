@@ -92,14 +92,20 @@ public final class PostgreSQLConnection {
         let resume: (PostgreSQLError?) -> Void
     }
 
-    /// A statement that this connection has prepared.
-    private struct Prepared {
+    /// A statement that this connection has prepared, or has asked the server to prepare.
+    private final class Prepared {
         /// Keeps the object, and so its identity, alive.
         let statement: PreparedStatement
         let name: String
         let types: [TypeID]
         /// Why the server refused to prepare the statement; nil if it did not.
+        ///
+        /// All calls that were sent before the refusal came fail with it.
         var failure: PostgreSQLError?
+
+        init(_ statement: PreparedStatement, name: String, types: [TypeID]) {
+            (self.statement, self.name, self.types) = (statement, name, types)
+        }
     }
 
     /// Statements up to one synchronisation, which are one transaction.
@@ -118,7 +124,7 @@ public final class PostgreSQLConnection {
         }
 
         let kind: Kind
-        var statements: [PreparedStatement] = []
+        var statements: [Prepared] = []
         var outcomes: [StatementOutcome] = []
         /// An error of the commit itself.
         var failure: PostgreSQLError?
@@ -274,7 +280,7 @@ extension PostgreSQLConnection {
         synchronize()
         if groups.isEmpty { lastProgress = now() }
         let group = Group(.preparation)
-        group.statements = [statement, statement]
+        group.statements = [known, known]
         groups.append(group)
         isOpen = true
         guard library.prepare("", "DEALLOCATE \(known.name)", []), library.execute("", Parameters()) else {
@@ -347,10 +353,9 @@ extension PostgreSQLConnection {
             return resume(BatchOutcome(outcomes: [], error: notConnected))
         }
         let start = group.statements.count
-        group.statements += steps.map(\.statement)
+        group.statements += steps.compactMap { prepared[ObjectIdentifier($0.statement)] }
         group.waiters.append(.init(outcomes: start..<start + steps.count, deadline: deadline, resume: resume))
-        for step in steps {
-            guard let known = prepared[ObjectIdentifier(step.statement)] else { continue }
+        for (step, known) in zip(steps, group.statements[start...]) {
             precondition(
                 known.types == step.parameters.types,
                 "a statement's parameters have the same types always"
@@ -367,9 +372,10 @@ extension PostgreSQLConnection {
         let (statement, types) = (step.statement, step.parameters.types)
         preparedCount += 1
         let name = "s\(preparedCount)"
-        prepared[ObjectIdentifier(statement)] = Prepared(statement: statement, name: name, types: types)
+        let new = Prepared(statement, name: name, types: types)
+        prepared[ObjectIdentifier(statement)] = new
         let group = Group(.preparation)
-        group.statements = [statement]
+        group.statements = [new]
         groups.append(group)
         isOpen = true
         guard library.prepare(name, statement.text, types) else { return lose(library.failure) }
@@ -444,13 +450,13 @@ extension PostgreSQLConnection {
         var leaves: PostgreSQLError?
         for (index, statement) in group.statements.enumerated() {
             guard case .failed(let error) = group.outcomes[index] else { continue }
-            let key = ObjectIdentifier(statement)
             if group.kind == .preparation {
-                prepared[key]?.failure = error
+                statement.failure = error
+                forget(statement)
             } else if error.code == "26000" || error.code == "0A000" {
                 // The server has no such statement, or its result would have other columns after a migration.
-                if let cause = prepared[key]?.failure { group.outcomes[index] = .failed(cause) }
-                prepared[key] = nil
+                if let cause = statement.failure { group.outcomes[index] = .failed(cause) }
+                forget(statement)
             }
             if error.kind == .readOnly { leaves = error }
         }
@@ -464,6 +470,12 @@ extension PostgreSQLConnection {
         }
         // Connect again after a `readOnly` error, because another server may accept writes.
         if let leaves, self.library === library { lose(leaves) }
+    }
+
+    /// Lets the next call prepare the statement again, unless a call has done so meanwhile.
+    private func forget(_ statement: Prepared) {
+        let key = ObjectIdentifier(statement.statement)
+        if prepared[key] === statement { prepared[key] = nil }
     }
 
     /// Gives up the connection, and fails also the calls of a group that has left the queue.
@@ -486,7 +498,7 @@ extension PostgreSQLConnection {
 
     /// Returns an error if the server answered `COMMIT` by undoing the transaction, because a statement had failed.
     private static func undone(_ group: Group) -> PostgreSQLError? {
-        guard group.statements.last?.text == "COMMIT", case .done(let rows)? = group.outcomes.last,
+        guard group.statements.last?.statement.text == "COMMIT", case .done(let rows)? = group.outcomes.last,
             rows.commandTag == "ROLLBACK"
         else { return nil }
         return PostgreSQLError(.aborted, "An earlier statement of the transaction failed.")

@@ -152,6 +152,26 @@ struct PipelineTests {
         #expect(try itemCount() == "2")
     }
 
+    @Test("fail all with the reason why their statement cannot be prepared, until it can")
+    func refusedPreparation() throws {
+        let (harness, missing) = (harness, PreparedStatement("SELECT 5::int8 FROM missing"))
+        let codes = try harness.whenReady { _ in
+            await withTaskGroup(of: String?.self) { group in
+                for _ in 0..<3 {
+                    group.addTask { await harness.connection.perform { $0.append(missing) }.error?.code }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+        }
+        // 42P01 is "undefined table"; the server knows no statement of that name for any of the three.
+        #expect(codes == ["42P01", "42P01", "42P01"])
+        try database.execute("CREATE TABLE missing AS SELECT 1 AS one")
+        let five = try harness.whenReady { connection in
+            try await connection.read(missing).value(0, 0, as: Int64.self)
+        }
+        #expect(five == 5)
+    }
+
     @Test("carry large parameters and results in both directions at once")
     func large() throws {
         let harness = harness

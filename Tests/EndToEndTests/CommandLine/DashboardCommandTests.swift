@@ -15,6 +15,8 @@ struct DashboardCommandTests {
             environment: ["AFTERLINK_DASHBOARD_LISTEN": "127.0.0.1:0"]
         )
         defer { server.kill() }
+        // The server names the dashboard after the address that its starter waits for.
+        _ = Polling.until { installation.log.contains("dashboard at") }
         let start = try #require(installation.log.firstMatch(of: /dashboard at (http:[^"\s]+)/)).output.1
         let link = try installation.run(["dashboard"])
         #expect(link.status == 0 && link.text.hasPrefix("\(start)/enter/"), "\(link.text) \(link.errors)")
