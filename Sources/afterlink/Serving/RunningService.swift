@@ -334,7 +334,7 @@ struct Servers: Sendable {
             guard configuration.dashboardListen == .standard, error.cause == .listening else { throw error }
             dashboard = nil
             warnings = [
-                "the service runs without a dashboard: \(error.message) Name a free address with --dashboard-listen, or"
+                "the service runs without a dashboard: \(error.message). Name a free address with --dashboard-listen, or"
                     + " give --dashboard-listen off"
             ]
         }
