@@ -42,9 +42,9 @@ extension ResponseStream {
 /// A response to a request.
 ///
 /// The server writes `Date`, `Content-Length`, `Content-Type`, `X-Content-Type-Options` and `Connection` itself. It
-/// leaves out lines of these names, and of the name `Transfer-Encoding`, in `fields`. A response to HEAD has the length
-/// of `body` and none of its bytes. A response with the status 204 or 304 has neither. A response with a `stream` has
-/// no length.
+/// leaves out lines of these names, and of the name `Transfer-Encoding`, in `fields`. A response to HEAD contains
+/// the length of `body`, but not its bytes. A response with the status 204 or 304 contains no length and no body. A
+/// response with a `stream` contains no length.
 public struct Response {
     public var status: Status
 

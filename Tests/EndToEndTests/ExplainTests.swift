@@ -31,6 +31,8 @@ struct ExplainTests {
             let table = try installation.run(["checks"] + options).text
             #expect(table.components(separatedBy: "chk_").count == count + 1, "\(options): \(table)")
         }
+        let late = try installation.run(["checks", "--from", "2027-01-31", "--to", "2027-01-30"])
+        #expect(late.status == 2 && late.errors.contains("must not be before --from"))
         let wrong = try installation.run(["checks", "--reason", "no_clicks"])
         #expect(wrong.status == 2 && wrong.errors.contains("must be one of no_click, "))
     }

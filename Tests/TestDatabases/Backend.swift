@@ -44,7 +44,7 @@ package enum Backend: String, CaseIterable, Sendable {
     /// It waits until few enough other tests have one.
     package func makePlace(at start: Timestamp) async throws -> any TestPlace {
         switch self {
-        case .sqlite: try await SQLitePlace(nil, TestPermit.take())
+        case .sqlite: try await SQLitePlace(permit: TestPermit.take())
         #if PostgreSQL
         case .postgreSQL, .citus: try await PostgreSQLPlace.make(self, at: start)
         #endif

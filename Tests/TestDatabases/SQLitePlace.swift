@@ -15,7 +15,7 @@ package final class SQLitePlace: TestPlace {
     private let permit: TestPermit?
 
     /// Uses a new folder by default, and limits the number of pages of the database if `pageLimit` is set.
-    package init(_ folder: TemporaryFolder? = nil, pageLimit: Int64? = nil, _ permit: TestPermit? = nil)
+    package init(_ folder: TemporaryFolder? = nil, pageLimit: Int64? = nil, permit: TestPermit? = nil)
         throws
     {
         self.folder = try folder ?? TemporaryFolder()

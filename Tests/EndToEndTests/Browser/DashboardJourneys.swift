@@ -190,7 +190,9 @@ struct DashboardJourneys {
         #expect(try plain.value(of: rows) == "Click,Match,No match: no click")
     }
 
-    @Test("pages fit every width, also with long words, and no part of them needs another site")
+    @Test(
+        "pages fit every width in light and dark, also with long words, and no part needs another site"
+    )
     func widths() throws {
         let stage = try DashboardStage()
         try stage.makeTraffic()
@@ -219,15 +221,15 @@ extension BrowserTab {
             [...document.querySelectorAll('main *, header *')].filter(e => !e.closest('.scroll')
             && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80)).join()
             """
-        for width in [320, 390, 1440, 2560] {
-            try resize(to: width)
-            let widest = try value(of: wide)
-            #expect(try value(of: surplus) == "0", "\(page) at \(width): \(widest)")
-            try photograph("\(page)-\(width)")
+        for theme in ["dark", "light"] {
+            try setTheme(theme)
+            for width in [320, 390, 1440, 2560] {
+                try resize(to: width)
+                let widest = try value(of: wide)
+                #expect(try value(of: surplus) == "0", "\(page) at \(width), \(theme): \(widest)")
+                try photograph("\(page)-\(width)-\(theme)")
+            }
         }
-        try setTheme("dark")
-        try photograph("\(page)-dark")
-        try setTheme("light")
         // Identifiers and addresses can be longer than those of this installation.
         try value(of: "document.querySelectorAll('main p').forEach(e => e.append(' ' + 'W'.repeat(60)))")
         try resize(to: 320)

@@ -95,7 +95,9 @@ struct DashboardLinkJourneys {
         #expect(tab.askedHosts == ["localhost"])
     }
 
-    @Test("the pages of links fit every width, and load a preview's picture but nothing else")
+    @Test(
+        "the pages of links fit every width in light and dark, and load a preview's picture but nothing else"
+    )
     func widths() throws {
         let stage = try Self.stage()
         let connection = try stage.server.connect(tls: TLSClientSettings())

@@ -209,7 +209,7 @@ final class FleetLoad {
                 if read(index, now) { isIdle = false }
             } else if connections[index].restsUntil <= now
                 || mode != .steady && connections[index].client != nil
-                    && [nil, connections[index].server].contains(target)
+                    && target ?? connections[index].server == connections[index].server
             {
                 if send(index, now) { isIdle = false }
             }

@@ -89,7 +89,9 @@ extension DashboardText {
     static let servers = "Servers on this database"
     static let serverHeadings = ["Server", "Version", "Last transaction"]
 
-    /// Returns a whole number without digits after the point, and any other with one.
+    /// Returns a figure with its unit.
+    ///
+    /// A whole number has no digits after the point, and any other number has one.
     static func figure(_ value: Double?, of unit: MetricFamily.Unit) -> String {
         guard let value, abs(value) < 1e15 else { return "–" }
         switch unit {

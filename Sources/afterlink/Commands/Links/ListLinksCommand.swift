@@ -24,9 +24,7 @@ enum ListLinksCommand {
 
     private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
-        let count: Int? = try arguments.read("limit", "must be a whole number from 1 to 1000000") {
-            ValueText.integer($0, in: 1...1_000_000)
-        }
+        let count = try arguments.limit
         var query = LinkQuery(isArchived: arguments.has("archived"))
         query.search = arguments.value("search")
         query.tag = arguments.value("tag")

@@ -35,8 +35,8 @@ enum ListChecksCommand {
         var query = CheckQuery(isTest: arguments.has("test"))
         query.outcome = try arguments.word("outcome")
         query.reason = try arguments.word("reason")
-        query.campaign = try arguments.read("campaign", "must be the key of a campaign") { CampaignKey($0) }
-        (query.from, query.to) = (try arguments.moment("from"), try arguments.moment("to"))
+        query.campaign = try arguments.campaign
+        (query.from, query.to) = try arguments.range
         let count = try arguments.limit ?? CheckQuery.standardLimit
         let configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
@@ -76,29 +76,5 @@ enum ListChecksCommand {
             .left("APP") { directory.app($0.app)?.settings.name ?? $0.app.text },
             .left("CHECK", \.id.text),
         ])
-    }
-}
-
-/// The options that commands with lists have in common.
-extension Arguments {
-    /// The option `--limit`: how many rows to show at most; nil without the option.
-    var limit: Int? {
-        get throws {
-            try read("limit", "must be a whole number from 1 to 1000000") {
-                ValueText.integer($0, in: 1...1_000_000)
-            }
-        }
-    }
-
-    /// Reads an option that is a time; nil without the option.
-    func moment(_ name: String) throws -> Timestamp? {
-        try read(name, "must be a time such as 2027-01-31 or 2027-01-31T12:00:00Z", TimeArgument.moment)
-    }
-
-    /// Reads an option that is one of a type's words; nil without the option.
-    func word<Word: RawRepresentable & CaseIterable>(_ name: String) throws -> Word?
-    where Word.RawValue == String {
-        let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
-        return try read(name, "must be one of \(words)") { Word(rawValue: $0) }
     }
 }

@@ -84,13 +84,8 @@ enum ShowStatisticsCommand {
 
     private static func query(_ arguments: Arguments) throws -> StatisticsQuery {
         var query = StatisticsQuery(isTest: arguments.has("test"))
-        query.campaign = try arguments.read("campaign", "must have 1 to 255 characters") { CampaignKey($0) }
-        let sentence = "must be a time such as 2026-01-31 or 2026-01-31T12:00:00Z"
-        query.from = try arguments.read("from", sentence, TimeArgument.moment)
-        query.to = try arguments.read("to", sentence, TimeArgument.moment)
-        if let from = query.from, let to = query.to, to < from {
-            throw CommandFailure.wrongValue("to", arguments.value("to") ?? "", "must not be before --from")
-        }
+        query.campaign = try arguments.campaign
+        (query.from, query.to) = try arguments.range
         let interval = try arguments.read("interval", "must be hour or day") {
             StatisticsQuery.Interval(rawValue: $0)
         }
