@@ -7,6 +7,34 @@ struct ExplainTests {
     /// SHA-256 of `iPhone|Asia/Dubai|tr`, which SDKs of form D send.
     private static let launch = "a7347674ec38d6c2dbc28cd78b053ef48214ab0838385fe3ba39c39778dd6a4a"
 
+    @Test("the command lists the same checks as the endpoint, with the same filters")
+    func list() throws {
+        let (installation, _, connection) = try Installation.serving()
+        #expect(try connection.click(fingerprint(1)).status == 201)
+        for number in 1...3 { _ = try connection.check(fingerprint(number)) }
+        let path = "/admin/api/checks"
+        #expect(
+            try Polling.until {
+                let reply = try connection.get(path, key: installation.keys.admin)
+                return reply.text.components(separatedBy: "chk_").count == 4
+            }
+        )
+        for (items, options, count) in [
+            ("", [], 3), ("?outcome=match", ["--outcome", "match"], 1),
+            ("?reason=no_click&limit=1", ["--reason", "no_click", "--limit", "1"], 1),
+            ("?fingerprint=\(fingerprint(2))", ["--fingerprint", fingerprint(2)], 1),
+            ("?to=2001-01-01T00:00:00Z", ["--to", "2001-01-01"], 0), ("?test=true", ["--test"], 0),
+        ] {
+            let reply = try connection.get(path + items, key: installation.keys.admin)
+            let output = try installation.run(["checks", "--json"] + options)
+            #expect(output.text.filter { !$0.isWhitespace } == reply.text.filter { !$0.isWhitespace })
+            let table = try installation.run(["checks"] + options).text
+            #expect(table.components(separatedBy: "chk_").count == count + 1, "\(options): \(table)")
+        }
+        let wrong = try installation.run(["checks", "--reason", "no_clicks"])
+        #expect(wrong.status == 2 && wrong.errors.contains("must be one of no_click, "))
+    }
+
     @Test("the endpoint and the command name the value that differs, although the launch sent only a hash")
     func difference() throws {
         let (installation, server, connection) = try Installation.serving()

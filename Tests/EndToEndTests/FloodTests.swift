@@ -4,7 +4,7 @@ import HTTPServer
 import Support
 import Testing
 
-@Suite("Floods", .blocking(minutes: 30), .serialized)
+@Suite("Floods", .blocking(minutes: 30, first: true), .serialized)
 struct FloodTests {
     private static let mebibyte = 1024 * 1024
 

@@ -5,7 +5,7 @@ import Testing
 import Threads
 
 /// Tests the server as a separate process, with thousands of peers and with peers that fail.
-@Suite("The echo server with many peers", .blocking, .serialized)
+@Suite("The echo server with many peers", .blocking(first: true), .serialized)
 struct CrowdedEchoServerTests {
     private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 

@@ -1,7 +1,7 @@
 import Synchronization
 public import Testing
 
-/// Runs tests that block (child processes, sockets) two at a time, each on a thread of its own.
+/// Runs tests that block (child processes, sockets) three at a time, each on a thread of its own.
 ///
 /// The pool that all tests share has one thread per core: a test that blocks such a thread would delay all others.
 ///
@@ -9,8 +9,9 @@ public import Testing
 /// slow machine is nearly as long as all tests take. The limit of this trait starts when the test starts.
 public struct BlockingTestsTrait: SuiteTrait, TestTrait, TestScoping {
     public let isRecursive = true
-    private static let permits = Permits(count: 2)
+    private static let permits = Permits(count: 3)
     let minutes: Int
+    let isFirst: Bool
 
     @concurrent
     public func provideScope(
@@ -18,7 +19,7 @@ public struct BlockingTestsTrait: SuiteTrait, TestTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        await Self.permits.take()
+        await Self.permits.take(first: isFirst)
         defer { Self.permits.give() }
         let thread = LoopThread()
         defer { thread.stop() }
@@ -33,13 +34,18 @@ public struct BlockingTestsTrait: SuiteTrait, TestTrait, TestScoping {
 
 extension Trait where Self == BlockingTestsTrait {
     /// The tests block: each runs on a thread of its own.
-    public static var blocking: Self { .blocking(minutes: 10) }
+    public static var blocking: Self { .blocking() }
 
     /// The tests block, and each may take the given number of minutes once it has started.
-    public static func blocking(minutes: Int) -> Self { Self(minutes: minutes) }
+    ///
+    /// Tests of a long serialized suite should go before others that wait: each of them waits only when the one before
+    /// has ended, so they would otherwise run one by one after all other tests.
+    public static func blocking(minutes: Int = 10, first: Bool = false) -> Self {
+        Self(minutes: minutes, isFirst: first)
+    }
 }
 
-/// Limits how many tests run at a time; the other tests wait in order of arrival.
+/// Limits how many tests run at a time; the other tests wait in order of arrival, unless they go first.
 public final class Permits: Sendable {
     private struct State {
         var free: Int
@@ -50,11 +56,11 @@ public final class Permits: Sendable {
 
     public init(count: Int) { state = Mutex(State(free: count)) }
 
-    public func take() async {
+    public func take(first: Bool = false) async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
                 guard state.free > 0 else {
-                    state.waiting.append(continuation)
+                    state.waiting.insert(continuation, at: first ? 0 : state.waiting.endIndex)
                     return false
                 }
                 state.free -= 1

@@ -1,16 +1,13 @@
-internal import Attribution
+public import Attribution
 internal import HTTPServer
-internal import JSON
+public import JSON
 
 /// `GET /admin/api/checks`: lists the recorded checks, newest first.
 enum ListChecks {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let query = try self.query(exchange, exchange.keys)
         let page = try await exchange.store(await exchange.stores.checks.checks(query))
-        return Response(.ok) { json in
-            json.objects("checks", page.records) { $1.writeMembers(to: &$0) }
-            json.member("next", orNull: page.next?.text)
-        }
+        return Response(.ok) { CheckListBody.write(page, to: &$0) }
     }
 
     private static func query(_ exchange: Exchange, _ keys: Keyring) throws(APIError) -> CheckQuery {
@@ -29,6 +26,15 @@ enum ListChecks {
         }
         query.before = try exchange.pageItem("chk_…") { CheckID($0) }
         return query
+    }
+}
+
+/// The body of a list of checks.
+public enum CheckListBody {
+    /// Writes the members: `checks`, and `next` for the next page.
+    public static func write(_ page: CheckPage, to json: inout JSONWriter) {
+        json.objects("checks", page.records) { $1.writeMembers(to: &$0) }
+        json.member("next", orNull: page.next?.text)
     }
 }
 

@@ -50,12 +50,17 @@ enum LaunchesPage {
 
     private static func exports(_ visit: DashboardVisit, _ query: CheckQuery) -> PanelExports {
         let items = [
-            ("app", query.app?.text), ("test", query.isTest ? "true" : nil), ("from", query.from?.iso8601),
-            ("to", query.to?.iso8601), ("outcome", query.outcome?.rawValue),
-            ("reason", query.reason?.rawValue),
+            ("app", query.app?.text), ("from", query.from?.iso8601), ("to", query.to?.iso8601),
+            ("outcome", query.outcome?.rawValue), ("reason", query.reason?.rawValue),
             ("campaign", query.campaign?.text), ("fingerprint", visit.address["fingerprint"]),
         ]
-        return PanelExports("launches", of: visit.address, call: ("/admin/api/checks", items))
+        let options = items.flatMap { name, value in value.map { ["--" + name, $0] } ?? [] }
+        return PanelExports(
+            "launches",
+            of: visit.address,
+            call: ("/admin/api/checks", items + [("test", query.isTest ? "true" : nil)]),
+            command: ["afterlink", "checks"] + options + (query.isTest ? ["--test"] : [])
+        )
     }
 
     private static func writeChoices(_ query: CheckQuery, to html: inout HTML) {

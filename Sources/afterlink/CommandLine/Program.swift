@@ -106,6 +106,7 @@ extension Program {
         ListServerKeysCommand.description,
         ExportTableCommand.description,
         ShowStatisticsCommand.description,
+        ListChecksCommand.description,
         ExplainCheckCommand.description,
         ShowCollisionsCommand.description,
         RunBacktestCommand.description,

@@ -28,21 +28,16 @@ enum AuditCommand {
 
     private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
-        let count: Int? = try arguments.read("limit", "must be a whole number from 1 to 1000000") {
-            ValueText.integer($0, in: 1...1_000_000)
-        }
-        let words = AuditAction.allCases.map(\.rawValue).joined(separator: ", ")
         var query = AuditQuery()
         query.actor = arguments.value("actor")
-        query.action = try arguments.read("action", "must be one of \(words)") { AuditAction(rawValue: $0) }
-        let rule = "must be a time such as 2027-01-31 or 2027-01-31T12:00:00Z"
-        query.since = try arguments.read("since", rule, TimeArgument.moment)
-        query.until = try arguments.read("until", rule, TimeArgument.moment)
+        query.action = try arguments.word("action")
+        (query.since, query.until) = (try arguments.moment("since"), try arguments.moment("until"))
+        let count = try arguments.limit ?? AuditQuery.standardLimit
         let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let directory = try database.directory()
         query.app = try AppChoice.named(arguments, in: directory)?.id
-        let page = try await page(query, atMost: count ?? AuditQuery.standardLimit, in: database)
+        let page = try await page(query, atMost: count, in: database)
         let json = JSONWriter.text { AuditBody.write(page, to: &$0) }
         invocation.show(table(page.entries, in: directory), json: json)
     }

@@ -9,6 +9,6 @@ import Testing
     .enabled(if: Chromium.isThere, "no Chromium is here; AFTERLINK_TEST_BROWSER names one"),
     .linkStage,
     .serialized,
-    .blocking
+    .blocking(first: true)
 )
 struct BrowserJourneys {}

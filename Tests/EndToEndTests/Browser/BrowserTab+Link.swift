@@ -26,12 +26,20 @@ extension BrowserTab {
     }
 
     /// Waits until the page has posted its click and has the response.
+    ///
+    /// A page that continues before it has read the response ends the request: then the answer has no members.
     func click() throws -> ToldClick {
         let request = try clickRequest()
         let id = request.string("requestId")
         let response = try event("Network.responseReceived") { $0.string("requestId") == id }
-        _ = try event("Network.loadingFinished") { $0.string("requestId") == id }
-        let body = try call("Network.getResponseBody", ["requestId": id ?? ""]).string("body") ?? ""
+        let end = try event {
+            ["Network.loadingFinished", "Network.loadingFailed"].contains($0.name)
+                && $0.string("requestId") == id
+        }
+        var body = ""
+        if end.name == "Network.loadingFinished" {
+            body = try call("Network.getResponseBody", ["requestId": id ?? ""]).string("body") ?? ""
+        }
         return ToldClick(
             request: request,
             body: Self.members(of: request.string("request", "postData") ?? ""),

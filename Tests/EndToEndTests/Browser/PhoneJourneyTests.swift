@@ -13,8 +13,9 @@ extension BrowserJourneys {
             let stage = try LinkStage.current
             let link = try stage.link(journey.name)
             var visitor = journey.visitor
-            // The intent URL must contain the click's token, so the page must get the response first.
-            if journey.next == .intent { visitor.script += BrowserVisitor.slowTimers }
+            // The page must get the response before it continues: an intent URL has the click's token, and a page that
+            // continues ends the request whose response this test reads.
+            visitor.script += BrowserVisitor.slowTimers
             let tab = try link.visit(by: visitor)
             defer { tab.close() }
             try tab.open(link.url)

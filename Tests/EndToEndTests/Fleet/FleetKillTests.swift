@@ -8,7 +8,7 @@ import Testing
 @Suite(
     "Three servers on one PostgreSQL database, with faults under load",
     .serialized,
-    .blocking(minutes: 120),
+    .blocking(minutes: 120, first: true),
     .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
 )
 struct FleetTests {

@@ -100,6 +100,8 @@ struct PanelFileTests {
         let found = await browser.get("/launches?outcome=no_match&period=day").text
         #expect(found.contains("/admin/api/checks?from=") && found.contains("outcome=no_match"))
         #expect(found.contains("$AFTERLINK_KEY"))
+        #expect(found.contains("afterlink checks --from \(day)T00"))
+        #expect(found.contains("--outcome no_match</pre>"))
     }
 
     @Test("need a session and a known name")
