@@ -11,6 +11,8 @@ public struct ServiceSettings: Sendable {
     public var attributionWindow = AttributionWindow.standard
     /// How long a caller that repeats its check gets the same response, in milliseconds; 0 switches this off.
     public var replayGrace: Int64 = 60_000
+    /// The times by which Google's time of a store click may differ from the click's; `--play-bounds` sets them.
+    public var playBounds = PlayBounds.standard
     /// The proxies whose `Forwarded` and `X-Forwarded-…` fields the service uses; other peers' fields are ignored.
     public var trustedProxies = TrustedProxies([])
     /// How many requests one address may make before it gets 429.

@@ -1,3 +1,4 @@
+import Attribution
 import Foundation
 import Support
 import Testing
@@ -117,6 +118,49 @@ struct LadderTests {
         let headers = at(30).merging(["X-GAID": id]) { $1 }
         let byID = try connection.check(fingerprint(3), fields: headers)
         #expect(byID.string("attributionMethod") == "gaid" && byID.string("jid") == "j2", "\(byID.text)")
+    }
+
+    @Test(
+        "a report of Google Play that contradicts a token takes its guarantee, with the bounds of the setting"
+    )
+    func playReport() throws {
+        let options = ["--unsafe-test-clock", "--play-bounds", "60:600"]
+        let (installation, _, connection) = try Installation.serving(options)
+        let key = installation.keys.app
+        let start = 1_780_000_000
+        func launch(_ token: String, storeClick: Int, asField: Bool) throws -> HTTPTestClient.Reply {
+            let (click, begin) = (start + storeClick, start + 700)
+            let report =
+                #"{"installReferrer":"al=\#(token)","referrerClickTimestampServerSeconds":\#(click),"#
+                + #""installBeginTimestampServerSeconds":\#(begin)}"#
+            var fields = at(900).merging(["X-Request-ID": "launch-\(storeClick)"]) { $1 }
+            guard asField else {
+                return try resolve(connection, #"{"play":\#(report)}"#, key: key, fields: fields)
+            }
+            fields["X-Play-Referrer"] = Base64URL.text(of: Array(report.utf8))
+            return try connection.get(HTTPTestClient.prefix, key: key, fields: fields)
+        }
+        for (storeClick, finding) in [
+            (600, nil), (601, "click_spamming"), (-61, "click_spamming"), (701, "click_injection"),
+        ] {
+            let click = try connection.click(fingerprint(storeClick + 100), fields: at(0))
+            let token = try #require(click.string("token"))
+            let reply = try launch(token, storeClick: storeClick, asField: storeClick > 600)
+            #expect(reply.isMatch && reply.string("attributionMethod") == "signed_token", "\(reply.text)")
+            #expect(reply.json["guaranteed"] as? Bool == (finding == nil))
+            #expect(reply.json["confidence"] as? Double == (finding == nil ? 0.99 : 0.5))
+            let why = try installation.run(["explain", "launch-\(storeClick)"])
+            #expect(
+                why.status == 0 && why.text.contains("2026-05-28T20:38:20.000Z"),
+                "the installation's beginning"
+            )
+            for word in ["click_spamming", "click_injection"] {
+                #expect(why.text.contains(word) == (word == finding), "\(why.text)")
+            }
+        }
+        let statistics = try installation.run(["stats"]).text
+        #expect(statistics.contains("GOOGLE PLAY'S FINDING") && statistics.contains("click_spamming"))
+        #expect(statistics.contains("11 min"), "the time to install ends when the installation began")
     }
 
     @Test("a serving process stops matching by fingerprint when the app's setting forbids it")

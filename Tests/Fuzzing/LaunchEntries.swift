@@ -57,6 +57,7 @@ extension FuzzEntry {
             "null", "\"languages\":[", "\"idfa\":\"", "6D92078A-8246-4BA4-AE5B-76104861E7DC",
             "\"install_id\":\"",
             "\"first_install_time\":\"2026-07-22T10:30:00.000Z\"", "\"referrer\":\"", "\"pasteboard\":\"",
+            "\"play\":{", "\"installReferrer\":\"", "\"installBeginTimestampServerSeconds\":",
         ]
     ) { (bytes, _) throws(BrokenPromise) in
         let type = FieldLine(name: "Content-Type", value: "application/json")

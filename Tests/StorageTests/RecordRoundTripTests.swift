@@ -147,6 +147,10 @@ struct RecordRoundTripTests {
         facts.signals = SignalHashes(word: .max)
         facts.sdkVersion = "ios 1.8.9"
         facts.requestID = "req_a"
+        facts.play = PlayInstall()
+        facts.play?[.storeClick] = 1_700_000_000
+        facts.play?.version = "2.1\u{0}é"
+        facts.playFinding = .clickSpamming
         let moment = Timestamp(milliseconds: 0)
         expectNothingDefault(facts, CheckFacts(at: moment, outcome: .noMatch))
         let record = CheckRecord(id: CheckID(high: 1, low: 2), scope: Scope(number: 3), facts: facts)

@@ -112,6 +112,8 @@ public struct RecordedLaunch: Equatable, Sendable {
     /// The name of the click of the launch's token, or in a database's history that of any certain match (by
     /// a token, click id or advertising id); nil without one.
     public var token: UInt64?
+    /// Whether the match had a ``PlayFinding``, so that the model learns nothing from it.
+    public var hasFinding = false
     /// What really led to the launch; nil if unknown, as always in a database's history.
     public var truth: Truth?
     public var person: UInt64?

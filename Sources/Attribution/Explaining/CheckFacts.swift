@@ -67,6 +67,10 @@ public struct CheckFacts: Equatable, Sendable {
     public var caller: UInt64?
     /// When the app was first installed, according to the device.
     public var firstInstalledAt: Timestamp?
+    /// Google Play's report on the installation; nil if the launch sent none.
+    public var play: PlayInstall?
+    /// Why ``play`` casts doubt on the match; nil if it does not.
+    public var playFinding: PlayFinding?
     /// The number of checks that this record represents: in a flood, some checks get no record.
     public var weight = 1
     public var platform = Platform.unknown
@@ -104,6 +108,8 @@ public struct CheckFacts: Equatable, Sendable {
             method = claim.method
             confidence = claim.confidence
             isCampaignOnly = claim.isCampaignOnly
+            guard claim.hasFinding else { break }
+            playFinding = check.details.play?.finding(of: claim.click.id, at: claim.click.facts.clickedAt)
         case .noMatch(let reason): self.reason = reason
         }
         if let evidence = report.basis.evidence { add(evidence) }
@@ -116,6 +122,7 @@ public struct CheckFacts: Equatable, Sendable {
         method = choice.method
         confidence = choice.confidence
         isCampaignOnly = choice.isCampaignOnly
+        playFinding = choice.finding
         if let evidence = basis.evidence { add(evidence) }
     }
 
@@ -133,6 +140,7 @@ public struct CheckFacts: Equatable, Sendable {
         sdkVersion = details.sdkVersion
         requestID = details.requestID.map(Self.cut)
         firstInstalledAt = details.firstInstalledAt
+        play = details.play?.install
         caller = check.installs.first?.index ?? check.caller.index
         otherFingerprints = check.ladder.fingerprints.dropFirst().prefix(Self.otherFingerprintLimit)
             .map(\.index)

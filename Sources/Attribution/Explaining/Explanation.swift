@@ -53,7 +53,7 @@ extension Explanation {
                 "The check got an earlier answer: its caller's own, or one that could not be delivered. \(matched)"
             case .noMatch: unmatched
             }
-        return installed.map { "\(text) \($0)" } ?? text
+        return [text, playFinding, installed].compactMap(\.self).joined(separator: " ")
     }
 
     /// A sentence about a device that already had the app a day before the credited click; nil for any other
@@ -91,7 +91,7 @@ extension Explanation {
             text += "; the probability that this is right is \(Self.percent(confidence))"
         }
         text += "."
-        if let confidence = facts.confidence,
+        if let confidence = facts.confidence, facts.playFinding == nil,
             confidence < min(facts.minimumConfidence, Verdict.highestConfidence)
         {
             text +=
@@ -175,9 +175,9 @@ extension Explanation {
             + differences.joined(separator: "; ") + "."
     }
 
-    /// Advice on how to match the next such launch, one sentence each; empty for a match or a replay.
+    /// Advice on how to match the next such launch, one sentence each; empty for an answer without a finding.
     public var advice: [String] {
-        guard record.facts.outcome == .noMatch else { return [] }
+        guard record.facts.outcome == .noMatch else { return record.facts.playFinding?.advice ?? [] }
         let reason = record.facts.reason ?? .noClick
         guard reason == .noClick else { return reason.meaning.advice }
         guard record.facts.fingerprint != nil else {

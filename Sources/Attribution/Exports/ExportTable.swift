@@ -64,7 +64,7 @@ public enum ExportTable: String, CaseIterable, Sendable {
         "click_id", "campaign", "method", "confidence", "minimum_confidence", "organic_share", "candidates",
         "campaign_only", "form", "address", "platform", "os_release", "sdk_version", "request_id",
         "names_click",
-        "has_install_id", "first_install_time",
+        "has_install_id", "first_install_time", "play_finding",
     ]
 }
 

@@ -11,6 +11,7 @@ extension RecordedCheck {
             .text(facts.agreement?.word), .text(facts.platform.rawValue), .text(facts.release?.text),
             .text(facts.sdkVersion), .text(facts.requestID), .flag(facts.namesClick),
             .flag(facts.hasInstallID), .time(facts.firstInstalledAt),
+            .text(facts.playFinding?.rawValue),
         ]
         return table == .matches ? start + match : start + ending + match + [.integer(facts.weight)]
     }

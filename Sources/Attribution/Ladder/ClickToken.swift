@@ -82,6 +82,11 @@ public struct ClickToken: Hashable, Sendable {
         text.utf8.count == textLength && Base64URL.bytes(of: text).flatMap(Payload.init) != nil
     }
 
+    /// Returns the click that an unverified text names; nil for a text without the form of a token.
+    static func click(of text: String) -> ClickID? {
+        Base64URL.bytes(of: text).flatMap(Payload.init)?.click
+    }
+
     /// The number of characters of every token.
     public static let textLength = (Payload.byteCount + signatureByteCount) * 4 / 3
 

@@ -8,6 +8,8 @@ public struct LaunchEvidence: Equatable, Sendable {
     /// The fingerprint that the client computed itself.
     public var fingerprint: Fingerprint?
     public var signals: NativeSignals?
+    /// Google Play's report on the installation; nil if the client does not send it.
+    public var play: PlayEvidence?
 
     public init(fingerprint: Fingerprint? = nil) { self.fingerprint = fingerprint }
 

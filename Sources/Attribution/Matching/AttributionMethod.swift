@@ -25,7 +25,7 @@ public enum AttributionMethod: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the method can recognise only the visitor who clicked.
+    /// Whether the method can recognise only the visitor who clicked, unless a match has a ``PlayFinding``.
     public var isGuaranteed: Bool { self == .signedToken }
 
     /// The way in which the launch was recognised, as the end of a sentence.

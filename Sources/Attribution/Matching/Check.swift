@@ -96,6 +96,8 @@ public struct LaunchDetails: Equatable, Sendable {
     public var requestID: String?
     /// When the app was first installed, according to the device.
     public var firstInstalledAt: Timestamp?
+    /// Google Play's report on the installation; nil if the client does not send it.
+    public var play: PlayEvidence?
 
     public init() {}
 }

@@ -32,6 +32,12 @@ public final class Claim: Equatable, Sendable {
         self.isCampaignOnly = isCampaignOnly
     }
 
+    /// Whether a ``PlayFinding`` has lowered the confidence of the method, so that nothing is learnt from the match.
+    public var hasFinding: Bool { (confidence ?? 1) < (method.confidence ?? 0) }
+
+    /// Whether the launch can only be the visitor's who clicked.
+    public var isGuaranteed: Bool { method.isGuaranteed && !hasFinding }
+
     public static func == (left: Claim, right: Claim) -> Bool {
         left.click == right.click && left.claimedAt == right.claimedAt && left.method == right.method
             && left.confidence == right.confidence && left.competingClicks == right.competingClicks

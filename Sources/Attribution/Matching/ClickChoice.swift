@@ -22,6 +22,8 @@ public struct ClickChoice: Equatable, Sendable {
     /// counted.
     public var competingClicks: Int?
     public var isCampaignOnly: Bool
+    /// Why Google Play's report casts doubt on a certain match; nil if it does not.
+    public var finding: PlayFinding?
 
     public init(
         _ target: Target,
@@ -38,7 +40,11 @@ public struct ClickChoice: Equatable, Sendable {
     }
 
     /// Creates the choice of a certain match, with which no other click competes.
-    public init(_ click: ClickID, method: AttributionMethod) {
-        self.init(.click(click), method: method, confidence: method.confidence, competingClicks: 0)
+    ///
+    /// A finding replaces the confidence of the method.
+    public init(_ click: ClickID, method: AttributionMethod, finding: PlayFinding? = nil) {
+        let confidence = finding == nil ? method.confidence : PlayFinding.confidence
+        self.init(.click(click), method: method, confidence: confidence, competingClicks: 0)
+        self.finding = finding
     }
 }

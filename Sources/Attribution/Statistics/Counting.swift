@@ -22,7 +22,7 @@ extension Dimension {
     /// groups with a watched match rate.
     public var nameLimit: Int? {
         switch self {
-        case .total, .platform, .method, .timeToInstall, .calibration, .hourOfDay: nil
+        case .total, .platform, .method, .timeToInstall, .calibration, .hourOfDay, .playFinding: nil
         case .campaign, .link: 10_000
         case .source: 1_000
         case .osVersion, .browser: 500

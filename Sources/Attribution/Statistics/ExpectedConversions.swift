@@ -134,9 +134,9 @@ public struct CalibrationSample: Hashable, Sendable {
     public let index: Int
     public let bin: CalibrationTable.Bin
 
-    /// Creates a sample; nil for a launch that no token recognised, or whose fingerprint found no click.
+    /// Creates a sample; nil for a launch without a guaranteed match, or whose fingerprint found no click.
     public init?(_ report: CheckReport) {
-        guard case .match(let claim) = report.ending, claim.method == .signedToken,
+        guard case .match(let claim) = report.ending, claim.isGuaranteed,
             let verdict = report.basis.verdict, let likeliest = verdict.shares.first,
             let evidence = report.basis.evidence
         else { return nil }

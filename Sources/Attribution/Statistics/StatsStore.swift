@@ -65,6 +65,8 @@ public enum Dimension: Int64, CaseIterable, Sendable {
     case link = 11
     /// The hour of the day in UTC, `00` to `23`; only for all campaigns together.
     case hourOfDay = 12
+    /// The ``PlayFinding`` of matches that have one.
+    case playFinding = 13
 }
 
 /// Numbers by metric; a missing metric is zero.
@@ -175,6 +177,8 @@ public struct StatisticsReport: Equatable, Sendable {
     public var byHour: [Group] = []
     /// The matches by method, in the order in which the methods are tried; omits methods without matches.
     public var byMethod: [Group] = []
+    /// The matches by ``PlayFinding``; omits findings without matches.
+    public var byPlayFinding: [Group] = []
     public var expected = ExpectedConversions.zero
     /// The calibration over the query's span, rounded outwards to whole days, of all campaigns.
     public var calibration = CalibrationTable()

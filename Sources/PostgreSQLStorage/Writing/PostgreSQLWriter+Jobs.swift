@@ -116,7 +116,7 @@ extension PostgreSQLWriter {
 
     private static let rareCampaigns: SQLText = """
         scope = $1 AND dimension IN (\(Dimension.total.rawValue), \(Dimension.source.rawValue), \(Dimension.platform.rawValue),
-        \(Dimension.method.rawValue), \(Dimension.timeToInstall.rawValue)) AND $6 >= 0
+        \(Dimension.method.rawValue), \(Dimension.timeToInstall.rawValue), \(Dimension.playFinding.rawValue)) AND $6 >= 0
         AND span = $2 AND period = $3 AND campaign IN (
         SELECT campaign FROM counts WHERE scope = $1 AND span = $2 AND period = $3 AND metric = 'clicks'
         AND dimension = \(Dimension.total.rawValue) AND campaign <> '' AND campaign <> ALL ($5) ORDER BY count DESC LIMIT 32 OFFSET $4)

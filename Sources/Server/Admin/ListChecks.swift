@@ -63,5 +63,16 @@ extension RecordedCheck {
         json.member("names_click", facts.namesClick)
         json.member("has_install_id", facts.hasInstallID)
         json.member("first_install_time", facts.firstInstalledAt?.iso8601)
+        if let play = facts.play { json.object("play") { write(play, to: &$0) } }
+    }
+
+    private func write(_ play: PlayInstall, to json: inout JSONWriter) {
+        json.member("finding", facts.playFinding?.rawValue)
+        json.member("store_click_at", play.at(.storeClick)?.iso8601)
+        json.member("install_began_at", play.at(.installBegin)?.iso8601)
+        json.member("device_store_click_at", play.at(.storeClickOnDevice)?.iso8601)
+        json.member("device_install_began_at", play.at(.installBeginOnDevice)?.iso8601)
+        json.member("install_version", play.version)
+        json.member("instant", play.isInstant)
     }
 }

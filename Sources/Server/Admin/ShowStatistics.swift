@@ -102,6 +102,10 @@ public struct StatisticsBody {
                 json.member("method", group.name)
                 json.member("matches", group.counts[.matches] ?? 0)
             }
+            json.objects("play_findings", report.byPlayFinding) { json, group in
+                json.member("finding", group.name)
+                json.member("matches", group.counts[.matches] ?? 0)
+            }
             json.object("calibration", writeCalibration)
             json.objects("series", report.series) { json, period in
                 json.member("start", period.start.iso8601)

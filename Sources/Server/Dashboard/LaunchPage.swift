@@ -22,7 +22,7 @@ enum LaunchPage {
             html.element("p", ["class": "answer"], explanation.summary)
             write(explanation.advice, to: &html)
             let app = directory.app(record.app)?.settings.name ?? record.app.text
-            html.facts([(DashboardText.app, app)] + facts(of: record))
+            html.facts([(DashboardText.app, app)] + facts(of: record) + DashboardText.play(record.facts))
             writeComponents(explanation, to: &html)
             writeClicks(explanation, to: &html)
         }

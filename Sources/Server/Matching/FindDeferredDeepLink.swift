@@ -44,13 +44,20 @@ enum FindDeferredDeepLink {
     /// Whether a header field has evidence in addition to the fingerprint.
     private static func bringsMore(_ request: Request) -> Bool {
         request.hasField("x-install-referrer") || request.hasField("x-idfa") || request.hasField("x-gaid")
+            || PlayReport.isField(of: request)
     }
 
     private static func readEverything(_ fingerprint: Fingerprint?, _ exchange: Exchange) throws(APIError)
         -> (FirstLaunch, MatchingLadder)
     {
         var evidence = LaunchEvidence(fingerprint: fingerprint)
-        let namesMore = LaunchFields.add(exchange.request, to: &evidence)
+        var namesMore = LaunchFields.add(exchange.request, to: &evidence)
+        let other = exchange.request.field("x-install-referrer")
+        if let play = try PlayReport(nil, exchange.request, besideReferrer: other) {
+            evidence.add(referrer: play.referrer)
+            evidence.play = play.evidence
+            namesMore = namesMore || play.referrer != nil
+        }
         guard namesMore || fingerprint != nil else { throw .invalidFingerprint }
         let launch = try FirstLaunch(exchange, fingerprint: fingerprint, evidence: evidence) {
             $0.detailsOfHeader

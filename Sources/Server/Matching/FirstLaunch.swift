@@ -123,6 +123,8 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         details.sdkVersion = LaunchFields.sdkVersion(request)
         details.requestID = requestID
         details.firstInstalledAt = installedAt
+        details.play = evidence?.play
+        details.play?.bounds = service.settings.playBounds
         return details
     }
 

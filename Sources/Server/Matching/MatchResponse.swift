@@ -26,7 +26,7 @@ enum MatchResponse {
             json.member("attributionWindow", windows.window(facts.window, by: claim.method).seconds)
             json.member("attributionMethod", claim.method.rawValue)
             json.member("confidence", claim.confidence.map(rounded))
-            json.member("guaranteed", claim.method.isGuaranteed)
+            json.member("guaranteed", claim.isGuaranteed)
             json.member("competingClicks", claim.competingClicks)
             if claim.isCampaignOnly {
                 json.member("campaignOnly", true)

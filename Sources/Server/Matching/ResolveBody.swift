@@ -25,15 +25,17 @@ package struct ResolveBody {
         platform = try body.platform()
         let signals = try body.object("signals")
         if let signals { evidence.signals = try SignalsBody.native(signals, platform) }
-        let isNamed = try Self.addReferences(of: body, to: &evidence)
+        let play = try Self.play(of: body, request)
+        let isNamed = try Self.addReferences(of: body, play?.referrer, to: &evidence)
         let hasID = try Self.addAdvertisingIDs(of: body, to: &evidence)
         LaunchFields.add(request, to: &evidence)
         guard isNamed || hasID || !evidence.isEmpty else {
             let advice =
                 "Send what the launch can be recognised by: \"signals\", \"fingerprint\", \"token\", \"click_id\", "
-                + "\"referrer\", \"pasteboard\", \"idfa\" or \"gaid\""
+                + "\"referrer\", \"play\" with a referrer, \"pasteboard\", \"idfa\" or \"gaid\""
             throw .missingField("signals", advice)
         }
+        evidence.play = play?.evidence
         self.evidence = evidence
         localizations = try signals?.texts("localizations", Self.maximumNameLength, count: Self.maximumCount)
         installID = try Self.installID(body, request)
@@ -41,15 +43,25 @@ package struct ResolveBody {
     }
 
     /// Adds the values that may name a click, and returns whether the body has any; not every referrer names one.
-    private static func addReferences(of body: JSONBody, to evidence: inout LaunchEvidence) throws(APIError)
-        -> Bool
-    {
+    ///
+    /// `installReferrer` is the one in Google Play's report; the body's own is the same text, if it has one.
+    private static func addReferences(
+        of body: JSONBody,
+        _ installReferrer: String?,
+        to evidence: inout LaunchEvidence
+    ) throws(APIError) -> Bool {
         let token = try body.text("token", ClickReference.maximumLength)
         let clickID = try body.text("click_id", ClickReference.maximumLength)
-        let referrer = try body.text("referrer", InstallReferrer.maximumLength)
+        let referrer = try body.text("referrer", InstallReferrer.maximumLength) ?? installReferrer
         let pasteboard = try body.text("pasteboard", PasteboardText.maximumLength)
         evidence.add(token: token, clickID: clickID, referrer: referrer, pasteboard: pasteboard)
         return token != nil || clickID != nil || referrer != nil || pasteboard != nil
+    }
+
+    private static func play(of body: JSONBody, _ request: Request) throws(APIError) -> PlayReport? {
+        let referrer =
+            try body.text("referrer", InstallReferrer.maximumLength) ?? request.field("x-install-referrer")
+        return try PlayReport(try body.object("play"), request, besideReferrer: referrer)
     }
 
     /// Adds the advertising ids, and returns whether the body has any, including withheld ids of zeros.

@@ -94,6 +94,10 @@ enum ShowMetrics {
             let group = report.byMethod.first { $0.name == method.rawValue }
             return ([("method", method.rawValue)], Double(group?.counts[.matches] ?? 0))
         }
+        let findings = PlayFinding.allCases.map { finding in
+            let group = report.byPlayFinding.first { $0.name == finding.rawValue }
+            return ([("finding", finding.rawValue)], Double(group?.counts[.matches] ?? 0))
+        }
         let alarms = report.drift.flatMap(\.readings).filter { $0.alarm != nil }
         let sides = DriftSide.allCases.map { side in
             ([("by", side.rawValue)], Double(alarms.count { $0.group.side == side }))
@@ -103,9 +107,11 @@ enum ShowMetrics {
         let unrecorded = "Checks that were counted and not recorded, because there were too many at once."
         let fallen = "Groups of launches or clicks whose match rate has fallen, over all apps."
         let recognised = "Matches, by how the launch was recognised."
+        let doubted = "Matches that are not guaranteed because of Google Play's report, by finding."
         return metrics + [
             .counter("afterlink_no_matches_total", "Checks that matched nothing, by reason.", noMatches),
             .counter("afterlink_matches_by_method_total", recognised, methods),
+            .counter("afterlink_play_findings_total", doubted, findings),
             .counter("afterlink_expected_conversions_total", expected, report.expected.count),
             .counter("afterlink_unrecorded_checks_total", unrecorded, Double(report.unrecordedChecks)),
             .gauge("afterlink_live_clicks", "Clicks that could be matched now.", Double(report.liveClicks)),

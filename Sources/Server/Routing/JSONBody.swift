@@ -44,6 +44,23 @@ extension JSONBody {
         self.init(object: object, bytes: request.body, path: "")
     }
 
+    /// Reads an object from a header field in base64url; nil without the field.
+    ///
+    /// - Throws: 400 for several lines of the field, and for a text that is not such an object.
+    init?(base64URLField name: String, of request: Request) throws(APIError) {
+        guard let text = try request.onlyField(name) else { return nil }
+        // Many encoders pad the text with up to two `=`.
+        let padding = text.utf8.suffix(2).count { $0 == UInt8(ascii: "=") }
+        let bytes = Base64URL.bytes(of: String(text.dropLast(padding)))
+        guard let bytes, case .object(let object)? = try? JSONValue(parsing: bytes) else {
+            throw .invalidField(name, "must be a JSON object in base64url, on one line")
+        }
+        self.init(object: object, bytes: bytes, path: "\(name).")
+    }
+
+    /// Returns the error for a member whose value contradicts another part of the request.
+    func refusal(of name: String, _ rule: String) -> APIError { .invalidField(path + name, rule) }
+
     var members: JSONObject { object }
 
     /// The object's text in the body.
@@ -71,6 +88,15 @@ extension JSONBody {
     func flag(_ name: String) throws(APIError) -> Bool? { try value(name, "true or false") { $0.bool } }
 
     func integer(_ name: String) throws(APIError) -> Int64? { try value(name, "a whole number") { $0.int64 } }
+
+    func integer(_ name: String, in allowed: ClosedRange<Int64>) throws(APIError) -> Int64? {
+        guard let number = try integer(name) else { return nil }
+        guard allowed.contains(number) else {
+            let rule = "must be a whole number from \(allowed.lowerBound) to \(allowed.upperBound)"
+            throw .invalidField(path + name, rule)
+        }
+        return number
+    }
 
     func number(_ name: String) throws(APIError) -> Double? { try value(name, "a number") { $0.double } }
 

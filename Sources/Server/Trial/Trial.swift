@@ -135,6 +135,7 @@ public struct TrialRun {
     private let key: String
     private let delay: Int64?
     private let bringsToken: Bool
+    private let play: Trial.PlayReport?
     private let send: (ClientRequest) throws -> ClientResponse
 
     /// The milliseconds by which a click is set back in addition to the delay.
@@ -148,18 +149,21 @@ public struct TrialRun {
     ///   - key: the key that the requests carry.
     ///   - delay: the time between click and launch in milliseconds; nil if the server uses its own clock.
     ///   - bringsToken: whether the launch brings the click's token.
+    ///   - play: Google Play's report that brings the token; nil for a launch without one.
     ///   - send: sends a request and waits for the response.
     public init(
         host: String,
         key: String,
         delay: Int64? = nil,
         bringsToken: Bool = false,
+        play: Trial.PlayReport? = nil,
         send: @escaping (ClientRequest) throws -> ClientResponse
     ) {
         self.host = host
         self.key = key
         self.delay = delay
-        self.bringsToken = bringsToken
+        self.bringsToken = bringsToken || play != nil
+        self.play = play
         self.send = send
     }
 
@@ -177,7 +181,8 @@ public struct TrialRun {
         }
         let launchedAt = delay.flatMap { delay in clickedAt?.advanced(byMilliseconds: delay) }
         let token = bringsToken ? clickResponse["token"] : nil
-        let launch = trial.launch(host: host, key: key, token: token, at: launchedAt)
+        let report = token.flatMap { play?.text(token: $0, clickedAt: clickedAt ?? now) }
+        let launch = trial.launch(host: host, key: key, token: token, play: report, at: launchedAt)
         let use: TrialResult.Token = !bringsToken ? .notWanted : token == nil ? .missing : .brought
         let (answer, time) = (try send(launch), launchedAt)
         let result = TrialResult(trial, click: clickResponse, launch: answer, launchedAt: time, token: use)

@@ -74,14 +74,21 @@ extension Trial {
 
     /// Makes the request of the first launch's check, as the SDK or a newer client sends it.
     ///
-    /// `token` is the click's token; nil for a launch without one.
-    public func launch(host: String, key: String, token: String?, at time: Timestamp?) -> ClientRequest {
-        guard !release.sendsRawSignals else { return resolve(host: host, key: key, token: token, at: time) }
+    /// `token` is the click's token; nil for a launch without one. `play` is Google Play's report in JSON, which contains
+    /// the token.
+    public func launch(host: String, key: String, token: String?, play: String? = nil, at time: Timestamp?)
+        -> ClientRequest
+    {
+        let token = play == nil ? token : nil
+        guard !release.sendsRawSignals else {
+            return resolve(host: host, key: key, token: token, play: play, at: time)
+        }
         var target = "\(Self.path)?fingerprint=\(launch.fingerprint.hex)"
         // A token's characters are those of base64url.
         if let token { target += "&token=\(token)" }
         var fields = [("Authorization", "Bearer \(key)"), ("X-SDK-Version", release.versionField)]
         if release.namesPlatform { fields.append(("X-Device-Platform", device.platform.rawValue)) }
+        if let play { fields.append(("X-Play-Referrer", Base64URL.text(of: Array(play.utf8)))) }
         return ClientRequest("GET \(target)", host: host, fields + appFields + Self.testTime(time))
     }
 
@@ -95,11 +102,14 @@ extension Trial {
     }
 
     /// Makes the check of a newer client, which sends its signals instead of a fingerprint.
-    private func resolve(host: String, key: String, token: String?, at time: Timestamp?) -> ClientRequest {
+    private func resolve(host: String, key: String, token: String?, play: String?, at time: Timestamp?)
+        -> ClientRequest
+    {
         let body = JSONWriter.object { json in
             json.member("platform", device.platform.rawValue)
             json.object("signals") { Self.write(device.values(for: person), to: &$0) }
             json.member("token", token)
+            if let play { json.member("play") { $0.raw(play.utf8) } }
         }.text
         var fields = [("Authorization", "Bearer \(key)"), ("X-SDK-Version", release.versionField)]
         fields += appFields + Self.testTime(time)

@@ -62,6 +62,7 @@ struct EventReconstruction {
         launch.release = facts.release
         launch.signals = facts.signals
         launch.token = isCertain && facts.outcome != .noMatch ? facts.click?.high : nil
+        launch.hasFinding = facts.playFinding != nil
         launch.weight = facts.weight
         var answer = RecordedAnswer(facts.outcome)
         answer.click = facts.outcome == .noMatch ? nil : facts.click?.high

@@ -125,7 +125,7 @@ public struct Replay: Sendable {
         let verdict = Verdict(evidence, launch: traits, model: model, policy: plan.policy)
         let match = match(verdict, launch)
         if let number = clickOfToken(launch) {
-            if isCounted { score.judge(verdict, match, beside: number, in: store) }
+            if isCounted, !launch.hasFinding { score.judge(verdict, match, beside: number, in: store) }
             return answer(launch, number, evidence, isCounted: isCounted)
         }
         let answer = isCounted ? score.judge(launch, verdict, match, in: store) : nil
@@ -168,7 +168,8 @@ public struct Replay: Sendable {
 
     /// Answers a launch by the click of its token.
     ///
-    /// If its fingerprint finds the click too, the model learns from the pair how addresses and delays agree.
+    /// If its fingerprint finds the click too, and Google Play's report casts no doubt on it, the model learns from the
+    /// pair how addresses and delays agree.
     private mutating func answer(
         _ launch: RecordedLaunch,
         _ number: Int,
@@ -176,7 +177,9 @@ public struct Replay: Sendable {
         isCounted: Bool
     ) -> Answer? {
         guard let click = store[number]?.click else { return nil }
-        if let candidate = evidence.candidates.first(where: { $0.click.high == UInt64(number) }) {
+        if !launch.hasFinding,
+            let candidate = evidence.candidates.first(where: { $0.click.high == UInt64(number) })
+        {
             ModelUpdates.addCertainPair(
                 agreement: candidate.address,
                 delaySeconds: Double(launch.at.milliseconds(since: click.at)) / 1000,

@@ -134,7 +134,8 @@ struct CheckReader<Rows: CheckRowReader> {
         for rung in check.ladder.rungs {
             switch try find(rung) {
             case .offered(let view): return view
-            case .live(let click): return try certainView(click, rung.method)
+            case .live(let click, let finding):
+                return try certainView(ClickChoice(click, method: rung.method, finding: finding))
             case .nothing(let why): reason = reason ?? why
             }
         }
@@ -146,7 +147,7 @@ struct CheckReader<Rows: CheckRowReader> {
 extension CheckReader {
     /// The result of one certain way to recognise the launch.
     private enum CertainResult {
-        case live(ClickID)
+        case live(ClickID, PlayFinding?)
         case offered(CheckView)
         case nothing(NoMatchReason?)
     }
@@ -178,7 +179,8 @@ extension CheckReader {
         guard check.policy.windows.end(of: named.facts, by: method) >= check.at else {
             return .nothing(.expired)
         }
-        return try isOpen(named) ? .live(id) : .nothing(used)
+        guard try isOpen(named) else { return .nothing(used) }
+        return .live(id, check.details.play?.finding(of: id, at: named.facts.clickedAt))
     }
 
     /// Whether checks can find the click; false if it was closed as a duplicate of a claimed click.
@@ -218,15 +220,13 @@ extension CheckReader {
         // A claim of this click or a newer one means that the device has launched since. This launch then belongs to
         // another click, or the device was set up again.
         return try rows.hasClaim(of: key, in: scope, since: newest.position)
-            ? .nothing(.alreadyClaimed) : .live(newest.candidate(.missing).click)
+            ? .nothing(.alreadyClaimed) : .live(newest.candidate(.missing).click, nil)
     }
 
     /// Returns the view of a certain match, with the evidence of its fingerprint, from which the model learns how often
     /// fingerprints are right.
-    private mutating func certainView(_ click: ClickID, _ method: AttributionMethod) throws(Rows.Failure)
-        -> CheckView
-    {
-        var view = CheckView(certainChoice: ClickChoice(click, method: method), reason: .alreadyClaimed)
+    private mutating func certainView(_ choice: ClickChoice) throws(Rows.Failure) -> CheckView {
+        var view = CheckView(certainChoice: choice, reason: .alreadyClaimed)
         let selections = try snapshot.selections(of: check.ladder.fingerprints)
         guard selections.contains(where: { !$0.open.isEmpty }) else { return view }
         (view.evidence, view.model) = try weighed(selections)

@@ -64,8 +64,14 @@ struct BatchTotals: Sendable {
         let (facts, now) = (claim.click.facts, request.at)
         let campaign = try add(.matches, of: CountedTraits(facts), scope, at: now, by: reader)
         counts.add(1, .checks, to: request.platform.checkLabels, of: scope, at: now)
-        let delay = now.milliseconds(since: facts.clickedAt)
-        counts.addMatch(by: claim.method, after: delay, of: scope, campaign: campaign, at: now)
+        let (campaigns, record) = (campaign.map { [nil, $0] } ?? [nil], request.record)
+        // Many people launch an app long after they installed it, and Google knows when that was.
+        let installed = record.play?.at(.installBegin) ?? now
+        let delay = installed.milliseconds(since: facts.clickedAt)
+        counts.addMatch(by: claim.method, after: delay, of: scope, campaigns: campaigns, at: now)
+        if let finding = record.playFinding {
+            counts.add(finding, of: scope, campaigns: campaigns, at: now)
+        }
         drift.add(DriftCount(trials: 1, matches: 1), of: request.launch, in: scope, at: now)
         drift.add(DriftCount(matches: 1), of: facts.driftGroup, in: scope, at: now)
         // After a change of the window, clicks of before count in another second until it has passed.

@@ -144,6 +144,7 @@ extension Dimension {
         case .browser: "browser"
         case .link: "link"
         case .hourOfDay: "hour_of_day"
+        case .playFinding: "play_finding"
         }
     }
 }

@@ -44,7 +44,7 @@ struct LoopLearner {
         switch report.ending {
         case .replay: return 0
         case .match(let claim):
-            if report.basis.hasLostRace { return 1 }
+            if report.basis.hasLostRace || claim.hasFinding { return 1 }
             if claim.method.confidence != nil {
                 learnPair(claim, report, check, scope)
             } else if let key = check.ladder.fingerprints.first {

@@ -17,7 +17,7 @@ public struct CheckRecord: Record, Equatable, Sendable {
         "minimum_confidence", "organic_share", "candidates", "click", "platform_form", "agreement", "shares",
         "fingerprint", "fingerprint_rest", "exact_address", "near_address", "names_click", "has_install_id",
         "platform", "os_release", "sdk_version", "request_id", "caller", "probability", "weight",
-        "other_fingerprints", "first_installed_at", "signal_marks",
+        "other_fingerprints", "first_installed_at", "signal_marks", "play", "play_finding",
     ]
 
     public func write(to row: inout some RowWriter) {
@@ -53,6 +53,8 @@ public struct CheckRecord: Record, Equatable, Sendable {
         row.put("other_fingerprints", others.isEmpty ? nil : [UInt8](packing: others))
         row.put("first_installed_at", facts.firstInstalledAt)
         row.put("signal_marks", facts.signals.isEmpty ? nil : facts.signals.word)
+        row.put("play", facts.play?.text)
+        row.put("play_finding", facts.playFinding)
     }
 
     public init?(_ row: inout some RowReader) {
@@ -89,6 +91,8 @@ public struct CheckRecord: Record, Equatable, Sendable {
         facts.otherFingerprints = (row.get("other_fingerprints") as [UInt8]).unpackedWords
         facts.firstInstalledAt = row.get("first_installed_at")
         facts.signals = SignalHashes(word: row.get("signal_marks"))
+        facts.play = (row.get("play") as String?).map { PlayInstall(text: $0) }
+        facts.playFinding = row.get("play_finding")
     }
 
     /// Returns the release's code, with ``OSRelease/isAtLeast`` in its lowest bit, which no code uses.

@@ -87,7 +87,8 @@ private struct StatisticsReader<Reader: ReportReader> {
         report.byPlatform = try sum(.platform).groups(atMost: limit)
         report.byOSVersion = try sum(.osVersion).groups(atMost: limit)
         report.byBrowser = try sum(.browser).groups(atMost: limit)
-        report.byMethod = try methods()
+        report.byMethod = try groups(.method, AttributionMethod.allCases.map(\.rawValue))
+        report.byPlayFinding = try groups(.playFinding, PlayFinding.allCases.map(\.rawValue))
         report.byCampaign = try campaigns(report)
         guard query.campaign == nil else { return }
         report.byLink = try top(.link, by: .link).groups(atMost: limit)
@@ -119,11 +120,13 @@ private struct StatisticsReader<Reader: ReportReader> {
         return sum
     }
 
-    /// Returns the matches by method, in the order in which methods are tried.
-    private func methods() throws(Reader.Failure) -> [StatisticsReport.Group] {
-        let sum = try sum(.method)
-        return AttributionMethod.allCases.map(\.rawValue).filter(sum.values.contains).map { method in
-            StatisticsReport.Group(name: method, counts: sum.counts(of: method))
+    /// Returns the counts of those words of a dimension that have any, in the order of the words.
+    private func groups(_ dimension: Dimension, _ words: [String]) throws(Reader.Failure)
+        -> [StatisticsReport.Group]
+    {
+        let sum = try sum(dimension)
+        return words.filter(sum.values.contains).map { word in
+            StatisticsReport.Group(name: word, counts: sum.counts(of: word))
         }
     }
 

@@ -42,6 +42,7 @@ package struct Configuration: Sendable {
     package var attributionWindow = AttributionWindow.standard
     /// The time in which a caller without an install id may get an answer again, in seconds.
     package var replayGrace: Int64 = 60
+    package var playBounds = PlayBounds.standard
     /// The time from the end of a click's window to its deletion, in seconds.
     package var retention = Configuration.standardRetention
     /// The time for which entries of the audit log are stored, in seconds: 400 days.
@@ -252,6 +253,7 @@ extension Configuration {
         var settings = ServiceSettings(version: ProgramVersion.text)
         settings.attributionWindow = attributionWindow
         settings.replayGrace = replayGrace * 1000
+        settings.playBounds = playBounds
         settings.trustedProxies = TrustedProxies(trustedProxies)
         settings.rateLimits = rateLimits
         settings.usesTestClock = usesTestClock

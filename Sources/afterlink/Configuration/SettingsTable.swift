@@ -113,6 +113,11 @@ extension Setting {
             .saying("Time after a click in which it may match. Apps and clicks may have their own window."),
         value("replay-grace", .seconds(0...3600), into: \.replayGrace)
             .saying("Time in which a caller without an install id may fetch a response again; 0 for none."),
+        value("play-bounds", .playBounds, into: \.playBounds)
+            .saying(
+                "Doubt a token if Google Play saw the store click longer than this before or after the click. The match is"
+                    + " then not guaranteed (click_spamming)."
+            ),
         value("retention", .seconds(0...315_360_000), into: \.retention)
             .saying("Time from the end of a click's window to its deletion. Statistics stay."),
         value("audit-retention", .seconds(0...3_153_600_000), into: \.auditRetention)

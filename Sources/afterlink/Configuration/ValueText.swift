@@ -179,6 +179,16 @@ extension ValueKind {
         }
     }
 
+    static var playBounds: ValueKind<PlayBounds> {
+        let seconds = "\(PlayBounds.allowedSeconds.lowerBound) to \(PlayBounds.allowedSeconds.upperBound)"
+        return .init(
+            "BEFORE:AFTER",
+            "two whole numbers of seconds from \(seconds), as in \(PlayBounds.standard.text)",
+            format: \.text,
+            { PlayBounds($0) }
+        )
+    }
+
     static var duration: ValueKind<Duration> {
         .init("SECONDS", "a whole number of seconds from 1 to 3600", format: { "\($0.components.seconds)" }) {
             ValueText.integer($0, in: 1...3600).map { .seconds($0 as Int) }

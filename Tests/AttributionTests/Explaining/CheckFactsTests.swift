@@ -93,6 +93,34 @@ struct CheckFactsTests {
         #expect(facts.shares.first?.click.high != 3)
     }
 
+    @Test("a match with a finding has the report and the finding, and tests no probability")
+    func finding() throws {
+        var install = PlayInstall()
+        (install[.storeClick], install[.installBegin]) = (20, 10)
+        var details = LaunchDetails()
+        details.play = PlayEvidence(install, referrer: "al=\(ClickID(high: 3, low: 77).text)")
+        var check = check()
+        check.source = LaunchValues(caller: check.caller, details: details)
+        let sure = try claim(3, .signedToken)
+        let doubted = Claim(
+            click: sure.click,
+            claimedAt: sure.claimedAt,
+            method: .signedToken,
+            confidence: 0.5
+        )
+        for ending in [MatchOutcome.match(doubted), .replay(doubted)] {
+            let facts = CheckFacts(report(ending), of: check)
+            #expect(facts.playFinding == .clickInjection && facts.play == install && facts.confidence == 0.5)
+        }
+        #expect(CheckFacts(report(.replay(sure)), of: check).playFinding == nil, "the answer had none")
+        let unmatched = CheckFacts(report(.noMatch(.tokenUsed)), of: check)
+        #expect(unmatched.playFinding == nil && unmatched.play == install)
+        #expect(CalibrationSample(report(.match(sure))) != nil)
+        #expect(CalibrationSample(report(.match(doubted))) == nil)
+        let expectation = try #require(CheckExpectation(report(.match(doubted))))
+        #expect(expectation.total == ExpectedConversions(probability: 0.5))
+    }
+
     @Test("a check without candidates has no click and no shares")
     func nothing() {
         let facts = CheckFacts(report(.noMatch(.noClick), []), of: check())

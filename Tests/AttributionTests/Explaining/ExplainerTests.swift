@@ -222,6 +222,48 @@ struct ExplainerTests {
     )
     func percent(probability: Double, text: String) { #expect(Explanation.percent(probability) == text) }
 
+    @Test(
+        "name the finding about Google Play's report, the times that differ, and what to do",
+        arguments: [
+            (
+                PlayFinding.clickInjection, 42, 30,
+                "the installation began 12 s before the click that led to the store (click_injection), so the match is not"
+                    + " guaranteed."
+            ),
+            (
+                .clickSpamming, 2400, 2500,
+                "saw the click in the store 40 min after the link's click (click_spamming)"
+            ),
+            (
+                .clickSpamming, -600, 30,
+                "saw the click in the store 10 min before the link's click (click_spamming)"
+            ),
+            (
+                .noServerTimes, 0, 0,
+                "reported no server times, which would confirm the click (no_server_times)"
+            ),
+        ] as [(PlayFinding, Int64, Int64, String)]
+    )
+    func playFinding(finding: PlayFinding, storeClick: Int64, begin: Int64, words: String) throws {
+        let clicked = click(1, minutesAgo: 60)
+        let record = try record(nil) { facts in
+            (facts.click, facts.method, facts.confidence) = (clicked.id, .signedToken, 0.5)
+            var install = PlayInstall()
+            let seconds = clicked.clickedAt.milliseconds / 1000
+            if finding != .noServerTimes {
+                (install[.storeClick], install[.installBegin]) = (seconds + storeClick, seconds + begin)
+            }
+            (facts.play, facts.playFinding) = (install, finding)
+        }
+        var material = ExplanationInput(record: record)
+        material.named = [clicked]
+        let explanation = try explainer().explain(material)
+        #expect(explanation.summary.contains(words), "\(explanation.summary)")
+        #expect(explanation.summary.contains("the probability that this is right is 50 %."))
+        #expect(!explanation.summary.contains("that the app demands"), "the minimum is one of fingerprints")
+        #expect(explanation.advice == finding.advice && !explanation.advice.isEmpty)
+    }
+
     @Test("can be requested by check id, click id, request id or fingerprint")
     func references() throws {
         let key = try #require(key)

@@ -41,6 +41,27 @@ struct SimulateCommandTests {
         }
     }
 
+    @Test(
+        "`simulate --play` sends Google Play's report, of which the server doubts injected and spammed clicks"
+    )
+    func playReports() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        for (client, word, isGuaranteed) in [
+            ("", "none", true), ("", "injection", false), (" --resolve", "spamming", false),
+            (" --resolve", "none", true),
+        ] {
+            let words = "--profile chrome-android --play \(word)\(client)"
+            let output = try run(installation, server, words)
+            #expect(output.status == 0, "\(output.errors)")
+            #expect(output.text.contains("signed_token"), "\(output.text)")
+            #expect(output.text.contains("\"guaranteed\":\(isGuaranteed)"), "\(output.text)")
+        }
+        let phone = try run(installation, server, "--play none")
+        #expect(phone.status == 2 && phone.errors.contains("--profile chrome-android"))
+        #expect(try run(installation, server, "--play x").status == 2)
+    }
+
     @Test("`simulate` shows the click's values, the hashed values, and why they match")
     func shows() throws {
         let installation = try Installation()

@@ -97,6 +97,7 @@ struct APIDescriptionTests {
             ("Platform", Platform.allCases.map(\.rawValue)),
             ("AttributionMethod", AttributionMethod.allCases.map(\.rawValue)),
             ("NoMatchReason", NoMatchReason.allCases.map(\.rawValue)),
+            ("PlayFinding", PlayFinding.allCases.map(\.rawValue)),
             ("FingerprintForm", FingerprintForm.allCases.map(\.rawValue)),
             ("SignalComponent", SignalComponent.allCases.map(\.rawValue)),
             ("CheckOutcome", CheckOutcome.allCases.map(\.rawValue)),

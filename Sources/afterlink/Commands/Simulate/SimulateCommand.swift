@@ -56,6 +56,8 @@ enum SimulateCommand {
             "The sender of the click: a page with a test key, a page without a key, a page with the app key, or your"
             + " server with a server key. All except test are live and count. Default: test.",
         "token": "Send the click's token with the launch.",
+        "play none|injection|spamming":
+            "Send the token in Google Play's report: one without a finding, or one of an injected or spammed click.",
         "delay TIME":
             "The time from the click to the launch, as in 10m or 25h, on a server with --unsafe-test-clock.",
         "json": "Print JSON instead of text.",
@@ -79,7 +81,8 @@ enum SimulateCommand {
             host: server.exchange.hostField,
             key: key.text,
             delay: choice.delay,
-            bringsToken: choice.broughtToken
+            bringsToken: choice.broughtToken,
+            play: choice.play
         ) { try server.send($0, with: key) }
         if !arguments.has("json") { Console.print(greeting(server, key, choice.poster)) }
         let reports = try choice.profiles.map { profile in

@@ -12,6 +12,7 @@ package struct TrialChoice: Sendable {
     package let poster: Trial.Poster
     private let target: Trial.Target?
     package let broughtToken: Bool
+    package let play: Trial.PlayReport?
     /// The time between click and launch in milliseconds; nil for the server's own clock.
     package let delay: Int64?
     package let isAll: Bool
@@ -46,6 +47,9 @@ package struct TrialChoice: Sendable {
             ?? .test
         target = try Self.target(arguments)
         broughtToken = arguments.has("token")
+        play = try arguments.read("play", "must be none, injection or spamming") {
+            Trial.PlayReport(rawValue: $0)
+        }
         let sentence = "must be a time such as 90s, 10m, 25h or 8d"
         delay = try arguments.read("delay", sentence, TimeArgument.milliseconds)
     }
@@ -69,6 +73,12 @@ package struct TrialChoice: Sendable {
         number: UInt64
     ) throws -> Trial {
         let device = try device(for: profile)
+        guard play == nil || device.platform == .android else {
+            throw CommandFailure.usage(
+                "--play reports an installation from Google Play, and \(device.name) has no such."
+            )
+            .advising("Choose an Android browser, as in --profile chrome-android.")
+        }
         return Trial(
             profile: profile,
             device: device,

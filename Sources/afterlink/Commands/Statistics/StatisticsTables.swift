@@ -76,7 +76,7 @@ struct StatisticsTables {
 struct ProbabilityTables {
     let report: StatisticsReport
 
-    var texts: [String] { [methods, campaigns, calibration].compactMap(\.self) }
+    var texts: [String] { [methods, playFindings, campaigns, calibration].compactMap(\.self) }
 
     /// Returns the sum with its spread, as in `812.4 ± 9.1`.
     static func text(_ sum: ExpectedConversions) -> String { "\(tenths(sum.count)) ± \(tenths(sum.spread))" }
@@ -90,6 +90,13 @@ struct ProbabilityTables {
         guard !report.byMethod.isEmpty else { return nil }
         return report.byMethod.table([
             .left("METHOD", \.name), .right("MATCHES") { String($0.counts[.matches] ?? 0) },
+        ])
+    }
+
+    private var playFindings: String? {
+        guard !report.byPlayFinding.isEmpty else { return nil }
+        return report.byPlayFinding.table([
+            .left("GOOGLE PLAY'S FINDING", \.name), .right("MATCHES") { String($0.counts[.matches] ?? 0) },
         ])
     }
 
