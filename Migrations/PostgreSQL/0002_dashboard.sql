@@ -111,6 +111,11 @@ CREATE TABLE erased_rows (
 ALTER TABLE apps ADD COLUMN fingerprint_window_seconds bigint;
 ALTER TABLE apps ADD COLUMN deterministic_window_seconds bigint;
 
+-- The click ids of ad networks, such as `gclid`, as a JSON object; NULL for a click without any.
+ALTER TABLE clicks ADD COLUMN click_ids text;
+-- What is done with them: off, keep or answer.
+ALTER TABLE apps ADD COLUMN click_ids text NOT NULL DEFAULT 'keep';
+
 CREATE TABLE buckets (
     -- The buckets of the large tables. Statements that read every bucket join this table, which Citus distributes like
     -- the large ones: so each shard answers for its own buckets.

@@ -140,3 +140,8 @@ CREATE TABLE erased_rows (
 -- The longest windows of an app by method; NULL for the clicks' own windows. Rows of clicks keep those.
 ALTER TABLE apps ADD COLUMN fingerprint_window_seconds INTEGER;
 ALTER TABLE apps ADD COLUMN deterministic_window_seconds INTEGER;
+
+-- The click ids of ad networks, such as `gclid`, as a JSON object; NULL for a click without any.
+ALTER TABLE clicks ADD COLUMN click_ids TEXT;
+-- What is done with them: off, keep or answer.
+ALTER TABLE apps ADD COLUMN click_ids TEXT NOT NULL DEFAULT 'keep';

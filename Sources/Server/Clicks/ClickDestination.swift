@@ -180,7 +180,10 @@ struct ClickDestination {
             let problem = "The link has no destination: it has a path, but its app has no scheme"
             throw .notFound(problem, field: "link")
         }
-        url = target.adding(link.settings.passed(query))
+        let passed = link.settings.passed(query)
+        // A click that is only counted opens nothing, and keeps no id of an ad network.
+        let kept = passed.filter { NetworkClickIDs.parameter(named: $0.name) == nil }
+        url = target.adding(body.hasConsent == false ? kept : passed)
     }
 
     /// Reads the destination that the body states; nil if it names a link instead.
