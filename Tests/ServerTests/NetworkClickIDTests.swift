@@ -127,9 +127,15 @@ struct NetworkClickIDTests {
         let body =
             #""link":"a","query":"gclid=\#(Self.value)&fbclid=\#(Self.value)","click_ids":{"dclid":"\#(Self.value)"}"#
         let consent = reason == "consent" ? #","consent":false"# : ""
-        let ids = await clickIDs(body + consent, service, fields: reason == "gpc" ? ["Sec-GPC": "1"] : [:])
+        let fields = reason == "gpc" ? ["Sec-GPC": "1"] : [:]
+        let ids = await clickIDs(body + consent, service, fields: fields)
         #expect(ids == nil)
         #expect(service.watch.click?.facts.source == .facebook)
+        if reason != "off" {
+            let stated = #""deeplink_url":"myapp://z?gclid=\#(Self.value)&a=1""#
+            #expect(await clickIDs(stated + consent, service, fields: fields) == nil)
+            #expect(service.watch.click?.facts.destination.text == "myapp://z?a=1")
+        }
         let export = await service.admin(.get, "/export/clicks.ndjson").text
         #expect(export.contains(#""click_ids":null"#), "\(export)")
         // The operator's own list of parameters decides what a link passes to the app, unless the visitor refused.
@@ -163,6 +169,50 @@ struct NetworkClickIDTests {
         )
         #expect(try await metadata(.answer, #"{"click_ids":"mine"}"#) == #"{"click_ids":"mine"}"#)
         #expect(try await metadata(.answer, #"{"x":{"click_ids":1}}"#) == #"{"x":{"click_ids":1},\#(ids)}"#)
+    }
+
+    /// What released clients read of an answer; a member of another type is an error to them.
+    private struct ClientAnswer: Decodable {
+        let status: String
+        let url: String?
+        let campaignKey: String?
+        let jid: String?
+        let clickTimestamp: String?
+        let attributionWindow: Int64?
+        let metadata: [String: ClientValue]?
+    }
+
+    private enum ClientValue: Decodable, Equatable {
+        case text(String)
+        case object([String: ClientValue])
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let text = try? container.decode(String.self) {
+                self = .text(text)
+            } else {
+                self = .object(try container.decode([String: ClientValue].self))
+            }
+        }
+    }
+
+    @Test("a released client, which converts names from snake case, reads the answer as before")
+    func releasedClient() async throws {
+        let service = try await service(.answer)
+        #expect(
+            await clickIDs(#""link":"a","jid":"j1","click_ids":{"gclid":"1"},"metadata":{"a":"b"}"#, service)
+                != nil
+        )
+        let match = await service.check(hex)
+        #expect(match.member("click_id")?.hasPrefix("clk_") == true)
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let answer = try decoder.decode(ClientAnswer.self, from: Data(match.body))
+        #expect(answer.status == "match" && answer.url == match.member("url") && answer.jid == "j1")
+        #expect(
+            answer.campaignKey == "S" && answer.clickTimestamp != nil && answer.attributionWindow == 86_400
+        )
+        #expect(answer.metadata == ["a": .text("b"), "click_ids": .object(["gclid": .text("1")])])
     }
 
     @Test("a match of the campaign alone names no click")

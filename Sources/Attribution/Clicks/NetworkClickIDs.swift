@@ -18,11 +18,11 @@ public struct NetworkClickIDs: Equatable, Sendable {
     /// All known parameters; of those with a source, the first one in a link decides.
     public static let parameters = [
         Parameter("gclid", "Google Ads"), Parameter("gbraid", "Google Ads"),
-        Parameter("wbraid", "Google Ads"),
-        Parameter("gad_source", "Google Ads"), Parameter("gad_campaignid", "Google Ads"),
-        Parameter("dclid", "Campaign Manager 360"), Parameter("fbclid", "Meta", .facebook),
-        Parameter("ttclid", "TikTok", .tiktok), Parameter("igshid", "Instagram", .instagram),
-        Parameter("twclid", "X", .twitter), Parameter("msclkid", "Microsoft Advertising"),
+        Parameter("wbraid", "Google Ads"), Parameter("gad_source", "Google Ads"),
+        Parameter("gad_campaignid", "Google Ads"), Parameter("dclid", "Campaign Manager 360"),
+        Parameter("fbclid", "Meta", .facebook), Parameter("ttclid", "TikTok", .tiktok),
+        Parameter("igshid", "Instagram", .instagram), Parameter("twclid", "X", .twitter),
+        Parameter("msclkid", "Microsoft Advertising"),
         Parameter("ScCid", "Snapchat"), Parameter("li_fat_id", "LinkedIn"), Parameter("rdt_cid", "Reddit"),
         Parameter("epik", "Pinterest"), Parameter("yclid", "Yandex"), Parameter("qclid", "Quora"),
         Parameter("irclickid", "Impact"), Parameter("tblci", "Taboola"), Parameter("dicbo", "Outbrain"),
@@ -80,6 +80,21 @@ public struct NetworkClickIDs: Equatable, Sendable {
             // No network's id has a blank. One in a query was a plus sign, which means a blank in the queries of forms.
             try? add(item.value.replacing(" ", with: "+"), of: parameter)
         }
+    }
+}
+
+extension DeepLinkURL {
+    /// The link without the click ids in its query.
+    public var withoutClickIDs: DeepLinkURL {
+        let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
+        guard let start = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?")) else { return self }
+        let pairs = text.utf8[text.utf8.index(after: start)..<end].split(separator: UInt8(ascii: "&"))
+        let kept = pairs.filter { pair in
+            QueryItem.items(ofQuery: pair).allSatisfy { NetworkClickIDs.parameter(named: $0.name) == nil }
+        }
+        guard kept.count < pairs.count else { return self }
+        let query = kept.isEmpty ? "" : "?" + kept.map { String(Substring($0)) }.joined(separator: "&")
+        return DeepLinkURL(stored: "\(text[..<start])\(query)\(text[end...])")
     }
 }
 

@@ -39,6 +39,18 @@ struct NetworkClickIDTests {
         #expect(Self.ids("gclid=\(longest)&fbclid=\(longest)x&ttclid=\(tooLong)").map(\.name) == ["gclid"])
     }
 
+    @Test(
+        "a link loses only its click ids",
+        arguments: [
+            ("myapp://x?gclid=1", "myapp://x"), ("myapp://x?a=1&gcLid=2&b=%26&fbclid", "myapp://x?a=1&b=%26"),
+            ("myapp://x?%67clid=1#gclid=2", "myapp://x#gclid=2"), ("myapp://gclid", "myapp://gclid"),
+            ("myapp://x?agclid=1&&b", "myapp://x?agclid=1&&b"), ("myapp://x#?gclid=1", "myapp://x#?gclid=1"),
+        ]
+    )
+    func removed(text: String, expected: String) {
+        #expect(DeepLinkURL(stored: text).withoutClickIDs.text == expected)
+    }
+
     @Test("an id that is added by its name is refused beyond the limits")
     func refusals() throws {
         var ids = NetworkClickIDs()
