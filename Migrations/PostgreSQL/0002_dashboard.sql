@@ -114,6 +114,10 @@ ALTER TABLE apps ADD COLUMN deterministic_window_seconds bigint;
 -- Google Play's report on the installation, as `name=value&…` with Play's own names, and why it casts doubt on the match.
 ALTER TABLE checks ADD COLUMN play text;
 ALTER TABLE checks ADD COLUMN play_finding text;
+-- The click ids of ad networks, such as `gclid`, as a JSON object; NULL for a click without any.
+ALTER TABLE clicks ADD COLUMN click_ids text;
+-- What is done with them: off, keep or answer.
+ALTER TABLE apps ADD COLUMN click_ids text NOT NULL DEFAULT 'keep';
 
 CREATE TABLE buckets (
     -- The buckets of the large tables. Statements that read every bucket join this table, which Citus distributes like

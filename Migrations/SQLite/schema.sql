@@ -34,7 +34,7 @@ CREATE TABLE apps (
     minimum_confidence REAL NOT NULL DEFAULT 0.7,
     on_ambiguity TEXT NOT NULL DEFAULT 'noMatch',
     uses_fingerprints INTEGER NOT NULL DEFAULT 1,
-    default_link TEXT, reporting_offset INTEGER NOT NULL DEFAULT 0, fingerprint_window_seconds INTEGER, deterministic_window_seconds INTEGER,
+    default_link TEXT, reporting_offset INTEGER NOT NULL DEFAULT 0, fingerprint_window_seconds INTEGER, deterministic_window_seconds INTEGER, click_ids TEXT NOT NULL DEFAULT 'keep',
     UNIQUE (id_high, id_low)
 ) STRICT;
 
@@ -108,7 +108,7 @@ CREATE TABLE clicks (
     -- The short link that was tapped, and the variant that the visitor got. A link with clicks is never deleted.
     link INTEGER,
     variant TEXT
-) STRICT;
+, click_ids TEXT) STRICT;
 
 CREATE INDEX clicks_by_expiry
     -- The retention job reads clicks in this order: it closes expired clicks, and deletes them later.

@@ -127,6 +127,8 @@ struct InjectionTests {
             Place(name: "body signals.languages") { payload, _ in post(["signals": ["languages": [payload]]])
             },
             Place(name: "body name") { payload, _ in post([payload: 1]) },
+            Place(name: "body click_ids.gclid") { payload, _ in post(["click_ids": ["gclid": payload]]) },
+            Place(name: "body query") { payload, _ in post(["query": "gclid=\(payload)"]) },
             Place(name: "body metadata name") { payload, _ in post(["metadata": [payload: payload]]) },
             Place(name: "body whole") { payload, _ in message("POST", "\(check)/click", payload) },
         ]

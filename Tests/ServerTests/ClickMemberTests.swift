@@ -25,7 +25,7 @@ struct ClickMemberTests {
         "attribution_window_seconds": "7200", "source": #""tiktok""#, "utm": #"{"utm_source":"mail"}"#,
         "metadata": #"{"offer":1}"#, "idempotency_key": #""k1""#, "consent": "false",
         "idfa": #""6D92078A-8246-4BA4-AE5B-76104861E7DC""#,
-        "gaid": #""7D92078A-8246-4BA4-AE5B-76104861E7DC""#,
+        "click_ids": #"{"gclid":"c1"}"#, "gaid": #""7D92078A-8246-4BA4-AE5B-76104861E7DC""#,
     ]
 
     private func service() async throws -> TestService {

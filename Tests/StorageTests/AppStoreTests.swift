@@ -38,7 +38,8 @@ struct AppStoreTests {
                 onAmbiguity: .campaignOnly,
                 usesFingerprints: false
             ),
-            defaultLink: DeepLinkURL(stored: "myapp://home")
+            defaultLink: DeepLinkURL(stored: "myapp://home"),
+            clickIDs: .answer
         )
         let app = App(id: AppID(high: 2, low: 2), settings: settings, createdAt: TestStore.noon)
         let keys = [try Self.key(1), try Self.key(2, kind: .admin, app: nil), try Self.key(3, kind: .test)]
@@ -67,7 +68,8 @@ struct AppStoreTests {
                     localizations: ["tr"],
                     developmentLanguage: "tr",
                     policy: MatchPolicy(rule: .newest, usesFingerprints: false),
-                    defaultLink: DeepLinkURL(stored: "a://b")
+                    defaultLink: DeepLinkURL(stored: "a://b"),
+                    clickIDs: .off
                 )
             )
             try await session.update(app, to: settings)

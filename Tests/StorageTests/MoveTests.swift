@@ -52,7 +52,10 @@ struct MoveTests {
         let clicks = try await test.run { session in
             var clicks: [Click] = []
             for number in 1...4 as ClosedRange<UInt64> {
-                clicks.append(try await session.record(.sample(fingerprint: number)).click)
+                let new = try NewClick.sample(fingerprint: number) {
+                    $0.clickIDs = number == 4 ? nil : #"{"gclid":"id \(number)"}"#
+                }
+                clicks.append(try await session.record(new).click)
             }
             _ = try await session.match(.sample(fingerprint: 1, install: 5))
             _ = try await session.match(.sample(fingerprint: 2, caller: 2))
@@ -169,7 +172,9 @@ struct MoveTests {
         let link = try SampleLink.make(1, [.maximumClicks: ["2"]])
         let full = try SampleLink.make(2, [.maximumClicks: ["1"], .tags: ["a", "b"]])
         let clock = test.clock
+        let app = test.app
         try await test.run { session in
+            try await session.update(app, to: App.Settings(name: "Shop", clickIDs: .answer))
             try await session.create(link)
             try await session.create(full)
             for (number, link) in [link, full].enumerated() {
@@ -192,6 +197,7 @@ struct MoveTests {
         #expect(found.checks.records == before.checks.records)
         #expect(found.checks.next == before.checks.next)
         #expect(found.links == before.links)
+        #expect(found.apps == before.apps && found.apps.first?.settings.clickIDs == .answer)
         try await after.run { session in
             for (number, link) in [link, link, full].enumerated() {
                 let click = try NewClick.sample(fingerprint: UInt64(200 + number), at: now) {
@@ -216,12 +222,14 @@ struct MoveTests {
         let statistics: StatisticsReport
         let checks: CheckPage
         let links: [LinkListing?]
+        let apps: [App]
 
         init(_ session: TestSession, _ ids: [LinkID], at now: Timestamp) async throws {
             var statistics = try await session.statistics(StatisticsQuery(), at: now)
             (statistics.databaseBytes, statistics.writeAheadLogBytes) = (0, 0)
             self.statistics = statistics
             checks = try await session.checks(CheckQuery())
+            apps = try session.directory().apps
             var links: [LinkListing?] = []
             for id in ids { links.append(try await session.link(id)) }
             self.links = links

@@ -11,7 +11,9 @@ struct PrivacyTests {
     private static let install = hash(777_002)
     private static let caller = hash(777_003)
     private static let address = AddressHashes(exact: 0x7710_1111_2222_3333, near: 0x7710_4444_5555_6666)
-    private static let texts = ["17.2|marker-7781", "meta-7781", "j_7781", "req-7781", "sdk-7781"]
+    private static let texts = [
+        "17.2|marker-7781", "meta-7781", "j_7781", "req-7781", "sdk-7781", "gclid-7781",
+    ]
 
     /// The words of every keyed hash that the person's click, claim and checks store.
     private static var words: [UInt64] {
@@ -36,6 +38,7 @@ struct PrivacyTests {
                 idempotency: 777_006
             ) {
                 $0.metadata = #"{"m":"meta-7781"}"#
+                $0.clickIDs = #"{"gclid":"gclid-7781"}"#
                 if let journey = JourneyID("j_7781") { $0.journeyID = journey }
             }
             new.evidence.address = address

@@ -30,6 +30,7 @@ struct RecordRoundTripTests {
         click.facts.isRobot = true
         click.facts.isContradictory = true
         click.facts.variant = "b"
+        click.facts.clickIDs = #"{"gclid":"é\u0000"}"#
         click.evidence.canonicalText = "ua|1"
         click.evidence.address = Self.address
         click.evidence.visitor = 9

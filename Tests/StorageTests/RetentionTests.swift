@@ -68,6 +68,31 @@ struct RetentionTests {
         #expect(try test.count(.entries) == 0 && test.count(.claims) == 0)
     }
 
+    @Test("the click ids of ad networks are deleted with their click, to the last byte", arguments: backends)
+    func deletesClickIDs(backend: Backend) async throws {
+        let test = try await TestStore(backend) {
+            $0.retentionSeconds = 1000
+            $0.checkRetentionSeconds = 1000
+        }
+        try await test.run { session in
+            for number in 1...50 as ClosedRange<UInt64> {
+                let new = try NewClick.sample(fingerprint: number) {
+                    $0.clickIDs = number == 7 ? #"{"gclid":"gclid-7781"}"# : nil
+                }
+                _ = try await session.record(new)
+            }
+        }
+        #expect(try test.place.traces(of: ["gclid-7781"], []).missing.isEmpty)
+        test.clock.advance(seconds: 5 * 86_400)
+        try test.database.runRetention()
+        test.clock.advance(seconds: 2000)
+        try test.database.runRetention()
+        #expect(try test.count(.entries) == 0)
+        // The end of the store copies SQLite's log into the file.
+        test.stop()
+        #expect(try test.place.traces(of: ["gclid-7781"], []).found.isEmpty)
+    }
+
     @Test("a click that is recorded after its window has ended is closed, too")
     func closesLateComers() async throws {
         let test = try await TestStore()

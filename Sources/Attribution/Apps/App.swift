@@ -26,6 +26,8 @@ public struct App: Equatable, Sendable {
         public var links: AppLinks
         /// The hours by which the days of its reports begin before those of UTC, −12…14.
         public var reportingOffset: Int64
+        /// What is done with the click ids of ad networks.
+        public var clickIDs: ClickIDPolicy
 
         public static let reportingOffsets: ClosedRange<Int64> = -12...14
 
@@ -45,7 +47,8 @@ public struct App: Equatable, Sendable {
             policy: MatchPolicy = MatchPolicy(),
             defaultLink: DeepLinkURL? = nil,
             links: AppLinks = AppLinks(),
-            reportingOffset: Int64 = 0
+            reportingOffset: Int64 = 0,
+            clickIDs: ClickIDPolicy = .keep
         ) {
             self.name = name
             self.openClicks = openClicks
@@ -58,6 +61,7 @@ public struct App: Equatable, Sendable {
             self.defaultLink = defaultLink
             self.links = links
             self.reportingOffset = reportingOffset
+            self.clickIDs = clickIDs
         }
 
         /// The ``policy`` in effect: without a default link, `campaignOnly` becomes `noMatch`.

@@ -12,7 +12,7 @@ extension App.Settings {
             ("matching", [policy.rule.rawValue]), ("minimum_confidence", ["\(policy.minimumConfidence)"]),
             ("on_ambiguity", [policy.onAmbiguity.rawValue]),
             ("fingerprinting", ["\(policy.usesFingerprints)"]),
-            ("default_link", defaultLink.map { [$0.text] } ?? []),
+            ("default_link", defaultLink.map { [$0.text] } ?? []), ("click_ids", [clickIDs.rawValue]),
         ]
         return AuditFields(own + links.fields.all.map { (name: $0.field.rawValue, texts: $0.texts) })
     }

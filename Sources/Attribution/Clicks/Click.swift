@@ -43,6 +43,8 @@ public struct Click: Equatable, Sendable {
         public var browser = Browser.unknown
         /// A JSON object as the caller wrote it, at most 8 KiB.
         public var metadata: String?
+        /// The ``NetworkClickIDs`` as a JSON object; nil for a click without any, or if they are not kept.
+        public var clickIDs: String?
         /// Whether the click comes from a preview, a prefetch or a robot: it is recorded and counted, but
         /// never a candidate.
         public var isRobot = false

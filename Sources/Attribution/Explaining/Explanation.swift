@@ -255,6 +255,8 @@ public struct KnownClick: Equatable, Sendable {
     public var agreement = AddressAgreement.missing
     /// The click's values as text, as in ``ClickEvidence/canonicalText``; nil for a click without values.
     public var canonicalText: String?
+    /// The click ids of ad networks, as in ``Click/Facts/clickIDs``.
+    public var clickIDs: String?
 
     public init(id: ClickID, clickedAt: Timestamp, expiresAt: Timestamp, campaign: CampaignKey? = nil) {
         self.id = id

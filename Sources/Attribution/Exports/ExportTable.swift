@@ -25,7 +25,7 @@ public enum ExportTable: String, CaseIterable, Sendable {
             [
                 "id", "app", "test", "clicked_at", "recorded_at", "expires_at", "destination", "campaign",
                 "journey_id", "source", "platform", "os_version", "browser", "link", "variant", "robot",
-                "contradictory", "metadata",
+                "contradictory", "metadata", "click_ids",
             ]
         case .checks: ["id", "at", "app", "test", "outcome", "reason"] + Self.matchColumns + ["weight"]
         case .matches: ["id", "at", "app", "test"] + Self.matchColumns

@@ -46,7 +46,7 @@ extension Click {
             .text(facts.campaignKey?.text), .text(facts.journeyID.text), .text(facts.source.rawValue),
             .text(facts.platform.rawValue), .text(facts.osVersion), .text(facts.browser.rawValue),
             .text(facts.link?.text), .text(facts.variant), .flag(facts.isRobot), .flag(facts.isContradictory),
-            .text(facts.metadata),
+            .text(facts.metadata), .text(facts.clickIDs),
         ]
     }
 }

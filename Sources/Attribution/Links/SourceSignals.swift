@@ -65,17 +65,14 @@ public struct SourceSignals: Equatable, Sendable {
         if let referrer = item("referrer") ?? item("ref") ?? refererHost {
             signals.append(Self.signal(referrer))
         }
-        for (name, token) in Self.clickIdentifiers where item(name) != nil {
-            signals.append((name, token))
+        for parameter in NetworkClickIDs.parameters
+        where parameter.source != nil && item(parameter.name) != nil {
+            signals.append((parameter.name, parameter.source))
         }
         if let app = userAgent.flatMap(Self.inAppBrowser) { signals.append(app) }
         if let bodySource, !namesNetwork { signals.append(bodySource) }
         return signals
     }
-
-    private static let clickIdentifiers: [(name: String, token: SourceToken)] = [
-        ("fbclid", .facebook), ("ttclid", .tiktok), ("igshid", .instagram), ("twclid", .twitter),
-    ]
 
     /// The keywords that in-app browsers add to their user agents.
     ///

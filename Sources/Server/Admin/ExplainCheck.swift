@@ -117,6 +117,7 @@ extension Explanation {
         }
         json.member("claimed_at", click.claimedAt?.iso8601)
         json.member("claimed_by", click.claimedBy?.rawValue)
+        if let ids = click.clickIDs { json.member("click_ids") { $0.raw(ids.utf8) } }
         json.objects("differences", explained.differences) { json, difference in
             json.member("component", difference.component.rawValue)
             json.member("click", difference.click)
@@ -155,5 +156,6 @@ extension ClickExplanation {
         json.member("fingerprinting", usesFingerprints)
         json.member("claimed_at", click.claimedAt?.iso8601)
         json.member("claimed_by", click.claimedBy?.rawValue)
+        if let ids = click.clickIDs { json.member("click_ids") { $0.raw(ids.utf8) } }
     }
 }

@@ -17,14 +17,22 @@ enum AppEndpoints {
     /// The members of the response that are not settings; ignored if a client sends them back.
     private static let others: Set<String> = ["id", "created_at"]
 
-    /// `PATCH /admin/api/apps/{id}`: changes the link settings that the body names; `null` removes a field.
+    /// `PATCH /admin/api/apps/{id}`: changes the settings that the body names; `null` removes a field.
     static func change(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let app = try app(&exchange)
         let (object, fields) = (try JSONBody(exchange.request).members, app.settings.links.fields)
-        let names = Set(windows.map(\.name))
+        let names = Set(windows.map(\.name) + [clickIDs])
         let body = FieldBody<AppLinkField>(object, over: fields, besides: others.union(names))
         var settings = app.settings
-        let problems = change(&settings.policy.windows, object)
+        var problems = change(&settings.policy.windows, object)
+        if let value = object[clickIDs] {
+            settings.clickIDs = value.string.flatMap { ClickIDPolicy(rawValue: $0) } ?? .keep
+            if !value.isNull, value.string != settings.clickIDs.rawValue {
+                problems.append(
+                    FieldProblem(clickIDs, "\(clickIDs) must be off, keep or answer, or null for keep.")
+                )
+            }
+        }
         settings.links = try body.validated(problems) { fields throws(FieldProblems) in
             try AppLinks(fields)
         }
@@ -54,6 +62,9 @@ enum AppEndpoints {
         )
         return app
     }
+
+    /// The member that says what is done with the click ids of ad networks.
+    private static let clickIDs = "click_ids"
 
     private static let windows:
         [(name: String, window: any WritableKeyPath<MethodWindows, AttributionWindow?> & Sendable)] = [
@@ -114,6 +125,7 @@ public enum AppBody {
         json.member("fingerprinting", settings.policy.usesFingerprints)
         json.member("default_link", settings.defaultLink?.text)
         json.member("reporting_offset", settings.reportingOffset)
+        json.member("click_ids", settings.clickIDs.rawValue)
         json.members(of: settings.links.fields)
         json.member("created_at", app.createdAt.iso8601)
     }

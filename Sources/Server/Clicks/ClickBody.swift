@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import JSON
 
 /// The body of a click's request, with the type and length of every member validated.
 ///
@@ -35,6 +36,8 @@ struct ClickBody {
     /// The ids that an ad network put on the link, at most one of each kind; texts that are no id, such as unfilled
     /// placeholders, are left out.
     var advertisingIDs: [AdvertisingID] = []
+    /// The click ids of ad networks that the body lists; those of the query are not among them.
+    var clickIDs = NetworkClickIDs()
 
     static let maximumMetadataByteCount = 8 * 1024
     private static let maximumTextLength = 2048
@@ -58,7 +61,8 @@ struct ClickBody {
         deepLinkURL = try body.text("deeplink_url", .max)
         link = try body.text("link", Self.maximumLinkLength)
         variant = try body.text("variant", Self.maximumNameLength)
-        query = try body.text("query", Self.maximumTextLength).map {
+        // As long as a request target, because a cut query would change the click id at its end.
+        query = try body.text("query", Self.maximumLinkLength).map {
             $0.utf8.first == UInt8(ascii: "?") ? String($0.dropFirst()) : $0
         }
         campaignKey = try body.text("campaign_key", CampaignKey.maximumLength).flatMap { CampaignKey($0) }
@@ -76,7 +80,27 @@ struct ClickBody {
             guard let text = try body.text(kind.rawValue, Self.maximumNameLength) else { continue }
             if let id = AdvertisingID(text, as: kind) { advertisingIDs.append(id) }
         }
+        try readClickIDs(body)
         try readMetadata(body)
+    }
+
+    private mutating func readClickIDs(_ body: JSONBody) throws(APIError) {
+        guard let object = try body.object("click_ids") else { return }
+        for name in object.members.members.map(\.name) {
+            guard let parameter = NetworkClickIDs.parameter(named: name) else { continue }
+            guard let value = try object.text(name, .max) else { continue }
+            do throws(NetworkClickIDs.Problem) {
+                try clickIDs.add(value, of: parameter)
+            } catch {
+                switch error {
+                case .tooLong:
+                    let rule = "may have \(NetworkClickIDs.maximumByteCount) bytes at most"
+                    throw .invalidField("click_ids.\(parameter.name)", rule)
+                case .tooMany:
+                    throw .invalidField("click_ids", "may have \(NetworkClickIDs.maximumCount) ids at most")
+                }
+            }
+        }
     }
 
     private mutating func readMetadata(_ body: JSONBody) throws(APIError) {

@@ -170,7 +170,8 @@ struct ClickDestination {
         query = link?.additionalItems(of: items) ?? items
         let named = body.variant.flatMap { name in link?.settings.variant(named: name) }
         if let stated {
-            url = stated
+            // A click that is only counted opens nothing, and keeps no id of an ad network.
+            url = body.hasConsent == false ? stated.withoutClickIDs : stated
             variant = named
             return
         }
@@ -180,7 +181,8 @@ struct ClickDestination {
             let problem = "The link has no destination: it has a path, but its app has no scheme"
             throw .notFound(problem, field: "link")
         }
-        url = target.adding(link.settings.passed(query))
+        let whole = target.adding(link.settings.passed(query))
+        url = body.hasConsent == false ? whole.withoutClickIDs : whole
     }
 
     /// Reads the destination that the body states; nil if it names a link instead.

@@ -13,12 +13,15 @@ struct ClickReading {
 
     /// - Throws: 400 for wrong values in the body, 404 for a link without a destination for the platform.
     init(_ body: ClickBody, of link: TappedLink?, app: App, _ exchange: Exchange) throws(APIError) {
-        self.body = body
         self.app = app
         self.exchange = exchange
         let standard = exchange.service.settings.attributionWindow
         let window = body.window ?? link?.settings.window ?? app.settings.window ?? standard
         let provenance = try ClickProvenance(body, exchange, window: window)
+        var body = body
+        // The browser's Global Privacy Control means the same as `consent` in the body.
+        if provenance.basis == .counted { body.hasConsent = false }
+        self.body = body
         let stated = try ClickDestination.stated(body, app: app, key: exchange.key)
         keys = exchange.keys
         let key = keys.server.current
@@ -125,7 +128,7 @@ struct ClickReading {
 
     private var facts: Click.Facts {
         let link = destination.link
-        var signals = SourceSignals(linkItems: destination.sourceItems)
+        var signals = SourceSignals(linkItems: destination.sourceItems + body.clickIDs.items)
         signals.source = body.source
         signals.utmSource = body.utmSource ?? link?.settings.utm.first { $0.name == "utm_source" }?.value
         signals.referer = referer
@@ -147,12 +150,23 @@ struct ClickReading {
         facts.platform = device.platform
         facts.osVersion = device.osVersion
         facts.browser = Browser(userAgent: provenance.userAgent)
+        facts.clickIDs = clickIDs
         facts.metadata = link.map { LinkMetadata.merged(body.metadata, $0.settings) } ?? body.metadata
         facts.isRobot = device.isRobot
         facts.isContradictory = device.isContradictory
         facts.link = link?.id
         facts.variant = destination.variant?.name
         return facts
+    }
+
+    /// The click ids of ad networks in the body, the tapped address and the deep link, as JSON; nil without any, and if
+    /// they are not kept.
+    private var clickIDs: String? {
+        guard app.settings.clickIDs != .off, !isCounted else { return nil }
+        var ids = body.clickIDs
+        ids.add(from: destination.query)
+        ids.add(from: destination.url.queryItems)
+        return ClickIDsBody.json(ids)
     }
 
     /// The page that the visitor came from, as the body states it, or else the browser's `Referer`; nil if unknown.

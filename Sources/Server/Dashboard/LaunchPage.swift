@@ -22,7 +22,11 @@ enum LaunchPage {
             html.element("p", ["class": "answer"], explanation.summary)
             write(explanation.advice, to: &html)
             let app = directory.app(record.app)?.settings.name ?? record.app.text
-            html.facts([(DashboardText.app, app)] + facts(of: record) + DashboardText.play(record.facts))
+            let answer = explanation.clicks.first { $0.state == .answered }
+            html.facts(
+                [(DashboardText.app, app)] + facts(of: record) + DashboardText.play(record.facts)
+                    + clickIDs(of: answer?.click)
+            )
             writeComponents(explanation, to: &html)
             writeClicks(explanation, to: &html)
         }
@@ -32,6 +36,7 @@ enum LaunchPage {
         DashboardPage(title: DashboardText.clickTitle(explanation.click)) { html in
             html.element("p", ["class": "answer"], explanation.summary)
             write(explanation.advice, to: &html)
+            html.facts(clickIDs(of: explanation.click))
             let near = explanation.material.near
             guard !near.isEmpty else { return }
             html.table(DashboardText.nearLaunches, DashboardText.nearHeadings, near) { html, near in
@@ -64,6 +69,10 @@ enum LaunchPage {
             (DashboardText.device, DashboardText.device(facts)), ("SDK", facts.sdkVersion ?? "–"),
             (DashboardText.checkID, record.id.text), (DashboardText.requestID, facts.requestID ?? "–"),
         ]
+    }
+
+    private static func clickIDs(of click: KnownClick?) -> [(String, String)] {
+        ClickIDsBody.words(click?.clickIDs).map { [(DashboardText.clickIDs, $0)] } ?? []
     }
 
     /// Writes the components of the launch's fingerprint beside those of the nearest click.
@@ -103,6 +112,7 @@ enum LaunchPage {
 extension HTML {
     /// Writes a list of names and values.
     mutating func facts(_ facts: [(String, String)]) {
+        guard !facts.isEmpty else { return }
         element("dl", ["class": "facts"]) { html in
             for (name, value) in facts {
                 html.element("dt", name)

@@ -58,7 +58,8 @@ public struct LandingPages: Sendable {
         texts = PageTexts(Self.file("texts.tsv"))
         style = Array(Self.file("page.css").utf8)
         flowStyle = Array(Self.file("flow.css").utf8)
-        let collector = Self.compact(Self.file("collector.js"))
+        let names = NetworkClickIDs.parameters.map(\.name).joined(separator: "|")
+        let collector = Self.compact(Self.file("collector.js").replacing("CLICK_ID_NAMES", with: names))
         script = collector + Self.compact(Self.file("landing.js"))
         self.collector =
             Array("// Afterlink: records clicks of a page on the server that this script came from.\n".utf8)

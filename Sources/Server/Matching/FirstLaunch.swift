@@ -171,8 +171,8 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
 
     /// Creates the response of a match; if its delivery fails, the next check with the fingerprint gets the match.
     private func answer(_ claim: Claim, _ exchange: Exchange) -> Response {
-        let defaultLink = exchange.directory.app(app)?.settings.defaultLink
-        guard let body = MatchResponse.match(claim, defaultLink: defaultLink, policy.windows) else {
+        let settings = exchange.directory.app(app)?.settings
+        guard let body = MatchResponse.match(claim, settings, policy.windows) else {
             // The default link was removed after the first response, and this caller may not get the click's link.
             return noMatch(.ambiguous, exchange)
         }

@@ -7,9 +7,10 @@ internal import JSON
 enum MatchResponse {
     /// Writes a match; nil if only the campaign is credited and the app has no default link.
     ///
-    /// A match without a link is never sent, because clients would lose it.
-    static func match(_ claim: Claim, defaultLink: DeepLinkURL?, _ windows: MethodWindows) -> JSONWriter? {
-        guard let url = url(claim, defaultLink) else { return nil }
+    /// A match without a link is never sent, because clients would lose it. `settings` are nil for an app that was
+    /// deleted meanwhile.
+    static func match(_ claim: Claim, _ settings: App.Settings?, _ windows: MethodWindows) -> JSONWriter? {
+        guard let url = url(claim, settings?.defaultLink) else { return nil }
         let facts = claim.click.facts
         return .object { json in
             json.member("status", "match")
@@ -20,8 +21,11 @@ enum MatchResponse {
                 json.member("campaignKey", campaignKey.text)
                 json.member("campaign_key", campaignKey.text)
             }
-            // Journey and metadata belong to a visitor, and a match of the campaign alone identifies none.
-            if !claim.isCampaignOnly { json.member("jid", facts.journeyID.text) }
+            // Journey, click and metadata belong to a visitor, and a match of the campaign alone identifies none.
+            if !claim.isCampaignOnly {
+                json.member("jid", facts.journeyID.text)
+                json.member("click_id", claim.click.id.text)
+            }
             json.member("clickTimestamp", facts.clickedAt.iso8601)
             json.member("attributionWindow", windows.window(facts.window, by: claim.method).seconds)
             json.member("attributionMethod", claim.method.rawValue)
@@ -30,7 +34,9 @@ enum MatchResponse {
             json.member("competingClicks", claim.competingClicks)
             if claim.isCampaignOnly {
                 json.member("campaignOnly", true)
-            } else if let metadata = facts.metadata {
+            } else if let metadata = settings?.clickIDs == .answer
+                ? ClickIDsBody.metadata(of: facts) : facts.metadata
+            {
                 json.member("metadata") { $0.raw(metadata.utf8) }
             }
         }

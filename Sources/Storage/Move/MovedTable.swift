@@ -43,7 +43,9 @@ public struct MovedTable: Sendable {
                 "uses_fingerprints", "reporting_offset",
                 "fingerprint_window_seconds", "deterministic_window_seconds",
             ],
-            texts: ["name", "development_language", "matching_rule", "on_ambiguity", "default_link"],
+            texts: [
+                "name", "development_language", "matching_rule", "on_ambiguity", "default_link", "click_ids",
+            ],
             reals: ["minimum_confidence"]
         ),
         MovedTable("app_fields", integers: ["app", "position"], texts: ["field", "value"]),

@@ -17,7 +17,7 @@ public struct AppRecord: Record, Equatable, Sendable {
         "id_high", "id_low", "name", "open_clicks", "window_seconds", "created_at", "development_language",
         "matching_rule", "minimum_confidence", "on_ambiguity", "uses_fingerprints", "default_link",
         "reporting_offset",
-        "fingerprint_window_seconds", "deterministic_window_seconds",
+        "fingerprint_window_seconds", "deterministic_window_seconds", "click_ids",
     ]
 
     public func write(to row: inout some RowWriter) {
@@ -36,6 +36,7 @@ public struct AppRecord: Record, Equatable, Sendable {
         row.put("reporting_offset", settings.reportingOffset)
         row.put("fingerprint_window_seconds", settings.policy.windows.fingerprint?.seconds)
         row.put("deterministic_window_seconds", settings.policy.windows.deterministic?.seconds)
+        row.put("click_ids", settings.clickIDs)
     }
 
     public init?(_ row: inout some RowReader) {
@@ -63,6 +64,8 @@ public struct AppRecord: Record, Equatable, Sendable {
             fingerprint: fingerprint.flatMap { AttributionWindow(seconds: $0) },
             deterministic: deterministic.flatMap { AttributionWindow(seconds: $0) }
         )
+        guard let clickIDs: ClickIDPolicy = row.get("click_ids") else { return nil }
+        settings.clickIDs = clickIDs
     }
 
     /// Returns the app with its lists; `lists` has them by the names under which they are stored.

@@ -58,6 +58,7 @@ extension ClickRecord {
         "is_robot",
         "is_contradictory", "visit", "visit_rest", "post", "post_rest", "idempotency", "idempotency_rest",
         "fingerprints", "signals", "exact_address", "near_address", "browser", "visitor", "link", "variant",
+        "click_ids",
     ]
 
     public func write(to row: inout some RowWriter) {
@@ -88,6 +89,7 @@ extension ClickRecord {
         row.put("visitor", visitor)
         row.put("link", link)
         row.put("variant", facts.variant)
+        row.put("click_ids", facts.clickIDs)
     }
 
     public init?(_ row: inout some RowReader) {
@@ -129,6 +131,7 @@ extension ClickRecord {
         visitor = row.get("visitor")
         link = row.get("link")
         facts.variant = row.get("variant")
+        facts.clickIDs = row.get("click_ids")
         self.facts = facts
     }
 }

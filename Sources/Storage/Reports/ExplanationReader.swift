@@ -241,6 +241,7 @@ extension KnownClick {
         claimedBy = click.method
         agreement = AddressHashes.agreement(record.address, launch)
         canonicalText = record.canonicalText
+        clickIDs = facts.clickIDs
     }
 
     /// Returns whether the click was closed as claimed, although no launch has claimed it.

@@ -112,14 +112,16 @@ extension BrowserJourneys {
                 afterlink.click({ link: 'elsewhere', metadata: { page: 'blog' } }).then(function (answer) {
                 document.getElementById('answer-text').textContent = answer ? answer.token : 'nothing'; });</script>
                 """
+            let tooLong = String(repeating: "x", count: 513)
             let journey = try Journey.named("safari").moved(to: "Asia/Baku")
             var visitor = journey.visitor
             visitor.pages[Self.blog] = .file(type: "text/html", text: page)
             let tab = try link.visit(by: visitor)
             defer { tab.close() }
-            try tab.open(Self.blog)
+            try tab.open(Self.blog + "?utm_source=x&gclid=A%2Fb%2Bc&tblci=a+b&fbclid=%ff&dclid=\(tooLong)")
             let click = try tab.click()
             #expect(click.status == 201 && click.token != nil)
+            #expect(click.body["click_ids"] as? [String: String] == ["gclid": "A/b+c", "tblci": "a+b"])
             #expect(tab.complaints.isEmpty)
             let preflights = tab.events("Network.requestWillBeSent").filter {
                 $0.string("request", "method") == "OPTIONS"

@@ -139,7 +139,7 @@ struct APIDescriptionTests {
         expect(
             AppLinkField.self,
             in: "AppChange",
-            besides: Set(["id", "created_at", "fingerprint_window", "deterministic_window"])
+            besides: Set(["id", "created_at", "click_ids", "fingerprint_window", "deterministic_window"])
         )
         for name in LinkField.allCases.map(\.rawValue) {
             #expect(!api.schema("Link")["properties"][name].isNull, "\(name)")

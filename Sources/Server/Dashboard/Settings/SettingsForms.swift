@@ -5,7 +5,7 @@ internal import HTTPServer
 enum SettingsForms {
     private static var settings: Response { DashboardPage.redirect(to: "/settings") }
 
-    /// `POST /settings/apps`: changes the settings for links of an app, as `PATCH /admin/api/apps/{id}` does.
+    /// `POST /settings/apps`: changes settings of an app, as `PATCH /admin/api/apps/{id}` does.
     static func changeApp(
         _ exchange: inout Exchange,
         _ visit: DashboardVisit,
@@ -19,6 +19,12 @@ enum SettingsForms {
             fields[field] = field.isList ? lines : [text.trimmed]
         }
         var changed = app.settings
+        if let text = form["click_ids"] {
+            guard let policy = ClickIDPolicy(rawValue: text) else {
+                throw .invalidField("click_ids", DashboardText.unknownPolicy)
+            }
+            changed.clickIDs = policy
+        }
         do throws(FieldProblems) {
             changed.links = try AppLinks(fields)
         } catch {

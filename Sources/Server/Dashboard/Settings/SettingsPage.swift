@@ -63,6 +63,12 @@ enum SettingsPage {
                             html.field(field.rawValue, field.rawValue, value: text)
                         }
                     }
+                    html.select(
+                        "click_ids",
+                        DashboardText.clickIDs,
+                        ClickIDPolicy.allCases.map { ($0.rawValue, DashboardText.meaning(of: $0)) },
+                        chosen: app.settings.clickIDs.rawValue
+                    )
                     html.element("button", DashboardText.save)
                 }
             }

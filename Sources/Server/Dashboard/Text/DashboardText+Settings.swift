@@ -5,8 +5,10 @@ extension DashboardText {
     static let settings = "Settings"
     static let apps = "Apps"
     static let appExplained =
-        "These settings are about links, landing pages and domain files; write one value a line. `afterlink apps"
-        + " set` changes the others."
+        "These settings are about links, landing pages, domain files and the click ids of ad networks; write one value"
+        + " a line. `afterlink apps set` changes the others."
+    static let clickIDs = "Click ids of ad networks"
+    static let unknownPolicy = "must be off, keep or answer"
     static let save = "Save"
     static let apiKey = "Key"
     static let apiKeys = "API keys"
@@ -37,6 +39,14 @@ extension DashboardText {
     static let auditHeadings = ["Time", "By", "Change", "App", "What", "Before → after"]
     static let olderChanges = "Older changes"
     static let noChanges = "No change is recorded with these properties."
+
+    static func meaning(of policy: ClickIDPolicy) -> String {
+        switch policy {
+        case .off: "off: not stored"
+        case .keep: "keep: stored with the click"
+        case .answer: "answer: stored, and sent to the app with its first launch"
+        }
+    }
 
     static func owner(of key: APIKey, in directory: Directory) -> String {
         key.app.map { directory.app($0)?.settings.name ?? $0.text } ?? allApps

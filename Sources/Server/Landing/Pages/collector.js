@@ -81,9 +81,25 @@
     });
   }
 
+  // Returns the ids that ad networks put on the page's address, within the limits of the server; undefined without any.
+  function clickIDs(query) {
+    var ids = {}, count = 0;
+    query.split('&').forEach(function (pair) {
+      var end = pair.indexOf('='), name = pair.slice(0, end < 0 ? 0 : end), value = pair.slice(end + 1);
+      if (!value || !/^(?:CLICK_ID_NAMES)$/i.test(name) || name in ids) return;
+      // A browser escapes every byte that is not ASCII.
+      if (value.replace(/%../g, '.').length > 512 || count === 16) return;
+      try { ids[name] = decodeURIComponent(value); count += 1; } catch (error) { /* The value is no UTF-8. */ }
+    });
+    return count ? ids : undefined;
+  }
+
+  // Read when the page starts, because a page that changes its address by script may drop the ids.
+  var adClick = clickIDs(window.location.search.slice(1));
+
   // Posts one click. Options: link or deeplink_url, and the other members of a click's body. With consent: false, or if
-  // the browser's Global Privacy Control is on, the click is only counted, without signals of the device. Returns the
-  // response (click_id, token, …), or null if there is none; it never throws.
+  // the browser's Global Privacy Control is on, the click is only counted, without signals of the device and click ids of
+  // ad networks. Returns the response (click_id, token, …), or null if there is none; it never throws.
   function click(options) {
     var body = { idempotency_key: key() };
     for (var name in options) if (name !== 'endpoint') body[name] = options[name];
@@ -92,7 +108,10 @@
     function post(hints, isLeaving) {
       if (!isUnsent) return Promise.resolve(null);
       isUnsent = false;
-      if (body.consent !== false) body.signals = signals(hints);
+      if (body.consent !== false) {
+        body.signals = signals(hints);
+        if (!body.query && !body.click_ids) body.click_ids = adClick;
+      }
       if (document.referrer && !body.referer) body.referer = document.referrer.slice(0, 2048);
       var url = options.endpoint || base + '/v1/deferred-deeplink/click';
       return send(url, JSON.stringify(body), isLeaving);

@@ -94,7 +94,7 @@
     endpoint: page.endpoint,
     link: page.link,
     variant: page.variant || undefined,
-    query: window.location.search.slice(1, 2049) || undefined,
+    query: window.location.search.slice(1, 8193) || undefined,
     idempotency_key: key
   });
   clicked.then(carry);

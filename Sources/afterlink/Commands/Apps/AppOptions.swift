@@ -26,6 +26,9 @@ enum AppSettingOptions {
             "reporting-offset HOURS":
                 "The whole hours by which the dashboard's days begin before those of UTC, -12 to 14, as in 3 for Istanbul;"
                 + " 0 if it was never set.",
+            "click-ids off|keep|answer":
+                "Store no click ids of ad networks, such as gclid; store them with the click, the default; or send them to"
+                + " the app with its first launch, too.",
         ]) + MatchingOptions.all + AppLinkOptions.all
 
     /// Changes the settings that the arguments name, and keeps the others.
@@ -59,6 +62,7 @@ enum AppSettingOptions {
         let hours = "must be whole hours from -12 to 14"
         let offset = try arguments.read("reporting-offset", hours, App.Settings.reportingOffset)
         if let offset { settings.reportingOffset = offset }
+        settings.clickIDs = try MatchingOptions.word("click-ids", arguments) ?? settings.clickIDs
         try MatchingOptions.apply(arguments, to: &settings)
         try AppLinkOptions.apply(arguments, to: &settings)
     }
@@ -135,7 +139,7 @@ enum MatchingOptions {
             .advising("Nothing was done. Give the link, too, as in --default-link myapp://home.")
     }
 
-    private static func word<Word: RawRepresentable & CaseIterable>(_ option: String, _ arguments: Arguments)
+    static func word<Word: RawRepresentable & CaseIterable>(_ option: String, _ arguments: Arguments)
         throws -> Word? where Word.RawValue == String
     {
         let allowed = Word.allCases.map { $0.rawValue }.joined(separator: ", ")

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import Server
 
 /// A check's explanation as text: the outcome, what to do, and the facts in tables.
 struct ExplanationText {
@@ -33,11 +34,15 @@ struct ExplanationText {
                 ("installed version", facts.play?.version),
                 ("doubt", facts.playFinding?.rawValue),
                 ("request", facts.requestID),
+                ("click ids", ClickIDsBody.words(clickIDs)),
                 ("traffic", record.isTest ? "test" : nil),
             ],
             ("CHECK", record.id.text)
         )
     }
+
+    /// The stored click ids of the click that the check got.
+    private var clickIDs: String? { explanation.clicks.first { $0.state == .answered }?.click.clickIDs }
 
     private func installed(_ moment: Timestamp) -> String {
         let elapsed = explanation.record.facts.at.milliseconds(since: moment)
@@ -107,6 +112,7 @@ struct ClickExplanationText {
                 ("platform", click.platform.rawValue),
                 ("found by", "\(material.keyCount) fingerprints and ids"),
                 ("consumed", click.claimedAt?.iso8601),
+                ("click ids", ClickIDsBody.words(click.clickIDs)),
                 ("traffic", material.isTest ? "test" : nil),
             ],
             ("CLICK", click.id.text)
