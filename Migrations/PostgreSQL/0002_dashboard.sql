@@ -28,8 +28,8 @@ ALTER TABLE apps ADD COLUMN reporting_offset bigint NOT NULL DEFAULT 0;
 
 CREATE INDEX top_links
     -- Finds the most clicked links of a span, as `top_campaigns` finds campaigns. Further numbers of `dimension` are 10
-    -- browser, 11 link, whose id stands in the column `campaign`, 12 hour of the day, and 13 `play_finding`. Browsers are
-    -- stored with their version. A further number of `span` is 4, four weeks.
+    -- browser, 11 link, whose id stands in the column `campaign`, and 12 hour of the day. Browsers are stored with their
+    -- version. A further number of `span` is 4, four weeks.
     ON counts (scope, span, period)
     WHERE metric = 'clicks' AND dimension = 11;
 
@@ -110,14 +110,6 @@ CREATE TABLE erased_rows (
 -- The longest windows of an app by method; NULL for the clicks' own windows. Rows of clicks keep those.
 ALTER TABLE apps ADD COLUMN fingerprint_window_seconds bigint;
 ALTER TABLE apps ADD COLUMN deterministic_window_seconds bigint;
-
--- Google Play's report on the installation, as `name=value&…` with Play's own names, and why it casts doubt on the match.
-ALTER TABLE checks ADD COLUMN play text;
-ALTER TABLE checks ADD COLUMN play_finding text;
--- The click ids of ad networks, such as `gclid`, as a JSON object; NULL for a click without any.
-ALTER TABLE clicks ADD COLUMN click_ids text;
--- What is done with them: off, keep or answer.
-ALTER TABLE apps ADD COLUMN click_ids text NOT NULL DEFAULT 'keep';
 
 CREATE TABLE buckets (
     -- The buckets of the large tables. Statements that read every bucket join this table, which Citus distributes like
