@@ -71,7 +71,7 @@ let package = Package(
         .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: optimizedInDebug),
         .target(
             name: "Attribution",
-            dependencies: ["CMath", "Crypto"],
+            dependencies: ["CMath", "Crypto", "JSON"],
             exclude: ["Data"],
             swiftSettings: optimizedInDebug,
             plugins: ["EmbedPlugin"]

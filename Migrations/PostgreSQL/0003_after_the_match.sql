@@ -9,3 +9,68 @@ ALTER TABLE checks ADD COLUMN play_finding text;
 ALTER TABLE clicks ADD COLUMN click_ids text;
 -- What is done with them: off, keep or answer.
 ALTER TABLE apps ADD COLUMN click_ids text NOT NULL DEFAULT 'keep';
+
+-- Postbacks.
+
+-- The receivers of events. A row is never deleted: an app that has had an endpoint keeps its events.
+CREATE TABLE postback_endpoints (
+    -- The random half of the id, by which deliveries name the endpoint.
+    id_low bigint PRIMARY KEY,
+    id_high bigint NOT NULL,
+    scope bigint NOT NULL,
+    app_high bigint NOT NULL,
+    app_low bigint NOT NULL,
+    url text NOT NULL,
+    types text NOT NULL,
+    -- A template of the body; NULL for the body of Standard Webhooks.
+    body text,
+    created_at bigint NOT NULL,
+    state text NOT NULL,
+    -- Why it is held or disabled.
+    reason text NOT NULL,
+    -- The secret and the header fields, encrypted under the server key; empty for none.
+    secret bytea NOT NULL,
+    headers bytea NOT NULL,
+    former_secret bytea NOT NULL,
+    former_until bigint,
+    -- The number of deliveries that have a number.
+    sequence bigint NOT NULL,
+    -- The failures since the last success, and the time of the first.
+    failures bigint NOT NULL,
+    failing_since bigint
+);
+
+-- What endpoints hear of, written in the transaction of each fact. The first half of an id is 48 bits of milliseconds and
+-- 16 random bits.
+CREATE TABLE outbox_events (
+    scope bigint NOT NULL,
+    id_high bigint NOT NULL,
+    id_low bigint NOT NULL,
+    type text NOT NULL,
+    data text NOT NULL,
+    -- The click that the event names, so that an erasure finds it.
+    click bigint,
+    PRIMARY KEY (scope, id_high, id_low)
+);
+
+-- One event on its way to one endpoint.
+CREATE TABLE deliveries (
+    endpoint bigint NOT NULL,
+    id_high bigint NOT NULL,
+    id_low bigint NOT NULL,
+    -- 0 before the first attempt.
+    sequence bigint NOT NULL,
+    -- 0 pending, 1 delivered, 2 failed.
+    state bigint NOT NULL,
+    attempts bigint NOT NULL,
+    due_at bigint NOT NULL,
+    -- The last attempt and its answer.
+    attempted_at bigint,
+    status bigint,
+    failure text,
+    answer text,
+    milliseconds bigint,
+    PRIMARY KEY (endpoint, id_high, id_low)
+);
+
+CREATE INDEX due_deliveries ON deliveries (endpoint, due_at) WHERE state = 0;

@@ -75,6 +75,11 @@ public final class SQLiteStore: Sendable {
     /// The server keys that the database knows, and the keys that its hashes need.
     public var keys: StoredKeys { StoredKeys(threads) }
 
+    /// Stores an event of an app whose fact is in no table; blocks.
+    public func publish(_ type: PostbackType, of app: AppID, data: String) throws(StoreError) {
+        try threads.publish(type, of: app, data: data)
+    }
+
     /// Performs the waiting writes, copies the log into the database, and closes the database; blocks.
     ///
     /// It does nothing if the store is read-only.

@@ -12,6 +12,7 @@ enum Routes {
         ]
         let audit = ["app", "actor", "action", "since", "until", "limit", "before"]
         let links = ["app", "search", "tag", "campaign", "archived", "limit", "before"]
+        let deliveries = ["state", "type", "limit", "before"]
         let statistics =
             ["app", "campaign", "from", "interval", "offset", "test", "to"] + CountedValue.words.map(\.word)
         let others: [Route] = [
@@ -42,6 +43,20 @@ enum Routes {
             admin(.post, "/admin/api/links/{id}/archive", LinkEndpoints.archive),
             admin(.post, "/admin/api/links/{id}/restore", LinkEndpoints.restore),
             admin(.get, "/admin/api/audit", query: audit, ListAudit.respond),
+            admin(.get, "/admin/api/postbacks", query: ["app"], PostbackEndpoints.list),
+            admin(.post, "/admin/api/postbacks", PostbackEndpoints.create),
+            admin(.get, "/admin/api/postbacks/{id}", PostbackEndpoints.show),
+            admin(.post, "/admin/api/postbacks/{id}/enable", PostbackEndpoints.enable),
+            admin(.post, "/admin/api/postbacks/{id}/disable", PostbackEndpoints.disable),
+            admin(.post, "/admin/api/postbacks/{id}/rotate", PostbackEndpoints.rotate),
+            admin(.post, "/admin/api/postbacks/{id}/test", PostbackEndpoints.test),
+            admin(.post, "/admin/api/postbacks/{id}/replay", PostbackEndpoints.replay),
+            admin(
+                .get,
+                "/admin/api/postbacks/{id}/deliveries",
+                query: deliveries,
+                PostbackEndpoints.deliveries
+            ),
             admin(.post, "/admin/api/domains/check", CheckDomain.respond),
             admin(.post, "/admin/api/held", PrivacyEndpoints.held),
             admin(.post, "/admin/api/erase", PrivacyEndpoints.erase),

@@ -1,4 +1,5 @@
 public import Attribution
+internal import DomainFiles
 internal import FoundationEssentials
 public import HTTPServer
 internal import Synchronization
@@ -55,6 +56,7 @@ public final class Stores {
     public let exports: any ExportStore
     public let audit: any AuditStore
     public let privacy: any PrivacyStore
+    public let postbacks: any PostbackStore
     /// Called before the loop sleeps; ends the read snapshot of the loop's turn.
     public let endTurn: () -> Void
     /// Called with the number of connections that have work in this turn.
@@ -63,7 +65,7 @@ public final class Stores {
     /// Creates the stores of one database session; tests replace `clicks`.
     public init(
         _ session: some AppStore & AuditStore & CheckStore & ClickStore & ExportStore & LearningStore
-            & LinkStore & PrivacyStore & SessionStore & StatsStore,
+            & LinkStore & PostbackStore & PrivacyStore & SessionStore & StatsStore,
         clicks: (any ClickStore)? = nil,
         endTurn: @escaping () -> Void = {},
         beginTurn: @escaping (Int) -> Void = { _ in }
@@ -78,6 +80,7 @@ public final class Stores {
         exports = session
         audit = session
         privacy = session
+        postbacks = session
         self.endTurn = endTurn
         self.beginTurn = beginTurn
     }
@@ -182,9 +185,26 @@ public final class Service: Sendable {
     public func beginStopping() { stopping.store(true, ordering: .releasing) }
 
     /// Polls all copies of domain files once, if the monitor is on; blocks, so it must not run on an event loop.
-    public func pollDomainFiles(_ directory: Directory, unless mustStop: () -> Bool) {
+    ///
+    /// `noteChange` is called with the app and the members of a `domain_file.changed` event.
+    public func pollDomainFiles(
+        _ directory: Directory,
+        unless mustStop: () -> Bool,
+        noteChange: (AppID, String) -> Void
+    ) {
         let (watch, client, now) = (settings.domainWatch, settings.outgoing, clock.now())
-        watch?.pollAll(directory, by: client, at: now, log, unless: mustStop)
+        watch?.pollAll(directory, by: client, at: now, log, unless: mustStop) { copy in
+            let data = PostbackBody.text(copy)
+            for app in directory.apps(listing: copy.host) { noteChange(app.id, data) }
+        }
+    }
+
+    /// The current server keys.
+    public var serverKeys: ServerKeys { keyring.latest.server }
+
+    /// Logs that something could not be stored.
+    public func logFailure(of what: String, _ error: StoreError) {
+        log.event(.warning, "\(what) could not be stored: \(error.explanation)")
     }
 
     /// Returns what reconstructs the fingerprints of an app's stored clicks.

@@ -29,7 +29,8 @@ private struct SQLiteDatabase: Database {
             health: { store.health },
             keys: store.keys,
             isClockSettled: { store.isClockSettled },
-            stop: { store.stop(within: $0) }
+            stop: { store.stop(within: $0) },
+            publish: { type, app, data throws(StoreError) in try store.publish(type, of: app, data: data) }
         )
     }
 

@@ -43,3 +43,17 @@ extension LearningStore {
 extension SessionStore {
     package func end(_ session: KeyDigest) async throws(StoreError) { try await end(session, by: .test) }
 }
+
+extension PostbackStore {
+    package func create(_ endpoint: PostbackEndpoint) async throws(StoreError) {
+        try await create(endpoint, by: .test)
+    }
+
+    package func set(_ endpoint: EndpointID, to state: PostbackEndpoint.State) async throws(StoreError) {
+        try await change(endpoint, .set(state, reason: state == .enabled ? "" : "a test"), by: .test)
+    }
+
+    package func replay(_ replay: PostbackReplay, to endpoint: EndpointID) async throws(StoreError) -> Int {
+        try await self.replay(replay, to: endpoint, by: .test)
+    }
+}

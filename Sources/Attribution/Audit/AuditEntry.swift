@@ -70,6 +70,11 @@ public enum AuditAction: String, CaseIterable, Sendable {
     case endOtherSessions = "session.end_others"
     /// The subject is the erasure's id; its record has the counts.
     case erase = "data.erase"
+    case createEndpoint = "postback.create"
+    case changeEndpoint = "postback.set"
+    case rotateEndpoint = "postback.rotate"
+    /// Events were sent again.
+    case replayEvents = "postback.replay"
 }
 
 /// A change as the audit log records it.

@@ -20,6 +20,14 @@ public struct StoreHealth: Sendable {
     /// The seconds since the oldest click that is still stored became due for deletion; 0 if no click is due.
     public var retentionLagSeconds: Int64 = 0
 
+    /// The number of this server's attempts to deliver a postback by what has become of the delivery.
+    public var postbackAttempts: [DeliveryState: Int64] = [:]
+    /// The seconds from an event to its delivery.
+    public var postbackSeconds = Histogram(bounds: [0.1, 0.5, 1, 5, 30, 300, 3600, 86_400])
+    /// The number of pending deliveries of the endpoints that this server sees, and the age of the oldest.
+    public var postbackQueue = 0
+    public var postbackAgeSeconds: Int64 = 0
+
     /// Why this server must get no requests although it can read and write; nil if it may get them.
     public var hindrance: Hindrance?
 

@@ -201,6 +201,9 @@ public struct ServerKey: Sendable {
         return Array(code.code(for: message.bytes).bytes.prefix(ClickToken.signatureByteCount))
     }
 
+    /// Encrypts the secrets of rows.
+    var cipher: AES256GCM? { AES256GCM(key: code.code(for: KeyedMessage(.secret).bytes).bytes) }
+
     /// A hash by which a database recognises the key without storing it.
     public var checkValue: KeyedHash { hash(of: KeyedMessage(.keyCheck)) }
 
@@ -255,6 +258,7 @@ struct KeyedMessage {
         // 11 was for signals, which are hashed without a key.
         case variant = 12
         case post = 13
+        case secret = 20
     }
 
     private(set) var bytes: [UInt8] = []

@@ -52,7 +52,7 @@ public enum HostLookup {
 /// The system's look-up cannot be cancelled. After the deadline, it continues until the system's resolvers have
 /// answered, and counts towards `maximumConcurrentCount` until then.
 enum BoundedLookup {
-    private static let maximumConcurrentCount = 16
+    private static let maximumConcurrentCount = 32
     private static let concurrentCount = Atomic<Int>(0)
 
     static func addresses(

@@ -2,7 +2,7 @@ internal import Threads
 
 /// Sends requests to servers of other operators, and trusts neither their names nor their responses.
 ///
-/// The client requires TLS 1.2 or later and validates the certificate. It checks all addresses of the name and connects
+/// The client requires TLS 1.2 or later and validates the certificate, except for a request that says `isPlain`. It checks all addresses of the name and connects
 /// to one of them, so that a second look-up of the name cannot lead to another address. It follows no redirect. It
 /// limits the duration of a call and the length of a response.
 ///
@@ -17,10 +17,17 @@ public struct HTTPSClient: Sendable {
         public var time: Duration
         /// The maximum length of a response's body in bytes.
         public var bodyByteCount: Int
+        /// Whether a response with a longer body is returned without its body, instead of a failure.
+        public var dropsLongBodies = false
 
-        public init(time: Duration = .seconds(5), bodyByteCount: Int = 64 * 1024) {
+        public init(
+            time: Duration = .seconds(5),
+            bodyByteCount: Int = 64 * 1024,
+            dropsLongBodies: Bool = false
+        ) {
             self.time = time
             self.bodyByteCount = bodyByteCount
+            self.dropsLongBodies = dropsLongBodies
         }
     }
 
@@ -57,13 +64,43 @@ public struct HTTPSClient: Sendable {
         // If one address of the name is not permitted, do not connect to its other addresses either.
         guard addresses.allSatisfy(permits) else { throw .addressRefused }
         let socket = try ClientSocket(toOneOf: addresses, until: limit)
+        var parser = HTTPSResponseParser(isHead: request.method == .head, bodyLimit: bounds.bodyByteCount)
+        do throws(HTTPSFailure) {
+            guard !request.isPlain else { return try exchangePlain(request, socket, limit, &parser) }
+            return try exchange(request, socket, limit, &parser)
+        } catch {
+            guard error == .tooLarge, bounds.dropsLongBodies, let head = parser.head else { throw error }
+            return head
+        }
+    }
+
+    private func exchangePlain(
+        _ request: HTTPSRequest,
+        _ socket: borrowing ClientSocket,
+        _ limit: MonotonicTime,
+        _ parser: inout HTTPSResponseParser
+    ) throws(HTTPSFailure) -> HTTPSResponse {
+        try socket.send(request.bytes, until: limit, .answer)
+        while true {
+            let received = try socket.receive(until: limit, .answer)
+            // Without TLS, the end of the connection ends a body without a length.
+            guard !received.isEmpty else { return try parser.end(isClean: true) }
+            if let answer = try parser.receive(received) { return answer }
+        }
+    }
+
+    private func exchange(
+        _ request: HTTPSRequest,
+        _ socket: borrowing ClientSocket,
+        _ limit: MonotonicTime,
+        _ parser: inout HTTPSResponseParser
+    ) throws(HTTPSFailure) -> HTTPSResponse {
         let tls: TLSClient
         do throws(TLSError) {
             tls = try TLSClient(sending: request.bytes, verifying: request.host, roots: roots)
         } catch {
             throw .resources
         }
-        var parser = HTTPSResponseParser(isHead: request.method == .head, bodyLimit: bounds.bodyByteCount)
         var received: [UInt8] = []
         while true {
             let (plain, output) = tls.receive(received)
@@ -86,7 +123,7 @@ public struct HTTPSClient: Sendable {
     }
 }
 
-/// An outgoing request, which the client always sends over TLS.
+/// An outgoing request, which the client sends over TLS unless it says otherwise.
 public struct HTTPSRequest: Sendable {
     /// A name or an address; an IPv6 address has no brackets.
     public let host: String
@@ -94,6 +131,8 @@ public struct HTTPSRequest: Sendable {
     public let method: Method
     /// The path and the query.
     public let target: String
+    /// Whether to send it without TLS, to a receiver inside the operator's network.
+    public var isPlain = false
     private let fields: [FieldLine]
     private let body: [UInt8]
 
@@ -143,7 +182,7 @@ public struct HTTPSRequest: Sendable {
     var bytes: [UInt8] {
         let name = host.utf8.contains(ByteClass.colon) ? "[\(host)]" : host
         var text = "\(method.rawValue) \(target) HTTP/1.1\r\n"
-        text += "Host: \(name)\(port == 443 ? "" : ":\(port)")\r\n"
+        text += "Host: \(name)\(port == (isPlain ? 80 : 443) ? "" : ":\(port)")\r\n"
         text += "Connection: close\r\nAccept-Encoding: identity\r\n"
         if !body.isEmpty || method == .post { text += "Content-Length: \(body.count)\r\n" }
         for line in fields { text += "\(line.name): \(line.value)\r\n" }

@@ -15,6 +15,10 @@ package struct HTTPSResponseParser {
         case chunked
         /// The body ends with the connection.
         case rest
+
+        func isLong(_ limits: Limits) -> Bool {
+            if case .length(let count) = self { count > limits.bodyByteCount } else { false }
+        }
     }
 
     private static let statusLineLimit = 1024
@@ -41,6 +45,14 @@ package struct HTTPSResponseParser {
         var limits = Limits()
         limits.bodyByteCount = bodyLimit
         self.limits = limits
+    }
+
+    /// The response without its body; nil until its head is complete.
+    var head: HTTPSResponse? {
+        guard status >= 200, state != .statusLine, state != .fields || framing.isLong(limits) else {
+            return nil
+        }
+        return HTTPSResponse(status: status, fields: fields, body: [])
     }
 
     /// Whether any byte of a response has arrived.

@@ -118,6 +118,11 @@ public final class PostgreSQLStore: Sendable {
     /// The server keys that the database knows, and the keys that its hashes need.
     public var keys: StoredKeys { StoredKeys(threads) }
 
+    /// Stores an event of an app whose fact is in no table; blocks.
+    public func publish(_ type: PostbackType, of app: AppID, data: String) throws(StoreError) {
+        try threads.publish(type, of: app, data: data)
+    }
+
     /// Performs the waiting writes, and leaves this server's number to others; blocks.
     ///
     /// - Parameter milliseconds: the time after which the store refuses writes that still wait.

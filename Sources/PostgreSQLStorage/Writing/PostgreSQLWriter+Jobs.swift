@@ -6,7 +6,7 @@ internal import Storage
 /// Writes leases and results of jobs.
 extension PostgreSQLWriter {
     func take(_ lease: JobLease) throws(PostgreSQLError) -> Bool {
-        let (job, now) = (lease.job.rawValue, lease.now.milliseconds)
+        let (job, now) = (lease.name, lease.now.milliseconds)
         let taken = try batch.run(
             JobRows.take,
             job,

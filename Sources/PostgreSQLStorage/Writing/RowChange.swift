@@ -39,6 +39,9 @@ enum RowChange: Hashable, Comparable {
     case erasedAddress(slot: Int64)
     case erasedClick(slot: Int64)
     case erasedCheck(slot: Int64)
+    case outboxEvent
+    /// The delivery of an event to an endpoint.
+    case postback
 
     var columns: Columns {
         switch self {
@@ -65,6 +68,8 @@ enum RowChange: Hashable, Comparable {
         case .erasedAddress: ["scope", "near_address", "clicked_at", "click"]
         case .erasedClick: ["id"]
         case .erasedCheck: ["id", "id_low"]
+        case .outboxEvent: OutboxRecord.columns
+        case .postback: DeliveryRecord.columns
         }
     }
 
@@ -77,7 +82,7 @@ enum RowChange: Hashable, Comparable {
         case .address, .erasedAddress: "near_address"
         case .click, .check, .erasedClick, .erasedCheck: "id"
         case .claim, .retirement, .delivery: "click"
-        case .limit, .keyUse, .addressDay, .knownCounter, .learntCounter: nil
+        case .limit, .keyUse, .addressDay, .knownCounter, .learntCounter, .outboxEvent, .postback: nil
         }
     }
 
@@ -222,6 +227,8 @@ enum RowChange: Hashable, Comparable {
             DELETE FROM checks c USING \(rows) WHERE c.slot = \(slot) AND c.b = \(bucket("id")) AND c.id = r.id
             AND c.id_low = r.id_low
             """
+        case .outboxEvent: "INSERT INTO outbox_events (\(columns)) SELECT * FROM \(rows)"
+        case .postback: "INSERT INTO deliveries (\(columns)) SELECT * FROM \(rows)"
         }
     }
 

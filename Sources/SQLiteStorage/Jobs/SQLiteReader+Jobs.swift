@@ -29,7 +29,7 @@ extension SQLiteReader: ClockReader {
 
 extension SQLiteWriter {
     func take(_ lease: JobLease) throws(SQLiteError) -> Bool {
-        let (job, now, length) = (lease.job.rawValue, lease.now.milliseconds, lease.milliseconds)
+        let (job, now, length) = (lease.name, lease.now.milliseconds, lease.milliseconds)
         try connection.statement(Self.takeLease).run(job, lease.holder, now, length, JobLease.noProgress)
         return connection.changeCount > 0
     }

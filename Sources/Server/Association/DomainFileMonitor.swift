@@ -44,12 +44,14 @@ public final class DomainFileMonitor: Sendable {
     ///   - log: the log, which gets a line for each copy whose state has changed, and at the first poll for each copy
     ///     that is not as it should be.
     ///   - mustStop: called between two requests; true ends the poll.
+    ///   - noteChange: called for each copy whose state has changed since the poll before.
     package func pollAll(
         _ directory: Directory,
         by outgoing: OutgoingRequests,
         at now: Timestamp,
         _ log: Log,
-        unless mustStop: () -> Bool = { false }
+        unless mustStop: () -> Bool = { false },
+        noteChange: (DomainCopy) -> Void = { _ in }
     ) {
         let hosts = Set(directory.apps.flatMap(\.settings.links.hosts))
         for host in hosts.sorted(by: { $0.text < $1.text }) {
@@ -59,14 +61,20 @@ public final class DomainFileMonitor: Sendable {
             for holder in DomainCopy.Holder.allCases where !mustStop() {
                 if holder != .google, let url = url(of: .apple, holder, host) {
                     let state = Self.state(.apple, url, outgoing) { $0.apple.map(apple.differences) }
-                    record(state, of: Key(host: host, file: .apple, holder: holder), at: now, log)
+                    record(state, of: Key(host: host, file: .apple, holder: holder), at: now, log, noteChange)
                 }
                 if holder != .apple, let url = url(of: .google, holder, host) {
                     let state =
                         holder == .google
                         ? Self.stateOfGoogleCopy(url, outgoing, google)
                         : Self.state(.google, url, outgoing) { $0.google.map(google.differences) }
-                    record(state, of: Key(host: host, file: .google, holder: holder), at: now, log)
+                    record(
+                        state,
+                        of: Key(host: host, file: .google, holder: holder),
+                        at: now,
+                        log,
+                        noteChange
+                    )
                 }
             }
         }
@@ -74,7 +82,13 @@ public final class DomainFileMonitor: Sendable {
         seen.withLock { seen in seen = seen.filter { hosts.contains($0.key.host) } }
     }
 
-    private func record(_ state: DomainCopy.State, of key: Key, at now: Timestamp, _ log: Log) {
+    private func record(
+        _ state: DomainCopy.State,
+        of key: Key,
+        at now: Timestamp,
+        _ log: Log,
+        _ noteChange: (DomainCopy) -> Void
+    ) {
         let (copy, before) = seen.withLock { seen in
             let before = seen[key]
             let since = before?.state == state ? before?.since ?? now : now
@@ -84,6 +98,7 @@ public final class DomainFileMonitor: Sendable {
             return (copy, before?.state)
         }
         guard before != state else { return }
+        if before != nil { noteChange(copy) }
         switch state {
         case .current where before != nil: log.event(.info, "\(copy.title) is as it should be again")
         case .current: break

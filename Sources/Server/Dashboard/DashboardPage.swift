@@ -132,7 +132,7 @@ struct DashboardPage {
 
 /// The pages in the navigation.
 enum DashboardSection: CaseIterable {
-    case overview, live, launches, links, campaigns, matching, domains, system, trial, settings
+    case overview, live, launches, links, campaigns, matching, domains, postbacks, system, trial, settings
 
     var path: String {
         switch self {
@@ -143,6 +143,7 @@ enum DashboardSection: CaseIterable {
         case .campaigns: "/campaigns"
         case .matching: "/matching"
         case .domains: "/domains"
+        case .postbacks: "/postbacks"
         case .system: "/system"
         case .trial: "/try"
         case .settings: "/settings"
@@ -159,6 +160,7 @@ enum DashboardSection: CaseIterable {
         case .campaigns: "c"
         case .matching: "m"
         case .domains: "d"
+        case .postbacks: "p"
         case .system: "y"
         case .trial: "t"
         case .settings: "s"
@@ -174,6 +176,7 @@ enum DashboardSection: CaseIterable {
         case .campaigns: DashboardText.campaigns
         case .matching: DashboardText.matching
         case .domains: DashboardText.domains
+        case .postbacks: DashboardText.postbacks
         case .system: DashboardText.system
         case .trial: DashboardText.trial
         case .settings: DashboardText.settings

@@ -16,6 +16,7 @@ enum OverviewPage {
         let warnings =
             directory.warnings + directory.policyWarnings(report.policyFigures(of: query))
             + report.drift.flatMap(\.readings).compactMap(alarm)
+            + (try await postbackAlarms(filter, exchange))
         let slugs = try await slugs(of: report.byLink, exchange)
         let hasData = report.totals.values.contains { $0 > 0 }
         return .page(
@@ -62,6 +63,15 @@ enum OverviewPage {
         var before = filter.query(filter.span.earlier)
         before.hasGroups = false
         return (report, try await exchange.store(await statistics.statistics(before, at: now)))
+    }
+
+    /// Returns the sentences about endpoints that failed or are held, unless an operator has disabled them.
+    private static func postbackAlarms(_ filter: DashboardFilter, _ exchange: Exchange) async throws(APIError)
+        -> [String]
+    {
+        let all = try await exchange.store(await exchange.stores.postbacks.endpoints()).map(\.endpoint)
+        let shown = all.filter { exchange.maySee($0.app) && $0.reason != PostbackEndpoint.byOperator }
+        return shown.compactMap(DashboardText.alarm)
     }
 
     /// Returns the sentence about a group whose match rate has fallen; nil for other groups.

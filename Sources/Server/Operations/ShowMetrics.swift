@@ -159,6 +159,26 @@ enum ShowMetrics {
             let help = "Requests that the store refused or failed, by reason."
             metrics.append(.counter("afterlink_store_refusals_total", help, refusals))
         }
+        let attempts = DeliveryState.allCases.map { state in
+            let result = state == .pending ? "retry" : state.word
+            return ([("result", result)], Double(health.postbackAttempts[state] ?? 0))
+                as MetricFamily.LabelledValue
+        }
+        let (tries, pending) = (
+            "Attempts to deliver a postback, by result.", "Postbacks that wait to be delivered."
+        )
+        let age = "Seconds since the event of the postback that waits longest."
+        let seconds = health.postbackSeconds
+        metrics += [
+            .counter("afterlink_postback_attempts_total", tries, attempts),
+            .gauge("afterlink_postback_queue_length", pending, Double(health.postbackQueue)),
+            .gauge("afterlink_postback_oldest_seconds", age, Double(health.postbackAgeSeconds)),
+            .histogram(
+                "afterlink_postback_delivery_seconds",
+                "Seconds from an event to its delivery.",
+                [([], seconds.bounds, seconds.counts, seconds.sum)]
+            ),
+        ]
         for (name, help, values) in [
             ("batch_size", "Writes in one transaction.", health.batchSizes),
             ("commit_seconds", "How long a commit took, the sync to disk included.", health.commitSeconds),

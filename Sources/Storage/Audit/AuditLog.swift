@@ -43,6 +43,7 @@ extension WriteTransaction {
             }
         if let refusal { return .linkRefused(refusal) }
         for change in change.audited(before) { try note(change, by: actor) }
+        try publish(change, before: before)
         return .done
     }
 
@@ -60,7 +61,9 @@ extension AuditAction {
     /// Whether the action is a change even if no field differs.
     fileprivate var isAlwaysNoted: Bool {
         switch self {
-        case .resetModel, .rotateServerKey, .signIn, .signOut, .endOtherSessions, .erase: true
+        case .resetModel, .rotateServerKey, .signIn, .signOut, .endOtherSessions, .erase, .rotateEndpoint,
+            .replayEvents:
+            true
         default: false
         }
     }

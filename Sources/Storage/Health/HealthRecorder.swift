@@ -46,6 +46,19 @@ final class HealthRecorder: Sendable {
 
     func setDatabaseSize(_ bytes: Int64) { health.withLock { $0.databaseBytes = bytes } }
 
+    /// Counts an attempt to deliver a postback; `age` is that of a delivered event, in milliseconds.
+    func notePostback(_ state: DeliveryState, deliveredAfter age: Int64?) {
+        health.withLock { health in
+            health.postbackAttempts[state, default: 0] += 1
+            if let age { health.postbackSeconds.observe(Double(age) / 1000) }
+        }
+    }
+
+    /// Stores the number of pending deliveries, and the age of the oldest one in milliseconds.
+    func setPostbackQueue(_ count: Int, age: Int64) {
+        health.withLock { ($0.postbackQueue, $0.postbackAgeSeconds) = (count, max(0, age) / 1000) }
+    }
+
     /// Stores how late the deletion of the oldest click is, in seconds; 0 if no deletion is due.
     func setRetentionLag(_ seconds: Int64) { health.withLock { $0.retentionLagSeconds = seconds } }
 }

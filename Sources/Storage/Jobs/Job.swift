@@ -14,6 +14,8 @@ public enum JobName: String, CaseIterable, Sendable {
     case collisions
     /// Compares other windows and minimum confidences.
     case policyGrid = "policy_grid"
+    /// Sends postbacks; each endpoint has a lease of its own.
+    case postbacks
     case filter
     case summaries
     case learning

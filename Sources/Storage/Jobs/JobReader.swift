@@ -3,7 +3,7 @@ public import Attribution
 /// The reads of background jobs.
 ///
 /// Each read has a separate snapshot, so that a write-ahead log can be reset between two reads.
-public protocol JobReader: DatabaseReader, LearningReader, FilterReader {
+public protocol JobReader: DatabaseReader, LearningReader, FilterReader, PostbackRows {
     /// Returns the stored progress of a job, or for `clock` the time that jobs last trusted; nil if none is
     /// stored.
     func storedProgress(of name: String) throws(Failure) -> Int64?
@@ -164,11 +164,16 @@ public struct JobLease: Sendable {
     public static let noProgress = Int64.min
 
     public let job: JobName
+    /// The part of the job that the lease is for; empty for the whole job.
+    public var subject = ""
     /// The random number that identifies this process's store.
     public let holder: Int64
     public let now: Timestamp
     /// How long the lease lasts, in milliseconds; longer than a slice of the job takes.
     public let milliseconds: Int64
+
+    /// The name of the row that stores the lease.
+    public var name: String { subject.isEmpty ? job.rawValue : "\(job.rawValue)/\(subject)" }
 }
 
 /// A job's lease that is renewed when half of it is left.

@@ -33,7 +33,7 @@ public struct MovedTable: Sendable {
 
     /// The tables in an order in which each row follows those that it refers to.
     public static let all: [MovedTable] =
-        directory + links + counts + learning + keys + audit + erasures
+        directory + links + counts + learning + keys + audit + erasures + postbacks
 
     private static let directory = [
         MovedTable(
@@ -120,6 +120,33 @@ public struct MovedTable: Sendable {
             "erased_rows",
             integers: ["number", "id", "id_low", "app_high", "app_low", "erased_at"],
             texts: ["table_name"]
+        ),
+    ]
+
+    private static let postbacks = [
+        MovedTable(
+            "postback_endpoints",
+            integers: [
+                "id_low", "id_high", "scope", "app_high", "app_low", "created_at", "former_until", "sequence",
+                "failures",
+                "failing_since",
+            ],
+            texts: ["url", "types", "body", "state", "reason"],
+            bytes: ["secret", "headers", "former_secret"]
+        ),
+        MovedTable(
+            "outbox_events",
+            integers: ["scope", "id_high", "id_low", "click"],
+            texts: ["type", "data"]
+        ),
+        MovedTable(
+            "deliveries",
+            integers: [
+                "endpoint", "id_high", "id_low", "sequence", "state", "attempts", "due_at", "attempted_at",
+                "status",
+                "milliseconds",
+            ],
+            texts: ["failure", "answer"]
         ),
     ]
 

@@ -79,6 +79,7 @@ extension WriteTransaction {
             let claim = try reader.claim(ofClick: number)
             let end = slice.windows.fingerprintEnd(of: click.facts)
             if try writer.erase(click, claim), end >= record.at { ended.append((click.scope, end)) }
+            try removePostbacks(of: click, claim)
             record.counts += PrivacyCounts(of: click, claim)
             erased.append(click.id)
         }
@@ -96,6 +97,9 @@ extension WriteTransaction {
             try writer.finishErasure(of: slice.clicks)
             let kind = AuditFields([(name: "kind", texts: [record.kind.rawValue])])
             try note(AuditedChange(.erase, app: record.app, of: record.id.text, to: kind), by: record.actor)
+            if let scope = slice.scopes.first(where: { !$0.isTest }) {
+                try publish(scope, at: record.at) { [record] _ in .erasure(record) }
+            }
         }
         try writer.add(ErasureRecord(record))
         memory.totals.removeLive(ended)

@@ -63,6 +63,10 @@ public struct StoreConfiguration: Sendable {
     public var random: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
     /// What replays of recorded traffic need; nil for a store that makes none.
     public var replays: ReplaySettings?
+    /// How postbacks are sent; nil for a store that sends none.
+    public var postbacks: PostbackSettings?
+    /// How long events of the outbox are stored, in seconds.
+    public var outboxRetentionSeconds: Int64 = 2_592_000
     public var log = StoreLog.none
     /// How long nothing must have failed before the log reports that the database works again, in nanoseconds.
     package var quietNanoseconds = FailureLog.usualQuiet

@@ -29,7 +29,7 @@ public enum FileRules: StoreRules {
     public static var jobs: Set<JobName> {
         [
             .filter, .summaries, .retention, .audit, .compaction, .learning, .drift, .fading, .collisions,
-            .policyGrid,
+            .policyGrid, .postbacks,
         ]
     }
 }

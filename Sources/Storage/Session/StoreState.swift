@@ -35,6 +35,8 @@ public final class StoreState: Sendable {
     /// The number of commits of this process that changed apps or keys.
     private let directoryChanges = Atomic<UInt64>(0)
     private let isStoppingFlag = Atomic(false)
+    /// Whether there may be something new to send.
+    private let postbackHint = Atomic(false)
     private let isCatchUpQueued = Atomic(false)
 
     public init(_ configuration: StoreConfiguration) {
@@ -67,6 +69,15 @@ public final class StoreState: Sendable {
 
     /// Makes every loop read whether apps and keys have changed.
     public func noteDirectoryChange() { directoryChanges.wrappingAdd(1, ordering: .releasing) }
+
+    /// Makes the job that sends postbacks look for new ones.
+    func hintPostbacks() {
+        postbackHint.store(true, ordering: .releasing)
+        jobs.ask(for: .postbacks)
+    }
+
+    /// Returns whether there was a hint since the last call.
+    func takePostbackHint() -> Bool { postbackHint.exchange(false, ordering: .acquiringAndReleasing) }
 
     /// Whether jobs use the wall clock; see ``SettledClock``.
     public var isClockSettled: Bool { clock.settledNow() != nil }

@@ -96,18 +96,20 @@ extension StoreThreads where Backend.Reader: ReportReader {
     /// Creates the jobs that the rules of the database name.
     private func makeJobs() -> [any Job] {
         let context = makeJobContext()
-        let jobs: [any Job] = [
-            FilterJob(makeScanContext()),
-            SummaryJob(context),
-            RetentionJob(context),
-            AuditJob(context),
-            CompactionJob(context),
-            LearningJob(context),
-            DriftJob(context),
-            FadingJob(context),
-            CollisionJob(context),
-            PolicyGridJob(context),
-        ]
+        let postbacks = state.configuration.postbacks.map { [PostbackJob(context, $0)] } ?? []
+        let jobs: [any Job] =
+            postbacks + [
+                FilterJob(makeScanContext()),
+                SummaryJob(context),
+                RetentionJob(context),
+                AuditJob(context),
+                CompactionJob(context),
+                LearningJob(context),
+                DriftJob(context),
+                FadingJob(context),
+                CollisionJob(context),
+                PolicyGridJob(context),
+            ]
         let needed = Backend.Rules.jobs
         return jobs.filter { needed.contains($0.name) }
     }

@@ -30,6 +30,10 @@ extension WriteTransaction {
                 try writer.countMatch(of: link, variant: variant)
             }
         }
+        let named = claim.isCampaignOnly ? nil : record.number
+        try publish(scope, at: claim.claimedAt, click: named) { withClickIDs in
+            .match(claim, platform: request.platform, withClickIDs: withClickIDs)
+        }
         try memory.totals.addMatch(claim, request, retired: retired, of: scope, by: reader)
 
         memory.values.storedChecks += 1

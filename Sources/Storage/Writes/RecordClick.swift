@@ -42,6 +42,10 @@ extension WriteTransaction {
             }
         }
         let end = MethodWindows(fingerprint: click.fingerprintWindow).fingerprintEnd(of: facts)
+        let recorded = Click(id: id, facts: facts)
+        if !facts.isRobot {
+            try publish(scope, at: facts.recordedAt, click: number) { .click(recorded, withClickIDs: $0) }
+        }
         try memory.totals.addClick(facts, until: end, of: scope, by: reader)
 
         if let need { memory.values.addressDays.note(need) }
@@ -49,7 +53,7 @@ extension WriteTransaction {
             memory.posts.add(number, of: scope, click.post, recordedAt: facts.recordedAt)
         }
         if !facts.isRobot { memory.values.closedBefore = min(memory.values.closedBefore, facts.expiresAt) }
-        return .click(.recorded(Click(id: id, facts: facts)))
+        return .click(.recorded(recorded))
     }
 
     /// Adds the index rows of a new click; those of a robot's click are closed.

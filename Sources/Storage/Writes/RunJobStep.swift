@@ -14,7 +14,9 @@ extension WriteTransaction {
         case .drift(let findings, let scope, let end, let lease):
             guard try writer.take(lease) else { return .flag(false) }
             try writer.keep(findings, of: scope, end: end)
+            for event in findings.events { try publish(scope, at: lease.now) { _ in .drift(event) } }
             return .flag(true)
+        case .postbacks(let step): return try perform(step)
         case .audit(let time, let limit):
             let id = AuditID(high: UInt64(max(0, time.milliseconds)) << 16, low: 0)
             return .flag(try writer.deleteAudit(before: id, atMost: Int64(limit)) == limit)

@@ -12,6 +12,7 @@ public enum Write: Sendable {
     case learning(LearningChange)
     case keys(KeyChange)
     case sessions(SessionChange)
+    case postbacks(PostbackChange, by: AuditActor)
     /// Writes an entry of the audit log for a change outside of the database.
     case audit(AuditedChange, by: AuditActor)
     /// The answer is ``Written/erased(_:)``.
@@ -35,6 +36,12 @@ public enum Written: Sendable {
     case retention(RetentionSlice)
     case serverKeys(ServerKeyRecognition)
     case erased(PrivacyCounts)
+    /// The id of a new event.
+    case published(OutboxEventID)
+    /// The number of deliveries, and the last event if there may be more.
+    case replayed(count: Int, upTo: OutboxEventID?)
+    /// The names of the leases that were taken, and whether there is more to delete.
+    case leases(Set<String>, isMore: Bool)
     case linkRefused(LinkStoreError)
     case refused(StoreError)
 
@@ -199,6 +206,8 @@ public enum JobStep: Sendable {
     case audit(before: Timestamp, limit: Int)
     /// Stores reports of collisions.
     case collisions([(scope: Scope, report: CollisionReport)])
+    /// The answer is ``Written/leases(_:isMore:)``.
+    case postbacks(PostbackStep)
     /// Stores a comparison of policies.
     case policyGrid(PolicyGrid, of: Scope)
 }

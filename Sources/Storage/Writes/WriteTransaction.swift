@@ -3,7 +3,7 @@ internal import Threads
 
 /// The reads of the writing thread in its open transaction.
 public protocol WriterReader: ClickReader, NumberReader, CountReader, LearningReader, DirectoryReader,
-    LinkFieldRows, SessionRows
+    LinkFieldRows, SessionRows, EndpointRows
 {
     // Clicks
 
@@ -84,7 +84,7 @@ public enum StoredValue: String, Sendable {
 /// The statements of the writing thread in its open transaction.
 ///
 /// ``WriteTransaction`` decides which of them run, in which order and with which values.
-public protocol StoreWriter: ErasureWriter {
+public protocol StoreWriter: ErasureWriter, PostbackWriter {
     associatedtype Rules: StoreRules = FileRules
 
     func insert(_ check: CheckRecord) throws(Failure)
@@ -190,6 +190,8 @@ struct TransactionMemory {
         var checkWord: UInt64 = 0
         /// The number of check records that the open transaction has stored.
         var storedChecks: Int64 = 0
+        /// Whether there is something new to send.
+        var hasPostbacks = false
     }
 
     var values = Values()
@@ -206,6 +208,8 @@ struct TransactionMemory {
     var newestAudit: UInt64 = 0
     /// The newest number of an erased row.
     var newestErased: Int64 = 0
+    /// Nil before they are read, and after a change of this process.
+    var targets: PostbackTargets?
 
     init(admitsNames: Bool) { totals = BatchTotals(admitsNames: admitsNames) }
 
@@ -215,6 +219,7 @@ struct TransactionMemory {
         values.changesDirectory = false
         values.newestCheck = nil
         values.storedChecks = 0
+        values.hasPostbacks = false
         committed = values
     }
 
@@ -222,6 +227,7 @@ struct TransactionMemory {
         posts.rollback()
         totals.rollback()
         values = committed
+        targets = nil
     }
 }
 
@@ -280,12 +286,13 @@ public final class WriteTransaction<Writer: StoreWriter> {
 
     /// Keeps the changes in memory, and makes readers read the commit.
     public func didCommit() {
-        let changesDirectory = memory.values.changesDirectory
+        let (changesDirectory, hasPostbacks) = (memory.values.changesDirectory, memory.values.hasPostbacks)
         saved = nil
         memory.commit()
         memory.filter.commit(newest: memory.posts.newest, state)
         state.renewSnapshots()
         if changesDirectory { state.noteDirectoryChange() }
+        if hasPostbacks { state.hintPostbacks() }
     }
 
     /// Drops the changes in memory.
@@ -331,6 +338,7 @@ extension WriteTransaction {
         case .learning(let change): return try perform(change)
         case .keys(let change): return try perform(change)
         case .sessions(let change): return try perform(change)
+        case .postbacks(let change, let actor): return try perform(change, by: actor)
         case .audit(let change, let actor): try note(change, by: actor)
         case .erase(let slice): return try perform(slice)
         case .job(let step): return try perform(step)
@@ -349,7 +357,11 @@ extension WriteTransaction {
         for (key, time) in updates.keyUses where try writer.setUse(of: key, at: time) {
             changesDirectory = true
         }
-        for record in updates.checks.records { try insert(record.facts, record.scope) }
+        for record in updates.checks.records {
+            try insert(record.facts, record.scope)
+            guard record.facts.outcome == .noMatch else { continue }
+            try publish(record.scope, at: record.facts.at) { _ in .launch(record.facts) }
+        }
         if updates.checks.unrecorded > 0 { try writer.add(updates.checks.unrecorded, to: .unrecordedChecks) }
         try memory.totals.add(updates, by: reader)
         if changesDirectory { memory.values.changesDirectory = true }

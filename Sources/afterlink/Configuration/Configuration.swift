@@ -47,6 +47,8 @@ package struct Configuration: Sendable {
     package var retention = Configuration.standardRetention
     /// The time for which entries of the audit log are stored, in seconds: 400 days.
     package var auditRetention: Int64 = 34_560_000
+    package var outboxRetention: Int64 = 2_592_000
+    package var postbackAllowances: [PostbackAllowance] = []
     /// The time from a check to the deletion of its record, in seconds; nil for ``retention``.
     package var retentionChecks: Int64?
     /// The same as ``retention`` for clicks that launches have consumed; nil for ``usedRetentionOfMatches``.

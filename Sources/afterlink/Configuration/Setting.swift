@@ -12,6 +12,7 @@ package struct Setting: Sendable {
         case matching = "Matching"
         case links = "Links"
         case domains = "Domain files"
+        case postbacks = "Postbacks"
         case firstStart = "First start"
         case limits = "Limits"
         case timeLimits = "Time limits"

@@ -10,7 +10,8 @@ extension Setting {
     package static let all: [Setting] =
         (network + rateLimits).map { $0.under(.network) } + database.map { $0.under(.database) }
         + matching.map { $0.under(.matching) } + links.map { $0.under(.links) }
-        + domains.map { $0.under(.domains) } + firstStart.map { $0.under(.firstStart) }
+        + domains.map { $0.under(.domains) } + postbacks.map { $0.under(.postbacks) }
+        + firstStart.map { $0.under(.firstStart) }
         + limits.map { $0.under(.limits) } + timeLimits.map { $0.under(.timeLimits) }
         + log.map { $0.under(.log) } + tests.map { $0.under(.tests) }
 
@@ -122,6 +123,8 @@ extension Setting {
             .saying("Time from the end of a click's window to its deletion. Statistics stay."),
         value("audit-retention", .seconds(0...3_153_600_000), into: \.auditRetention)
             .saying("Time for which the log of changes by operators is stored."),
+        value("outbox-retention", .seconds(3600...31_536_000), into: \.outboxRetention)
+            .saying("Time for which events for postbacks are stored, so that they can be sent again."),
         optional(
             "retention-checks",
             .seconds(0...315_360_000),
@@ -164,6 +167,14 @@ extension Setting {
             .saying("Address of Apple's copy of a domain file, or none."),
         value("google-copies", .copies, into: \.domainCopies.google)
             .saying("Address of Google's copy of a domain file, or none."),
+    ]
+
+    private static let postbacks: [Setting] = [
+        repeated("postback-allow", .postbackAllowance, default: "none", into: \.postbackAllowances)
+            .saying(
+                "Let postbacks reach these addresses inside your network, with any port or this one, and without TLS, too."
+                    + " Others must be public, with HTTPS on port 443."
+            )
     ]
 
     private static let firstStart: [Setting] = [

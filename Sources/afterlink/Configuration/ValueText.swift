@@ -124,6 +124,12 @@ extension ValueKind {
         .init("CIDR", "an address range, as in 10.0.0.0/8 or fd00::/8") { AddressRange($0) }
     }
 
+    static var postbackAllowance: ValueKind<PostbackAllowance> {
+        .init("CIDR[:PORT]", "an address range with or without a port, as in 10.0.0.0/8:8443") {
+            PostbackAllowance($0)
+        }
+    }
+
     static var file: ValueKind<String> { .init("FILE", "the path of a file", ValueText.path) }
 
     static var directory: ValueKind<String> { .init("DIR", "the path of a directory", ValueText.path) }

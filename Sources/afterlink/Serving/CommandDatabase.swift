@@ -134,6 +134,7 @@ struct CommandDatabase {
     var exports: any ExportStore { stores.exports }
     var audit: any AuditStore { stores.audit }
     var privacy: any PrivacyStore { stores.privacy }
+    var postbacks: any PostbackStore { stores.postbacks }
     var learning: any LearningStore { stores.learning }
     var checks: any CheckStore { stores.checks }
     var statistics: any StatsStore { stores.statistics }

@@ -105,7 +105,12 @@ extension Database {
 /// The reasons to open a database.
 enum DatabasePurpose {
     /// For event loops, with background jobs.
-    case serving(clock: WallClock, log: Log, replays: ReplaySettings? = nil)
+    case serving(
+        clock: WallClock,
+        log: Log,
+        replays: ReplaySettings? = nil,
+        postbacks: PostbackSettings? = nil
+    )
     /// For one command, also while a process serves.
     case command
     /// For a command that changes nothing.
@@ -122,15 +127,17 @@ extension StoreConfiguration {
         self.init(clock: .system)
         retentionSeconds = given.retention
         auditRetentionSeconds = given.auditRetention
+        outboxRetentionSeconds = given.outboxRetention
         checkRetentionSeconds = given.retentionChecks
         matchRetentionSeconds = given.usedRetentionOfMatches
         standardWindow = given.attributionWindow
         durability = given.durability
         queueLimit = given.queueLimit
         switch purpose {
-        case .serving(let clock, let log, let replays):
+        case .serving(let clock, let log, let replays, let postbacks):
             self.clock = clock
             self.replays = replays
+            self.postbacks = postbacks
             learnsAtOnce = given.usesTestClock
             trustsClock = given.usesTestClock
             acceptsClock = given.acceptsClock
@@ -165,6 +172,8 @@ struct OpenStore: Sendable {
     let isClockSettled: @Sendable () -> Bool
     /// Finishes pending writes within the given number of milliseconds, and closes.
     let stop: @Sendable (_ milliseconds: UInt64) -> Void
+    /// Stores an event of an app whose fact is in no table; waits for the database.
+    let publish: @Sendable (_ type: PostbackType, _ app: AppID, _ data: String) throws(StoreError) -> Void
     /// The keyring of a database that several servers share; nil if its keys are in files beside it.
     var keyring: (any KeyringRows)?
 

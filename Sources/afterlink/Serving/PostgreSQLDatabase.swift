@@ -18,6 +18,7 @@ struct PostgreSQLDatabase: Database {
             keys: store.keys,
             isClockSettled: { store.isClockSettled },
             stop: { store.stop(within: $0) },
+            publish: { type, app, data throws(StoreError) in try store.publish(type, of: app, data: data) },
             keyring: store.keyring
         )
     }

@@ -65,7 +65,7 @@ final class RunningService: Sendable {
         let log = try makeLog(configuration, output)
         // Called before this process opens the database itself.
         let others = sharingWarnings(Wiring.database(configuration).holder())
-        let store = try openStore(configuration, lateService, log)
+        let store = try openStore(configuration, lateService, servers, log)
         lateStore.value = store
         do {
             let stores = store.makeStores(nil)
@@ -159,7 +159,13 @@ final class RunningService: Sendable {
             let stores = store.makeStores(nil)
             defer { stores.endTurn() }
             guard let directory = try? stores.apps.directory() else { return }
-            service.pollDomainFiles(directory, unless: mustStop)
+            service.pollDomainFiles(directory, unless: mustStop) { app, data in
+                do throws(StoreError) {
+                    try store.publish(.domainFileChanged, app, data)
+                } catch {
+                    service.logFailure(of: "an event of a domain file", error)
+                }
+            }
         }
     }
 
@@ -207,6 +213,7 @@ final class RunningService: Sendable {
     private static func openStore(
         _ configuration: Configuration,
         _ lateService: SetOnce<Service>,
+        _ servers: Servers,
         _ log: Log
     ) throws -> OpenStore {
         let testClock = WallClock { lateService.value?.backgroundClock.now() ?? WallClock.system.now() }
@@ -214,8 +221,18 @@ final class RunningService: Sendable {
         let replays = ReplaySettings(grace: configuration.replayGrace * 1000) {
             lateService.value?.reconstruction(for: $0)
         }
+        let sender = PostbackSender(
+            allowed: configuration.postbackAllowances,
+            userAgent: "Afterlink/\(ProgramVersion.text)",
+            own: { servers.addresses }
+        )
+        let postbacks = PostbackSettings(
+            send: { sender.send($0, $1) },
+            keys: { lateService.value?.serverKeys },
+            random: .system
+        )
         return try CommandDatabase.explaining(configuration) {
-            try $0.open(for: .serving(clock: clock, log: log, replays: replays))
+            try $0.open(for: .serving(clock: clock, log: log, replays: replays, postbacks: postbacks))
         }
     }
 
@@ -344,6 +361,11 @@ struct Servers: Sendable {
                 try lateService.get().makeMetricsHandler(lateStore.get().makeStores(port))
             }
         }
+    }
+
+    /// The addresses that the servers listen on.
+    var addresses: [PeerAddress] {
+        [main, metrics, dashboard].compactMap { $0?.listenAddress.address }
     }
 
     func start() throws {

@@ -38,12 +38,15 @@ struct ReadKeyTests {
     func table() async throws {
         let link = try await makeLink(of: service.app, slug: "own")
         let click = try #require(await service.click(fields: service.bearer(.app)).member("click_id"))
+        let draft = #"{"app":"\#(service.app.text)","url":"https://example.com/","types":["match.created"]}"#
+        let endpoint = try #require(await service.admin(.post, "/postbacks", draft).member("id"))
         let calls = RouteSummary.all.filter { $0.path.hasPrefix("/admin") || $0.path == "/metrics" }
         #expect(calls.count { $0.method == .get } >= 8 && calls.count { $0.method != .get } >= 7)
         for call in calls {
             let id =
                 call.path.contains("/apps/")
-                ? service.app.text : call.path.contains("/checks/") ? click : link
+                ? service.app.text
+                : call.path.contains("/checks/") ? click : call.path.contains("/postbacks/") ? endpoint : link
             let path = call.path.replacing("{id}", with: id).replacing("{file}", with: "clicks.csv")
             for fields in [ofAll, ofOne] {
                 let answer = await service.send(call.method, path, fields: fields)

@@ -118,6 +118,16 @@ final class TestService: Sendable {
         return release
     }
 
+    let random = RandomSource { count in (0..<count).map { _ in UInt8.random(in: 0...255) } }
+
+    /// Makes the job that sends postbacks.
+    func makePostbackJob(_ settings: PostbackSettings) -> any Job {
+        func make(_ database: some TestDatabase) -> any Job {
+            PostbackJob(database.makeJobContext(), settings)
+        }
+        return make(database)
+    }
+
     /// Reads and adds what jobs read and add within a second.
     func catchUp() throws { try database.catchUp() }
     func count(_ what: TestCount) throws -> Int64 { try place.count(what) }

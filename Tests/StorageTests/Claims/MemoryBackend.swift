@@ -167,6 +167,11 @@ final class MemoryReader: LoopReader, LoopRows, WriterReader {
     func fields(ofLink number: Int64, _ body: (_ name: String, _ text: String) -> Void) {}
     func session(_ digest: KeyDigest) -> SessionRecord? { nil }
     func sessions() -> [SessionRecord] { [] }
+    func endpointRecords() -> [EndpointRecord] { [] }
+    func appsWithClickIDs() -> [Int64] { [] }
+    func outboxEvents(of scope: Int64, after id: OutboxEventID, before end: UInt64, atMost limit: Int)
+        -> [(id: OutboxEventID, type: String)]
+    { [] }
     func dashboards() -> [(server: Int64, url: String)] { [] }
 
     func directorySnapshot() -> DirectoryCache.Snapshot {
@@ -257,6 +262,18 @@ struct MemoryWriter<Rules: StoreRules>: StoreWriter {
     func finish(_ job: JobName, for holder: Int64, progress: Timestamp) {}
     func noteSettled(at now: Timestamp) {}
     func insert(_ session: SessionRecord) {}
+    func insert(_ endpoint: EndpointRecord) {}
+    func update(_ endpoint: EndpointRecord) {}
+    func setProgress(of endpoint: EndpointRecord) {}
+    func insert(_ event: OutboxRecord) {}
+    func insert(_ delivery: DeliveryRecord) {}
+    func update(_ deliveries: [DeliveryRecord]) {}
+    func replay(_ events: [OutboxEventID], _ mode: PostbackReplay.Mode, to endpoint: Int64, at: Timestamp)
+        -> Int
+    { 0 }
+    func removeDeliveries(to endpoint: Int64, before high: UInt64, atMost limit: Int) -> Int { 0 }
+    func removeOutboxEvents(of scope: Int64, before high: UInt64, atMost limit: Int) -> Int { 0 }
+    func removeOutboxEvents(ofClick click: Int64, in scope: Int64, from high: UInt64) {}
     func takeSignInLink(_ digest: KeyDigest, expiringAfter now: Timestamp) -> Bool { false }
     func insert(_ link: SignInLink) {}
     func setUse(ofSession digest: KeyDigest, at now: Timestamp) {}

@@ -13,6 +13,8 @@ enum RestoreCommand {
             "Copies a backup beside the database, verifies the copy, and gives it the database's name when it is on disk; then"
                 + " it copies the keys. The backup does not change. The command fails while a service has the database open.",
             "With --overwrite, it renames the previous database to a name with the time.",
+            "Postbacks that were delivered after the backup are sent again, under the same ids. --hold-postbacks holds all"
+                + " endpoints, until `afterlink postbacks enable`.",
             "A PostgreSQL database is restored with PostgreSQL's own tools.",
         ],
         operands: [
@@ -23,6 +25,7 @@ enum RestoreCommand {
         ],
         options: CommandOption.table([
             "overwrite": "Move an existing database aside.",
+            "hold-postbacks": "Send no postbacks until their endpoints are enabled.",
             "without-server-key": "Restore without keys; the service does not start without them.",
         ]) + [.jsonObject],
         settings: CommandDatabase.settings + ["server-key-file"],
@@ -64,6 +67,7 @@ enum RestoreCommand {
         }
         let path = configuration.databasePath
         try key?.restore(to: configuration, aside: path + suffix, hasReplaced: aside != nil)
+        let endpoints = try await endpoints(configuration, summary, areHeld: arguments.has("hold-postbacks"))
         let json = JSONWriter.text { json in
             json.member("database", path)
             json.member("backup", backup)
@@ -71,8 +75,30 @@ enum RestoreCommand {
             json.member("has_server_key", key != nil)
             summary.write(to: &json)
             json.member("pending", summary.pendingMigrations)
+            json.member("held_endpoints", arguments.has("hold-postbacks") ? endpoints : 0)
         }
-        invocation.show(text(summary, at: path, aside, hasKey: key != nil), json: json)
+        let again =
+            arguments.has("hold-postbacks")
+            ? "\(endpoints) endpoints are held; `afterlink postbacks enable` sends what waits."
+            : "Postbacks that were delivered after the backup are sent again, under the same ids."
+        let lines = text(summary, at: path, aside, hasKey: key != nil)
+        invocation.show(endpoints > 0 ? "\(lines)\n\(again)" : lines, json: json)
+    }
+
+    /// Returns the number of enabled endpoints, and holds them if that is wanted.
+    private static func endpoints(_ configuration: Configuration, _ summary: DatabaseSummary, areHeld: Bool)
+        async throws -> Int
+    {
+        // A database of an older version has no endpoints.
+        guard summary.pendingMigrations.isEmpty else { return 0 }
+        let database = try CommandDatabase.open(configuration, for: areHeld ? .command : .reading)
+        defer { database.close() }
+        let enabled = try await database.postbacks.endpoints().filter { $0.endpoint.state == .enabled }
+        for status in enabled where areHeld {
+            let change = EndpointChange.set(.held, reason: "the database was restored")
+            try await database.postbacks.change(status.endpoint.id, change, by: .commandLine)
+        }
+        return enabled.count
     }
 
     /// Returns the backup's address keys, and the server keys beside the backup or else those of the existing database.

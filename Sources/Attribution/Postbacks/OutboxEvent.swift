@@ -1,0 +1,185 @@
+internal import JSON
+
+/// An event of the outbox, as it is stored in the transaction of its fact.
+public struct OutboxEvent: Equatable, Sendable {
+    public let id: OutboxEventID
+    /// A ``PostbackType``, or the word of a later version of the program.
+    public let type: String
+    /// The event's own members, as a JSON object.
+    public let data: String
+
+    public init(id: OutboxEventID, type: String, data: String) {
+        (self.id, self.type, self.data) = (id, type, data)
+    }
+
+    /// The time of the fact.
+    public var at: Timestamp { Timestamp(milliseconds: Int64(id.high >> 16)) }
+
+    /// Returns the body of a delivery, the same for every attempt.
+    public func body(app: AppID, isTest: Bool, sequence: Int64) -> [UInt8] {
+        JSONWriter.object { json in
+            json.member("type", type)
+            json.member("timestamp", at.iso8601)
+            json.member("app", app.text)
+            json.member("test", isTest)
+            json.member("sequence", sequence)
+            json.member("data") { $0.raw(data.utf8) }
+        }.bytes
+    }
+}
+
+/// A fact that endpoints hear of.
+public enum PostbackFact: Sendable {
+    case match(Claim, platform: Platform?, withClickIDs: Bool)
+    case click(Click, withClickIDs: Bool)
+    /// A launch that no click explains.
+    case launch(CheckFacts)
+    case event(ReceivedEvent)
+    case link(PostbackType, Link)
+    case drift(DriftEvent)
+    case erasure(Erasure)
+    case disabled(PostbackEndpoint)
+    /// A fact of another subject, whose members are a JSON object.
+    case other(PostbackType, json: String)
+
+    public var type: PostbackType {
+        switch self {
+        case .match(let claim, _, _): claim.isCampaignOnly ? .matchCampaignOnly : .matchCreated
+        case .click: .clickRecorded
+        case .launch: .launchUnmatched
+        case .event: .eventReceived
+        case .drift(.began): .driftAlarmStarted
+        case .drift(.ended): .driftAlarmEnded
+        case .erasure: .erasureCompleted
+        case .disabled: .endpointDisabled
+        case .link(let type, _), .other(let type, _): type
+        }
+    }
+
+    /// The members of the event as a JSON object; none is ever an address, a user agent or a fingerprint.
+    public var data: String {
+        if case .other(_, let text) = self { return text }
+        return JSONWriter.object { json in write(to: &json) }.text
+    }
+
+    private func write(to json: inout JSONWriter) {
+        switch self {
+        case .match(let claim, let platform, let withClickIDs):
+            // A match of a campaign alone identifies no click, so it has neither click nor journey.
+            Self.write(claim.click, isIdentified: !claim.isCampaignOnly, withClickIDs, to: &json)
+            json.member("method", claim.method.rawValue)
+            json.member("confidence", claim.confidence.map { Double(Int($0 * 10_000 + 0.5)) / 10_000 })
+            json.member("guaranteed", claim.isGuaranteed)
+            json.member("competing_clicks", claim.competingClicks)
+            json.member("launch_platform", platform?.rawValue)
+            json.member("matched_at", claim.claimedAt.iso8601)
+            let delay = claim.claimedAt.milliseconds(since: claim.click.facts.clickedAt)
+            json.member("seconds_to_install", delay / 1000)
+        case .click(let click, let withClickIDs): Self.write(click, withClickIDs, to: &json)
+        case .launch(let launch):
+            json.member("reason", launch.reason?.rawValue)
+            json.member("platform", launch.platform.rawValue)
+            json.member("launched_at", launch.at.iso8601)
+            // One record may stand for several launches.
+            json.member("launches", launch.weight)
+        case .event(let event): event.write(to: &json)
+        case .link(_, let link):
+            json.member("link", link.id.text)
+            json.member("slug", link.slug.text)
+            json.member("title", link.settings.title)
+            json.member("campaign_key", link.settings.campaignKey?.text)
+            json.member("created_at", link.createdAt.iso8601)
+            json.member("updated_at", link.updatedAt.iso8601)
+            json.member("archived_at", link.archivedAt?.iso8601)
+        case .drift(let event):
+            let alarm =
+                switch event {
+                case .began(let alarm), .ended(let alarm, _): alarm
+                }
+            json.member("group", alarm.group.title)
+            json.member("usual_rate", alarm.usualRate)
+            json.member("text", event.sentence)
+        case .erasure(let erasure):
+            json.member("erasure", erasure.id.text)
+            json.member("kind", erasure.kind.rawValue)
+            json.member("erased_at", erasure.at.iso8601)
+        case .disabled(let endpoint):
+            json.member("endpoint", endpoint.id.text)
+            json.member("reason", endpoint.reason)
+        case .other: break
+        }
+    }
+
+    private static func write(
+        _ click: Click,
+        isIdentified: Bool = true,
+        _ withClickIDs: Bool,
+        to json: inout JSONWriter
+    ) {
+        let facts = click.facts
+        json.member("campaign_key", facts.campaignKey?.text)
+        json.member("source", facts.source.rawValue)
+        json.member("platform", facts.platform.rawValue)
+        json.member("clicked_at", facts.clickedAt.iso8601)
+        guard isIdentified else { return }
+        json.member("click_id", click.id.text)
+        json.member("link", facts.link?.text)
+        json.member("variant", facts.variant)
+        json.member("journey_id", facts.journeyID.text)
+        json.member("url", facts.destination.text)
+        let utm = facts.destination.queryItems.filter { $0.name.hasPrefix("utm_") }
+        if !utm.isEmpty {
+            json.object("utm") { json in
+                var names: Set<String> = []
+                for item in utm where names.insert(item.name).inserted { json.member(item.name, item.value) }
+            }
+        }
+        if withClickIDs, let ids = facts.clickIDs { json.member("click_ids") { $0.raw(ids.utf8) } }
+    }
+}
+
+/// The facts of an event after the match, as `event.received` reports them.
+public struct ReceivedEvent: Sendable {
+    public var eventID: String
+    public var name: String
+    public var occurredAt: Timestamp
+    /// Whether a server key has sent it.
+    public var isVerified: Bool
+    /// The amount as decimal text, and its currency.
+    public var amount: String?
+    public var currency: String?
+    /// A JSON object.
+    public var properties: String?
+    /// The attribution that the event has inherited; nil without one.
+    public var click: ClickID?
+    public var link: LinkID?
+    public var campaignKey: String?
+    public var source: String?
+    public var variant: String?
+    public var method: String?
+    public var matchedAt: Timestamp?
+    /// The click ids of the click, as a JSON object, if the app lets them out.
+    public var clickIDs: String?
+
+    public init(eventID: String, name: String, occurredAt: Timestamp, isVerified: Bool) {
+        (self.eventID, self.name, self.occurredAt, self.isVerified) = (eventID, name, occurredAt, isVerified)
+    }
+
+    fileprivate func write(to json: inout JSONWriter) {
+        json.member("event_id", eventID)
+        json.member("name", name)
+        json.member("occurred_at", occurredAt.iso8601)
+        json.member("verified", isVerified)
+        json.member("amount", amount)
+        json.member("currency", currency)
+        if let properties { json.member("properties") { $0.raw(properties.utf8) } }
+        json.member("click_id", click?.text)
+        json.member("link", link?.text)
+        json.member("campaign_key", campaignKey)
+        json.member("source", source)
+        json.member("variant", variant)
+        json.member("method", method)
+        json.member("matched_at", matchedAt?.iso8601)
+        if let clickIDs { json.member("click_ids") { $0.raw(clickIDs.utf8) } }
+    }
+}

@@ -1,0 +1,220 @@
+internal import JSON
+
+/// A receiver of an app's events, at an address that the operator has named.
+public struct PostbackEndpoint: Equatable, Sendable {
+    public enum State: String, CaseIterable, Sendable {
+        case enabled
+        /// Events are gathered and not sent, until an operator enables the endpoint.
+        case held
+        /// Nothing is gathered or sent.
+        case disabled
+    }
+
+    public let id: EndpointID
+    public let app: AppID
+    /// Whether it receives what test keys do, instead of live traffic.
+    public let isTest: Bool
+    /// A URL with or without macros.
+    public let url: String
+    public let types: Set<PostbackType>
+    /// A JSON body with macros; nil for the body of Standard Webhooks.
+    public let body: String?
+    public let createdAt: Timestamp
+    public var state = State.enabled
+    /// Why it is held or disabled; empty if it is enabled.
+    public var reason = ""
+    /// The secret and the further header fields, encrypted by ``ServerKey/seal(_:of:random:)``.
+    public var secret: [UInt8] = []
+    public var headers: [UInt8] = []
+    /// The secret before the last rotation, which signs too until ``formerUntil``.
+    public var formerSecret: [UInt8] = []
+    public var formerUntil: Timestamp?
+    public var circuit = PostbackCircuit()
+
+    public init(
+        id: EndpointID,
+        app: AppID,
+        isTest: Bool,
+        url: String,
+        types: Set<PostbackType>,
+        body: String?,
+        createdAt: Timestamp
+    ) {
+        (self.id, self.app, self.isTest, self.url) = (id, app, isTest, url)
+        (self.types, self.body, self.createdAt) = (types, body, createdAt)
+    }
+
+    /// Whether requests are made from a template; those are unsigned.
+    public var isTemplate: Bool { body != nil || PostbackTemplate.hasMacros(url) }
+
+    /// The types in the order of ``PostbackType``, separated by blanks.
+    public var typesText: String {
+        PostbackType.allCases.filter(types.contains).map(\.rawValue).joined(separator: " ")
+    }
+
+    /// The reason of an endpoint that an operator has disabled.
+    public static let byOperator = "an operator has disabled it"
+
+    /// How long the former secret signs after a rotation, in milliseconds.
+    public static let overlapMilliseconds: Int64 = 86_400_000
+
+    /// Returns the secrets that sign at a time, the current one first; empty if a key is missing.
+    public func secrets(_ keys: ServerKeys, at now: Timestamp) -> [PostbackSecret] {
+        let former = formerUntil.map { $0 > now } ?? false ? [formerSecret] : []
+        return ([secret] + former).compactMap { keys.open($0, of: id).flatMap { PostbackSecret(bytes: $0) } }
+    }
+
+    /// The further header fields; nil if the key that has encrypted them is missing.
+    public func fields(_ keys: ServerKeys) -> [(name: String, value: String)]? {
+        guard !headers.isEmpty else { return [] }
+        return keys.open(headers, of: id).map { bytes in
+            String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { Self.field(String($0)) }
+        }
+    }
+
+    fileprivate static func field(_ line: String) -> (name: String, value: String) {
+        let parts = line.split(separator: ":", maxSplits: 1)
+        return (String(parts.first ?? "").trimmed, parts.count > 1 ? String(parts[1]).trimmed : "")
+    }
+}
+
+/// An endpoint as an operator describes it, before it is validated.
+public struct PostbackDraft: Sendable {
+    public var url = ""
+    /// Names of types, or groups such as `link.*`.
+    public var types: [String] = []
+    public var body: String?
+    /// Lines such as `Authorization: Bearer x`.
+    public var headers: [String] = []
+    public var isTest = false
+
+    public static let maximumHeaders = 4
+    private static let maximumBodyLength = 8192
+    private static let ownHeaders = [
+        "host", "connection", "content-length", "content-type", "transfer-encoding", "accept-encoding",
+        "user-agent",
+        "webhook-id", "webhook-timestamp", "webhook-signature",
+    ]
+
+    public init() {}
+
+    /// Validates the draft, and makes the endpoint and its secret.
+    ///
+    /// - Parameters:
+    ///   - app: the app.
+    ///   - keys: the server keys, the current one of which encrypts the secret.
+    ///   - now: the time of the creation.
+    ///   - random: for the identifier and the secret.
+    /// - Returns: the endpoint, and its secret.
+    /// - Throws: all problems.
+    public func endpoint(of app: AppID, keys: ServerKeys, at now: Timestamp, random: RandomSource)
+        throws(FieldProblems) -> (PostbackEndpoint, PostbackSecret)
+    {
+        var problems: [FieldProblem] = []
+        if let message = Self.problem(ofURL: url) { problems.append(FieldProblem("url", message)) }
+        for name in types where PostbackType.types(named: name).isEmpty {
+            let known = PostbackType.allCases.map(\.rawValue)
+            let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" }
+            let advice = near ?? "; the types are \(known.joined(separator: ", "))"
+            problems.append(FieldProblem("types", "There is no type \"\(name.prefix(64))\"\(advice)"))
+        }
+        if types.isEmpty {
+            problems.append(FieldProblem("types", "Name at least one type, such as match.created."))
+        }
+        if let body {
+            if body.utf8.count > Self.maximumBodyLength {
+                problems.append(
+                    FieldProblem("body", "The template may have \(Self.maximumBodyLength) bytes at most.")
+                )
+            }
+            if let name = PostbackTemplate.unknownName(in: body) {
+                problems.append(FieldProblem("body", Self.unknownMacro(name)))
+            }
+        }
+        if headers.count > Self.maximumHeaders {
+            problems.append(FieldProblem("headers", "Give \(Self.maximumHeaders) header fields at most."))
+        }
+        for line in headers {
+            let (name, value) = PostbackEndpoint.field(line)
+            let isToken =
+                !name.isEmpty && name.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") }
+            guard isToken, !value.isEmpty, value.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) else {
+                problems.append(FieldProblem("headers", "Write each header field as NAME: VALUE in ASCII."))
+                continue
+            }
+            guard Self.ownHeaders.contains(name.asciiLowercased) else { continue }
+            problems.append(FieldProblem("headers", "The service sets \(name) itself; leave it out."))
+        }
+        guard problems.isEmpty else { throw FieldProblems(problems) }
+        var endpoint = PostbackEndpoint(
+            id: EndpointID(at: now, random: random),
+            app: app,
+            isTest: isTest,
+            url: url.trimmed,
+            types: Set(types.flatMap(PostbackType.types)),
+            body: body,
+            createdAt: now
+        )
+        let secret = PostbackSecret(random: random)
+        endpoint.secret = keys.current.seal(secret.bytes, of: endpoint.id, random: random)
+        if !headers.isEmpty {
+            let lines = Array(headers.joined(separator: "\n").utf8)
+            endpoint.headers = keys.current.seal(lines, of: endpoint.id, random: random)
+        }
+        return (endpoint, secret)
+    }
+
+    private static func unknownMacro(_ name: String) -> String {
+        let near = Suggestion.nearest(to: name, among: PostbackTemplate.names)
+        return "{\(name)} is no macro; "
+            + (near.map { "did you mean {\($0)}?" } ?? "the article Postbacks lists the macros.")
+    }
+
+    /// Returns what is wrong with a URL; nil if requests can be sent to it.
+    private static func problem(ofURL url: String) -> String? {
+        let url = url.trimmed
+        guard !url.isEmpty, url.utf8.count <= WebURL.maximumLength else {
+            return "Give a URL of at most \(WebURL.maximumLength) bytes, such as https://example.com/hooks."
+        }
+        if let name = PostbackTemplate.unknownName(in: url) { return unknownMacro(name) }
+        guard let target = PostbackTarget(url) else {
+            return
+                "Start the URL with https:// and a host; credentials, fragments and blanks are not allowed."
+        }
+        guard !PostbackTemplate.hasMacros(target.origin) else {
+            return "Macros may stand in the path and the query only, never in the scheme or the host."
+        }
+        return nil
+    }
+}
+
+/// The parts of an endpoint's URL.
+public struct PostbackTarget: Equatable, Sendable {
+    /// Whether the scheme is `http`, which only listed addresses may have.
+    public let isPlain: Bool
+    public let host: String
+    public let port: UInt16
+    /// The path and the query.
+    public let target: String
+    /// The scheme and the authority as written.
+    public let origin: String
+
+    /// Reads a URL, whose path and query may have macros; nil for one that cannot be called.
+    public init?(_ url: String) {
+        guard url.utf8.allSatisfy({ (0x21..<0x7f).contains($0) && $0 != UInt8(ascii: "\\") }),
+            let parts = try? URLParts(Array(url.utf8)), parts.isWeb, parts.fragment == nil,
+            let end = url.firstRange(of: "://")?.upperBound
+        else { return nil }
+        let rest = url[end...]
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        origin = String(url[..<authority.endIndex])
+        guard let known = try? URLParts(Array("\(origin)/".utf8)), let host = try? known.host() else {
+            return nil
+        }
+        isPlain = parts.scheme == "http"
+        self.host = host.name
+        port = host.port ?? (isPlain ? 80 : 443)
+        let path = url[authority.endIndex...]
+        target = path.hasPrefix("/") ? String(path) : "/" + path
+    }
+}

@@ -1,0 +1,172 @@
+/// When a delivery is tried again, and how a failing endpoint is spared.
+public enum PostbackSchedule {
+    /// The pauses before the attempts, in seconds: 75 hours and 35 minutes in all.
+    public static let pauses: [Int64] = [
+        0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400,
+    ]
+    /// A delivery is given up after this number of attempts.
+    public static var maximumAttempts: Int { pauses.count }
+    /// The longest wait that an answer may ask for, in seconds.
+    public static let longestRetryAfter: Int64 = 86_400
+    /// A due time this far ahead was stored by a clock that has been set back, in milliseconds.
+    public static let leapMilliseconds: Int64 = 100_000_000
+    /// An endpoint that has failed alone for this long is disabled, in milliseconds.
+    public static let disablingMilliseconds: Int64 = 5 * 86_400_000
+
+    /// Returns the pause after a failed attempt, in milliseconds; nil after the last one.
+    ///
+    /// - Parameters:
+    ///   - attempts: the number of attempts made.
+    ///   - word: a random number, which moves the pause by up to a tenth.
+    /// - Returns: the pause.
+    public static func pause(after attempts: Int, random word: UInt64) -> Int64? {
+        guard attempts < maximumAttempts else { return nil }
+        let share = Double(word >> 11) / Double(1 << 53)
+        return Int64(Double(pauses[attempts]) * 1000 * (0.9 + 0.2 * share))
+    }
+
+    /// Reads `Retry-After`, seconds or a date, as milliseconds from `now`; nil for an unreadable text.
+    public static func retryAfter(_ text: String, at now: Timestamp) -> Int64? {
+        let seconds = Int64(text) ?? moment(text).map { $0.milliseconds(since: now) / 1000 }
+        return seconds.map { min(max(0, $0), longestRetryAfter) * 1000 }
+    }
+
+    /// Reads a date such as `Wed, 21 Oct 2015 07:28:00 GMT` (RFC 9110 §5.6.7); nil for another form.
+    private static func moment(_ text: String) -> Timestamp? {
+        let parts = text.split(separator: " ")
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        guard parts.count == 6, parts[5] == "GMT", let month = months.firstIndex(of: String(parts[2])) else {
+            return nil
+        }
+        let number = month < 9 ? "0\(month + 1)" : "\(month + 1)"
+        return Timestamp(iso8601: "\(parts[3])-\(number)-\(parts[1])T\(parts[4])Z")
+    }
+}
+
+/// The outcome of one call.
+public struct PostbackAnswer: Equatable, Sendable {
+    /// The status code; nil if there was no answer.
+    public var status: Int?
+    /// Why there was no answer, as a sentence without its full stop.
+    public var failure: String?
+    public var retryAfter: String?
+    /// The beginning of the answer's body, as text.
+    public var body = ""
+    public var milliseconds: Int64 = 0
+
+    public static let maximumBodyLength = 1024
+
+    public init(status: Int? = nil, failure: String? = nil) {
+        (self.status, self.failure) = (status, failure)
+    }
+
+    public var isSuccess: Bool { status.map { (200...299).contains($0) } ?? false }
+
+    /// What failed, in plain words; nil for a success.
+    public var problem: String? {
+        guard let status else { return failure ?? "there was no answer" }
+        switch status {
+        case 200...299: return nil
+        case 300...399: return "the answer \(status) is a redirect, which is not followed"
+        case 410: return "the answer 410 says that the endpoint is gone"
+        default: return "the answer has the status \(status)"
+        }
+    }
+}
+
+/// What follows from an attempt: for its delivery, and for its endpoint.
+public struct PostbackVerdict: Equatable, Sendable {
+    public enum Delivery: Equatable, Sendable {
+        case delivered
+        case retry(at: Timestamp)
+        case givenUp
+    }
+    public let delivery: Delivery
+    /// The endpoint takes no call before this time; nil for no pause.
+    public var pausedUntil: Timestamp?
+    /// Whether the endpoint says that it is gone.
+    public var isGone = false
+
+    /// Judges the answer to an attempt.
+    ///
+    /// - Parameters:
+    ///   - answer: the answer.
+    ///   - attempts: the number of attempts, this one included.
+    ///   - now: the time of the answer.
+    ///   - word: a random number for the schedule.
+    public init(_ answer: PostbackAnswer, attempts: Int, at now: Timestamp, random word: UInt64) {
+        guard !answer.isSuccess else {
+            delivery = .delivered
+            return
+        }
+        isGone = answer.status == 410
+        let wanted = answer.retryAfter.flatMap { PostbackSchedule.retryAfter($0, at: now) }
+        let isSlowing = answer.status.map { [429, 502, 503, 504].contains($0) } ?? false
+        if let pause = wanted ?? (isSlowing ? 5000 : nil) {
+            pausedUntil = now.advanced(byMilliseconds: pause)
+        }
+        guard !isGone, let pause = PostbackSchedule.pause(after: attempts, random: word) else {
+            delivery = .givenUp
+            return
+        }
+        delivery = .retry(at: now.advanced(byMilliseconds: max(pause, wanted ?? 0)))
+    }
+}
+
+/// How an endpoint has answered lately.
+public struct PostbackCircuit: Equatable, Sendable {
+    /// The number of failures since the last success.
+    public var failures: Int
+    /// The time of the first of them; nil without a failure.
+    public var failingSince: Timestamp?
+    /// The endpoint takes no call before this time; nil for no pause.
+    public var pausedUntil: Timestamp?
+
+    /// The number of failures in a row after which the endpoint gets one call at a time.
+    public static let openingFailures = 5
+    /// The maximum number of calls to one endpoint at a time.
+    public static let concurrency = 4
+    /// The number of failures without which no endpoint is disabled, however long ago the first one was.
+    private static let disablingFailures = 10
+    private static let longestPause: Int64 = 60_000
+
+    public init(failures: Int = 0, failingSince: Timestamp? = nil) {
+        (self.failures, self.failingSince) = (failures, failingSince)
+    }
+
+    public var isOpen: Bool { failures >= Self.openingFailures }
+
+    /// The number of calls that the endpoint may have at a time.
+    public func limit(at now: Timestamp) -> Int {
+        if let pausedUntil, pausedUntil > now,
+            pausedUntil.milliseconds(since: now) <= PostbackSchedule.leapMilliseconds
+        {
+            return 0
+        }
+        return isOpen ? 1 : Self.concurrency
+    }
+
+    /// Records the verdict on an attempt.
+    public mutating func note(_ verdict: PostbackVerdict, at now: Timestamp) {
+        guard verdict.delivery != .delivered else {
+            self = PostbackCircuit()
+            return
+        }
+        failures += 1
+        failingSince = failingSince ?? now
+        var pause = verdict.pausedUntil
+        if isOpen {
+            // Probes are rare, so that an endpoint that hangs takes few threads, and one that refuses few attempts.
+            let step = Self.longestPause >> max(0, 4 - (Int64(failures) - Int64(Self.openingFailures)))
+            let next = now.advanced(byMilliseconds: step)
+            pause = max(pause ?? next, next)
+        }
+        pausedUntil = pause
+    }
+
+    /// Whether the endpoint must be disabled: it has failed alone for five days.
+    public func mustDisable(at now: Timestamp) -> Bool {
+        guard failures >= Self.disablingFailures, let failingSince else { return false }
+        return now.milliseconds(since: failingSince) >= PostbackSchedule.disablingMilliseconds
+    }
+}

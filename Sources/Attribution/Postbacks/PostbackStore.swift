@@ -1,0 +1,132 @@
+/// The state of a delivery: one event on its way to one endpoint.
+public enum DeliveryState: Int64, CaseIterable, Sendable {
+    case pending = 0
+    case delivered = 1
+    /// The last attempt has failed, and no further one follows unless an operator replays it.
+    case failed = 2
+
+    /// The word on the wire.
+    public var word: String { "\(self)" }
+
+    public init?(word: String) {
+        guard let state = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = state
+    }
+}
+
+/// A delivery with its last attempt.
+public struct PostbackDelivery: Equatable, Sendable {
+    public let endpoint: EndpointID
+    public let event: OutboxEvent
+    /// The number of the delivery among those of its endpoint; 0 before the first attempt.
+    public var sequence: Int64
+    public var state: DeliveryState
+    public var attempts: Int
+    /// When the next attempt is due, if it is pending.
+    public var dueAt: Timestamp
+    /// The time and the outcome of the last attempt; nil before the first.
+    public var attemptedAt: Timestamp?
+    public var answer: PostbackAnswer?
+
+    public init(
+        endpoint: EndpointID,
+        event: OutboxEvent,
+        sequence: Int64,
+        state: DeliveryState,
+        attempts: Int,
+        dueAt: Timestamp
+    ) {
+        (self.endpoint, self.event, self.sequence) = (endpoint, event, sequence)
+        (self.state, self.attempts, self.dueAt) = (state, attempts, dueAt)
+    }
+}
+
+/// An endpoint with what waits for it.
+public struct EndpointStatus: Equatable, Sendable {
+    public let endpoint: PostbackEndpoint
+    /// The number of pending deliveries, at most ``maximumCounted``.
+    public let pending: Int
+    /// The time of the oldest pending event; nil without one.
+    public let oldest: Timestamp?
+
+    public static let maximumCounted = 100_000
+
+    public init(endpoint: PostbackEndpoint, pending: Int, oldest: Timestamp?) {
+        (self.endpoint, self.pending, self.oldest) = (endpoint, pending, oldest)
+    }
+}
+
+/// A query for the deliveries of an endpoint, the newest events first.
+public struct DeliveryQuery: Equatable, Sendable {
+    public var endpoint: EndpointID
+    public var state: DeliveryState?
+    public var type: PostbackType?
+    public var event: OutboxEventID?
+    public var before: OutboxEventID?
+    public var limit: Int
+
+    public static let limits = 1...200
+    public static let standardLimit = 50
+
+    public init(_ endpoint: EndpointID, limit: Int = DeliveryQuery.standardLimit) {
+        (self.endpoint, self.limit) = (endpoint, limit)
+    }
+}
+
+public struct DeliveryPage: Equatable, Sendable {
+    public var deliveries: [PostbackDelivery]
+    /// The ``DeliveryQuery/before`` of the next page; nil for the last one.
+    public var next: OutboxEventID?
+
+    public init(_ deliveries: [PostbackDelivery], next: OutboxEventID?) {
+        (self.deliveries, self.next) = (deliveries, next)
+    }
+}
+
+/// The events to send to an endpoint again, under the same ids.
+public struct PostbackReplay: Equatable, Sendable {
+    public enum Mode: Sendable {
+        /// Only events that the endpoint was never to get, for the history of a new endpoint.
+        case missing
+        /// Only deliveries that were given up.
+        case failed
+        /// All events of the filter, delivered ones too.
+        case all
+    }
+    public var mode = Mode.failed
+    public var event: OutboxEventID?
+    /// The first time, and the end, which is exclusive.
+    public var since: Timestamp?
+    public var until: Timestamp?
+    /// Only these types; nil for those of the endpoint.
+    public var types: Set<PostbackType>?
+
+    public init(_ mode: Mode = .failed) { self.mode = mode }
+}
+
+/// A change of an endpoint.
+public enum EndpointChange: Equatable, Sendable {
+    case set(PostbackEndpoint.State, reason: String)
+    /// Replaces the encrypted secret; the former one signs too until a time.
+    case rotate(secret: [UInt8], overlapUntil: Timestamp)
+}
+
+/// The store of endpoints, events and deliveries.
+public protocol PostbackStore {
+    func endpoints() async throws(StoreError) -> [EndpointStatus]
+    func create(_ endpoint: PostbackEndpoint, by actor: AuditActor) async throws(StoreError)
+    /// - Throws: `notFound` for an unknown endpoint.
+    func change(_ endpoint: EndpointID, _ change: EndpointChange, by actor: AuditActor)
+        async throws(StoreError)
+    /// Stores an event with invented values for one endpoint alone; returns its id.
+    func sendSample(_ type: PostbackType, to endpoint: EndpointID, by actor: AuditActor)
+        async throws(StoreError)
+        -> OutboxEventID
+    /// Makes deliveries pending again; returns how many.
+    func replay(_ replay: PostbackReplay, to endpoint: EndpointID, by actor: AuditActor)
+        async throws(StoreError)
+        -> Int
+    func deliveries(_ query: DeliveryQuery) async throws(StoreError) -> DeliveryPage
+    /// Stores an event of an app whose fact is in no table, such as a changed domain file.
+    func publish(_ type: PostbackType, of app: AppID, data: String) async throws(StoreError)
+}

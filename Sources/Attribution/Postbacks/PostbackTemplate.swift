@@ -1,0 +1,110 @@
+internal import JSON
+
+/// A URL or a JSON body with macros such as `{click_id}`, which an event's values replace.
+public enum PostbackTemplate {
+    /// The values of an event by the names of macros.
+    public struct Values {
+        private var texts: [String: String] = [:]
+
+        /// - Parameters:
+        ///   - event: the event.
+        ///   - app: the app of the endpoint.
+        ///   - sequence: the number of the delivery.
+        public init(_ event: OutboxEvent, app: AppID, sequence: Int64) {
+            func add(_ object: JSONObject) {
+                for member in object.members {
+                    switch member.value {
+                    case .string(let text): texts[member.name] = text
+                    case .number(let number): texts[member.name] = number.text
+                    case .bool(let flag): texts[member.name] = String(flag)
+                    // Their members have macros of their own.
+                    case .object(let inner) where ["utm", "click_ids"].contains(member.name): add(inner)
+                    case .null, .array, .object: break
+                    }
+                }
+            }
+            if let object = (try? JSONValue(parsing: Array(event.data.utf8)))?.object { add(object) }
+            texts["id"] = event.id.text
+            texts["type"] = event.type
+            texts["timestamp"] = event.at.iso8601
+            texts["timestamp_seconds"] = String(event.at.milliseconds / 1000)
+            texts["app"] = app.text
+            texts["sequence"] = String(sequence)
+        }
+
+        subscript(name: String) -> String { texts[name] ?? "" }
+    }
+
+    /// The names of all macros.
+    public static let names: [String] =
+        [
+            "id", "type", "timestamp", "timestamp_seconds", "app", "sequence", "click_id", "link",
+            "campaign_key",
+            "journey_id", "source", "variant", "platform", "method", "confidence", "guaranteed", "clicked_at",
+            "matched_at", "seconds_to_install", "event_id", "name", "occurred_at", "amount", "currency",
+            "verified",
+            "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "reason",
+        ] + NetworkClickIDs.parameters.map(\.name)
+
+    /// A part of a template.
+    private enum Part {
+        case text(Substring)
+        case macro(String)
+        /// Braces around a word that is no macro's name.
+        case unknown(String)
+    }
+
+    private static func parts(of template: String) -> [Part] {
+        var (parts, rest): ([Part], Substring) = ([], template[...])
+        while let open = rest.firstIndex(of: "{") {
+            let after = rest[rest.index(after: open)...]
+            let word = after.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+            guard !word.isEmpty, after[word.endIndex...].first == "}" else {
+                parts.append(.text(rest[...open]))
+                rest = after
+                continue
+            }
+            parts.append(.text(rest[..<open]))
+            let name = String(word)
+            parts.append(names.contains(name) ? .macro(name) : .unknown(name))
+            rest = after[after.index(after: word.endIndex)...]
+        }
+        return parts + [.text(rest)]
+    }
+
+    /// Whether a text has macros, or words in braces that are none.
+    public static func hasMacros(_ text: String) -> Bool {
+        parts(of: text).contains { if case .text = $0 { false } else { true } }
+    }
+
+    /// Returns the first word in braces that is no macro's name; nil without one.
+    public static func unknownName(in template: String) -> String? {
+        for case .unknown(let name) in parts(of: template) { return name }
+        return nil
+    }
+
+    /// Returns the template with each macro's value as `encode` writes it; a missing value is empty.
+    private static func filled(_ template: String, _ values: Values, _ encode: (String) -> String) -> String {
+        parts(of: template).map { part in
+            switch part {
+            case .text(let text): String(text)
+            case .macro(let name): encode(values[name])
+            case .unknown: ""
+            }
+        }.joined()
+    }
+
+    /// Returns a URL whose values are percent-encoded.
+    public static func url(_ template: String, _ values: Values) -> String {
+        filled(template, values) { String(decoding: PercentEncoding.queryValue($0), as: UTF8.self) }
+    }
+
+    /// Returns a body whose values are escaped for JSON texts.
+    public static func body(_ template: String, _ values: Values) -> String {
+        filled(template, values) { value in
+            var json = JSONWriter()
+            json.value(value)
+            return String(json.text.dropFirst().dropLast())
+        }
+    }
+}

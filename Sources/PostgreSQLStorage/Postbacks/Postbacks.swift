@@ -1,0 +1,233 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// Writes endpoints, events and deliveries.
+extension PostgreSQLWriter {
+    func insert(_ endpoint: EndpointRecord) throws(PostgreSQLError) {
+        _ = try run(Self.insertEndpoint, endpoint)
+    }
+
+    func update(_ endpoint: EndpointRecord) throws(PostgreSQLError) {
+        _ = try run(Self.updateEndpoint, endpoint)
+    }
+
+    func setProgress(of endpoint: EndpointRecord) throws(PostgreSQLError) {
+        _ = try run(Self.setProgress, endpoint)
+    }
+
+    func insert(_ event: OutboxRecord) { batch.append(.outboxEvent) { event.write(to: &$0) } }
+
+    func insert(_ delivery: DeliveryRecord) { batch.append(.postback) { delivery.write(to: &$0) } }
+
+    func update(_ deliveries: [DeliveryRecord]) throws(PostgreSQLError) {
+        var rows = ColumnArrays(DeliveryRecord.columns)
+        for delivery in deliveries { rows.append(delivery) }
+        try batch.run(Self.updateDeliveries, rows)
+    }
+
+    func replay(_ events: [OutboxEventID], _ mode: PostbackReplay.Mode, to endpoint: Int64, at: Timestamp)
+        throws(PostgreSQLError) -> Int
+    {
+        let statement =
+            switch mode {
+            case .missing: Self.addMissing
+            case .failed: Self.resetFailed
+            case .all: Self.resetAll
+            }
+        let (highs, lows) = (
+            events.map { Int64(bitPattern: $0.high) }, events.map { Int64(bitPattern: $0.low) }
+        )
+        return try batch.run(statement, endpoint, at.milliseconds, highs, lows).affectedCount
+    }
+
+    func removeDeliveries(to endpoint: Int64, before high: UInt64, atMost limit: Int) throws(PostgreSQLError)
+        -> Int
+    {
+        try batch.run(Self.removeDeliveries, endpoint, high, Int64(limit)).affectedCount
+    }
+
+    func removeOutboxEvents(of scope: Int64, before high: UInt64, atMost limit: Int) throws(PostgreSQLError)
+        -> Int
+    {
+        try batch.run(Self.removeEvents, scope, high, Int64(limit)).affectedCount
+    }
+
+    func removeOutboxEvents(ofClick click: Int64, in scope: Int64, from high: UInt64) throws(PostgreSQLError)
+    {
+        try batch.run(Self.removeDeliveriesOfClick, scope, high, click)
+        try batch.run(Self.removeEventsOfClick, scope, high, click)
+    }
+
+    private static let insertEndpoint = PreparedStatement(
+        """
+        INSERT INTO postback_endpoints (\(EndpointRecord.columns)) SELECT * FROM \(rowsWith: EndpointRecord.columns)
+        """
+    )
+    private static let updateEndpoint = PreparedStatement(
+        """
+        UPDATE postback_endpoints p SET state = r.state, reason = r.reason, secret = r.secret, headers = r.headers,
+        former_secret = r.former_secret, former_until = r.former_until FROM \(rowsWith: EndpointRecord.columns)
+        WHERE p.id_low = r.id_low
+        """
+    )
+    private static let setProgress = PreparedStatement(
+        """
+        UPDATE postback_endpoints p SET sequence = r.sequence, failures = r.failures, failing_since = r.failing_since
+        FROM \(rowsWith: EndpointRecord.columns) WHERE p.id_low = r.id_low
+        """
+    )
+    private static let updateDeliveries = PreparedStatement(
+        """
+        UPDATE deliveries d SET sequence = r.sequence, state = r.state, attempts = r.attempts, due_at = r.due_at,
+        attempted_at = r.attempted_at, status = r.status, failure = r.failure, answer = r.answer,
+        milliseconds = r.milliseconds FROM \(rowsWith: DeliveryRecord.columns)
+        WHERE d.endpoint = r.endpoint AND d.id_high = r.id_high AND d.id_low = r.id_low
+        """
+    )
+    private static let addDeliveries: SQLText = """
+        INSERT INTO deliveries AS d (endpoint, id_high, id_low, sequence, state, attempts, due_at)
+        SELECT $1, r.high, r.low, 0, 0, 0, $2 FROM unnest($3, $4) AS r (high, low)
+        ON CONFLICT (endpoint, id_high, id_low) DO
+        """
+    private static let addMissing = PreparedStatement("\(addDeliveries) NOTHING")
+    private static let resetAll = PreparedStatement(
+        "\(addDeliveries) UPDATE SET state = 0, attempts = 0, due_at = excluded.due_at WHERE d.state <> 0"
+    )
+    private static let resetFailed = PreparedStatement(
+        """
+        UPDATE deliveries d SET state = 0, attempts = 0, due_at = $2 FROM unnest($3, $4) AS r (high, low)
+        WHERE d.endpoint = $1 AND d.id_high = r.high AND d.id_low = r.low AND d.state = 2
+        """
+    )
+    /// Two servers that delete the same rows at once would wait for each other.
+    private static let removeDeliveries = PreparedStatement(
+        """
+        DELETE FROM deliveries WHERE endpoint = $1 AND (id_high, id_low) IN (SELECT id_high, id_low FROM deliveries
+        WHERE endpoint = $1 AND id_high < $2 ORDER BY id_high, id_low LIMIT $3 FOR UPDATE SKIP LOCKED)
+        """
+    )
+    private static let removeEvents = PreparedStatement(
+        """
+        DELETE FROM outbox_events WHERE scope = $1 AND (id_high, id_low) IN (SELECT id_high, id_low FROM outbox_events
+        WHERE scope = $1 AND id_high < $2 ORDER BY id_high, id_low LIMIT $3 FOR UPDATE SKIP LOCKED)
+        """
+    )
+    private static let ofClick: SQLText = "scope = $1 AND id_high BETWEEN $2 AND $2 + 65535 AND click = $3"
+    private static let removeDeliveriesOfClick = PreparedStatement(
+        """
+        DELETE FROM deliveries WHERE endpoint IN (SELECT id_low FROM postback_endpoints WHERE scope = $1)
+        AND (id_high, id_low) IN (SELECT id_high, id_low FROM outbox_events WHERE \(ofClick))
+        """
+    )
+    private static let removeEventsOfClick = PreparedStatement("DELETE FROM outbox_events WHERE \(ofClick)")
+}
+
+extension PostgreSQLWriterReader {
+    func endpointRecords() throws(PostgreSQLError) -> [EndpointRecord] { try rows.endpointRecords() }
+
+    func appsWithClickIDs() throws(PostgreSQLError) -> [Int64] { try rows.appsWithClickIDs() }
+
+    func outboxEvents(of scope: Int64, after id: OutboxEventID, before end: UInt64, atMost limit: Int)
+        throws(PostgreSQLError) -> [(id: OutboxEventID, type: String)]
+    { try rows.outboxEvents(of: scope, after: id, before: end, atMost: limit) }
+
+    private var rows: PostgreSQLReader { get throws(PostgreSQLError) { try batch.connection.reader() } }
+}
+
+/// Reads endpoints, events and deliveries.
+extension PostgreSQLReader: PostbackRows {
+    func endpointRecords() throws(PostgreSQLError) -> [EndpointRecord] {
+        try all(Self.selectEndpoints) { row throws(PostgreSQLError) in try row.record(EndpointRecord.self) }
+    }
+
+    func appsWithClickIDs() throws(PostgreSQLError) -> [Int64] {
+        try all(Self.selectApps) { row throws(PostgreSQLError) in row.get("number") }
+    }
+
+    func outboxEvents(of scope: Int64, after id: OutboxEventID, before end: UInt64, atMost limit: Int)
+        throws(PostgreSQLError) -> [(id: OutboxEventID, type: String)]
+    {
+        try all(Self.selectEvents, scope, id.high, id.low, end, Int64(limit)) { row throws(PostgreSQLError) in
+            let id = OutboxEventID(high: row.get("id_high"), low: row.get("id_low"))
+            return (id: id, type: row.get("type"))
+        }
+    }
+
+    func dueDeliveries(of endpoint: EndpointRecord, at now: Timestamp, atMost limit: Int)
+        throws(PostgreSQLError)
+        -> [DeliveryRow]
+    {
+        let (time, leap) = (now.milliseconds, now.milliseconds + PostbackSchedule.leapMilliseconds)
+        return try all(Self.selectDue, endpoint.number, endpoint.scope, time, leap, Int64(limit)) {
+            row throws(PostgreSQLError) in try row.record(DeliveryRow.self)
+        }
+    }
+
+    func pendingDeliveries(of endpoint: Int64) throws(PostgreSQLError) -> (count: Int, oldest: Timestamp?) {
+        let limit = Int64(EndpointStatus.maximumCounted)
+        let count = try all(Self.countPending, endpoint, limit) { row throws(PostgreSQLError) -> Int in
+            row.get("count")
+        }.first
+        guard let count, count > 0 else { return (0, nil) }
+        let oldest = try all(Self.oldestPending, endpoint) { row throws(PostgreSQLError) -> UInt64 in
+            row.get("id_high")
+        }.first
+        return (count, oldest.map { Timestamp(milliseconds: Int64($0 >> 16)) })
+    }
+
+    func deliveries(of endpoint: EndpointRecord, before id: OutboxEventID, _ body: (DeliveryRow) -> Bool)
+        throws(PostgreSQLError)
+    {
+        let readAtOnce: Int64 = 200
+        var next = id
+        while true {
+            let rows = try all(
+                Self.selectDeliveries,
+                endpoint.number,
+                endpoint.scope,
+                next.high,
+                next.low,
+                readAtOnce
+            ) { row throws(PostgreSQLError) in try row.record(DeliveryRow.self) }
+            for row in rows where !body(row) { return }
+            guard rows.count == readAtOnce, let last = rows.last else { return }
+            next = last.event.id
+        }
+    }
+
+    private static let selectEndpoints = PreparedStatement(
+        "SELECT \(EndpointRecord.columns) FROM postback_endpoints"
+    )
+    private static let selectApps = PreparedStatement("SELECT number FROM apps WHERE click_ids = 'answer'")
+    private static let selectEvents = PreparedStatement(
+        """
+        SELECT id_high, id_low, type FROM outbox_events WHERE scope = $1 AND (id_high, id_low) > ($2, $3) AND id_high < $4
+        ORDER BY id_high, id_low LIMIT $5
+        """
+    )
+    private static let selectRows: SQLText = """
+        SELECT \(DeliveryRecord.columns, of: "d"), e.type, e.data FROM deliveries d
+        JOIN outbox_events e ON e.scope = $2 AND e.id_high = d.id_high AND e.id_low = d.id_low WHERE d.endpoint = $1
+        """
+    /// A due time beyond the second one was stored by a clock that was ahead.
+    private static let selectDue = PreparedStatement(
+        """
+        (\(selectRows) AND d.state = 0 AND d.due_at <= $3 ORDER BY d.due_at LIMIT $5)
+        UNION ALL (\(selectRows) AND d.state = 0 AND d.due_at > $4 ORDER BY d.due_at LIMIT $5)
+        """
+    )
+    private static let selectDeliveries = PreparedStatement(
+        """
+        \(selectRows) AND (d.id_high, d.id_low) < ($3, $4) ORDER BY d.id_high DESC, d.id_low DESC LIMIT $5
+        """
+    )
+    private static let countPending = PreparedStatement(
+        "SELECT count(*) AS count FROM (SELECT 1 FROM deliveries WHERE endpoint = $1 AND state = 0 LIMIT $2) p"
+    )
+    private static let oldestPending = PreparedStatement(
+        "SELECT id_high FROM deliveries WHERE endpoint = $1 AND state = 0 ORDER BY due_at LIMIT 1"
+    )
+}
+#endif

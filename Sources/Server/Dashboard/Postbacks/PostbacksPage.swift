@@ -1,0 +1,262 @@
+internal import Attribution
+internal import HTTPServer
+
+/// The endpoints that receive postbacks, and a form for a new one.
+enum PostbacksPage {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> DashboardResult
+    {
+        let app = try exchange.appItem()?.id
+        let all = try await exchange.store(await exchange.stores.postbacks.endpoints())
+        let shown = all.filter { (app == nil || $0.endpoint.app == app) && exchange.maySee($0.endpoint.app) }
+        let (directory, now) = (exchange.directory, exchange.now)
+        return .page(
+            DashboardPage(title: DashboardText.postbacks) { html in
+                if shown.isEmpty {
+                    html.element("p", ["class": "empty"], DashboardText.noEndpoints)
+                } else {
+                    html.table(DashboardText.endpoints, DashboardText.endpointHeadings, shown) {
+                        html,
+                        status in
+                        write(status, directory, at: now, to: &html)
+                    }
+                }
+                if visit.mayChange, !directory.apps.isEmpty { writeForm(visit, directory, to: &html) }
+            }
+        )
+    }
+
+    private static func write(
+        _ status: EndpointStatus,
+        _ directory: Directory,
+        at now: Timestamp,
+        to html: inout HTML
+    ) {
+        let endpoint = status.endpoint
+        html.element("th", ["scope": "row"]) { html in
+            html.link(DashboardAddress("/postbacks/\(endpoint.id.text)"), endpoint.url)
+        }
+        html.element("td", directory.app(endpoint.app)?.settings.name ?? endpoint.app.text)
+        let (text, style) = DashboardText.state(endpoint)
+        html.element("td", ["class": style], text)
+        html.number(DashboardText.count(Int64(status.pending)))
+        html.element("td", DashboardText.age(status.oldest, at: now))
+        html.element("td", endpoint.typesText)
+    }
+
+    private static func writeForm(_ visit: DashboardVisit, _ directory: Directory, to html: inout HTML) {
+        html.element("h2", DashboardText.newEndpoint)
+        html.note(DashboardText.aboutEndpoints)
+        html.action("/postbacks", visit, class: "edit") { html in
+            let apps = directory.apps.map { ($0.id.text, $0.settings.name) }
+            html.select("app", DashboardText.app, apps, chosen: apps.first?.0 ?? "")
+            html.field("url", DashboardText.endpointURL, nil)
+            html.field("types", DashboardText.endpointTypes, "match.created match.campaign_only")
+            html.select("test", DashboardText.endpointTraffic, DashboardText.endpointTraffics, chosen: "")
+            html.element("button", ["type": "submit"], DashboardText.create)
+        }
+    }
+
+    /// `POST /postbacks`: creates an endpoint, whose secret this response alone shows.
+    static func create(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
+        async throws(APIError) -> Response
+    {
+        guard let app = form["app"].flatMap({ AppID($0) }).flatMap(exchange.directory.app) else {
+            throw .notFound(DashboardText.noSuchApp)
+        }
+        var draft = PostbackDraft()
+        draft.url = form["url"] ?? ""
+        draft.types = (form["types"] ?? "").split { ", \n\r".contains($0) }.map(String.init)
+        draft.isTest = form["test"] == "true"
+        let (endpoint, secret) = try await PostbackEndpoints.create(draft, of: app, since: nil, exchange)
+        return PostbackPage.show(secret, of: endpoint, visit)
+    }
+}
+
+/// One endpoint: its state, its actions, and its deliveries with requests and answers.
+enum PostbackPage {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> DashboardResult
+    {
+        let status = try await PostbackEndpoints.status(&exchange)
+        var query = try PostbackEndpoints.query(status.endpoint.id, exchange)
+        query.limit = 25
+        let page = try await exchange.store(await exchange.stores.postbacks.deliveries(query))
+        let (keys, now) = (exchange.keys.server, exchange.now)
+        return .page(
+            DashboardPage(title: DashboardText.endpoint) { html in
+                let endpoint = status.endpoint
+                let (text, style) = DashboardText.state(endpoint)
+                html.element("p", ["class": style], text)
+                html.facts([
+                    ("URL", endpoint.url), (DashboardText.endpointTypes, endpoint.typesText),
+                    ("ID", endpoint.id.text),
+                    (
+                        DashboardText.signing,
+                        endpoint.isTemplate ? DashboardText.unsigned : DashboardText.signed
+                    ),
+                    (DashboardText.pending, DashboardText.count(Int64(status.pending))),
+                    (DashboardText.oldest, DashboardText.age(status.oldest, at: now)),
+                ])
+                if visit.mayChange { writeActions(endpoint, visit, to: &html) }
+                writeFilter(visit, query, to: &html)
+                guard !page.deliveries.isEmpty else {
+                    return html.element("p", ["class": "empty"], DashboardText.noDeliveries)
+                }
+                html.table(DashboardText.deliveries, DashboardText.deliveryHeadings, page.deliveries) {
+                    html,
+                    delivery in
+                    write(delivery, to: endpoint, delivery.call(to: endpoint, keys, at: now), visit, &html)
+                }
+                if let next = page.next {
+                    html.element("p") { html in
+                        html.link(
+                            visit.address.with("before", next.text),
+                            class: "next",
+                            DashboardText.olderDeliveries
+                        )
+                    }
+                }
+            }
+        )
+    }
+
+    private static func writeActions(
+        _ endpoint: PostbackEndpoint,
+        _ visit: DashboardVisit,
+        to html: inout HTML
+    ) {
+        let switching = endpoint.state == .enabled ? "disable" : "enable"
+        html.element("div", ["class": "actions"]) { html in
+            for action in [switching, "test", "replay", "rotate"]
+            where action != "rotate" || !endpoint.isTemplate {
+                let path = "/postbacks/\(endpoint.id.text)/\(action)"
+                html.action(path, visit) { html in
+                    html.element("button", ["class": "quiet"], DashboardText.endpointAction(action))
+                }
+            }
+        }
+    }
+
+    private static func writeFilter(_ visit: DashboardVisit, _ query: DeliveryQuery, to html: inout HTML) {
+        let attributes: HTML.Attributes = [
+            "class": "filters", "action": visit.address.path, "aria-label": DashboardText.filters,
+        ]
+        html.element("form", attributes) { html in
+            let states = [("", DashboardText.any)] + DeliveryState.allCases.map { ($0.word, $0.word) }
+            html.select("state", DashboardText.deliveryState, states, chosen: query.state?.word ?? "")
+            let types = [("", DashboardText.any)] + PostbackType.allCases.map { ($0.rawValue, $0.rawValue) }
+            html.select("type", DashboardText.kind, types, chosen: query.type?.rawValue ?? "")
+            html.element("button", ["type": "submit"], DashboardText.show)
+        }
+    }
+
+    private static func write(
+        _ delivery: PostbackDelivery,
+        to endpoint: PostbackEndpoint,
+        _ call: PostbackCall?,
+        _ visit: DashboardVisit,
+        _ html: inout HTML
+    ) {
+        html.element("th", ["scope": "row"], DashboardText.time(delivery.event.at))
+        html.element("td", delivery.event.type)
+        let style = delivery.state == .failed ? "bad" : delivery.state == .delivered ? "good" : nil
+        html.element("td", ["class": style], delivery.state.word)
+        html.number(String(delivery.attempts))
+        html.element("td", delivery.nextAttempt.map(DashboardText.time) ?? "–")
+        html.element("td", delivery.answer.map { $0.problem ?? String($0.status ?? 0) } ?? "–")
+        html.element("td") { html in
+            html.element("details") { html in
+                html.element("summary", delivery.event.id.text)
+                if let call {
+                    let fields = call.fields.map {
+                        "\($0.name): \($0.isSecret ? DashboardText.hidden : $0.value)"
+                    }
+                    let head = ["\(call.isPost ? "POST" : "GET") \(call.url)"] + fields
+                    let body = String(decoding: call.body, as: UTF8.self)
+                    html.element("h3", DashboardText.request)
+                    html.element("pre", (head + ["", body]).joined(separator: "\n"))
+                    if let base = call.baseString {
+                        html.element("h3", DashboardText.baseString)
+                        html.element("pre", String(decoding: base, as: UTF8.self))
+                    }
+                }
+                if let answer = delivery.answer {
+                    html.element("h3", DashboardText.answered(answer.milliseconds))
+                    html.element("pre", answer.body.isEmpty ? answer.problem ?? "–" : answer.body)
+                }
+                guard visit.mayChange, delivery.state != .pending else { return }
+                let path = "/postbacks/\(endpoint.id.text)/replay"
+                html.action(path, visit) { html in
+                    html.hidden("event", delivery.event.id.text)
+                    html.element("button", ["class": "quiet"], DashboardText.sendAgain)
+                }
+            }
+        }
+    }
+
+    /// Shows a new secret, which no other page can show.
+    static func show(_ secret: PostbackSecret, of endpoint: PostbackEndpoint, _ visit: DashboardVisit)
+        -> Response
+    {
+        guard !endpoint.isTemplate else { return back(to: endpoint.id) }
+        let page = DashboardPage(title: DashboardText.endpointSecret) { html in
+            html.paragraph(DashboardText.shownOnce)
+            html.facts([(DashboardText.endpointSecret, secret.text), ("URL", endpoint.url)])
+            html.element("p") {
+                $0.link(DashboardAddress("/postbacks/\(endpoint.id.text)"), DashboardText.endpoint)
+            }
+        }
+        return page.response(visit: visit)
+    }
+
+    private static func back(to id: EndpointID) -> Response {
+        DashboardPage.redirect(to: "/postbacks/\(id.text)")
+    }
+
+    /// `POST /postbacks/{id}/enable` and `…/disable`.
+    static func set(_ state: PostbackEndpoint.State) -> Routes.Action {
+        { exchange, _, _ throws(APIError) in
+            let id = try await PostbackEndpoints.status(&exchange).endpoint.id
+            _ = try await PostbackEndpoints.set(state, &exchange)
+            return back(to: id)
+        }
+    }
+
+    /// `POST /postbacks/{id}/test`: sends an invented event.
+    static func test(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
+        async throws(APIError) -> Response
+    {
+        let endpoint = try await PostbackEndpoints.status(&exchange).endpoint
+        let (store, actor) = (exchange.stores.postbacks, exchange.actor)
+        _ = try await exchange.store(await store.sendSample(endpoint.sampleType, to: endpoint.id, by: actor))
+        return back(to: endpoint.id)
+    }
+
+    /// `POST /postbacks/{id}/replay`: sends one event again, or all that were given up.
+    static func replay(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
+        async throws(APIError) -> Response
+    {
+        let id = try await PostbackEndpoints.status(&exchange).endpoint.id
+        var replay = PostbackReplay(.failed)
+        replay.event = form["event"].flatMap { OutboxEventID($0) }
+        let store = exchange.stores.postbacks
+        _ = try await exchange.store(await store.replay(replay, to: id, by: exchange.actor))
+        return back(to: id)
+    }
+
+    /// `POST /postbacks/{id}/rotate`: makes a new secret, which this response alone shows.
+    static func rotate(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
+        async throws(APIError) -> Response
+    {
+        let endpoint = try await PostbackEndpoints.status(&exchange).endpoint
+        let rotation = endpoint.rotation(
+            exchange.keys.server,
+            at: exchange.now,
+            random: exchange.service.random
+        )
+        let (store, actor, change) = (exchange.stores.postbacks, exchange.actor, rotation.change)
+        try await exchange.store(await store.change(endpoint.id, change, by: actor))
+        return show(rotation.secret, of: endpoint, visit)
+    }
+}

@@ -1,0 +1,73 @@
+internal import Attribution
+
+/// The sentences of the pages about postbacks.
+extension DashboardText {
+    static let postbacks = "Postbacks"
+    static let endpoint = "Endpoint"
+    static let endpoints = "Endpoints"
+    static let endpointHeadings = ["URL", "App", "State", "Waiting", "Waiting since", "Types"]
+    static let noEndpoints =
+        "No endpoint receives events yet. Create one here, or with `afterlink postbacks create`."
+    static let newEndpoint = "New endpoint"
+    static let aboutEndpoints =
+        "Events are sent as Standard Webhooks says. They are stored from an app's first endpoint on."
+    static let endpointURL = "URL, with https"
+    static let endpointTypes = "Types"
+    static let endpointTraffic = "Traffic"
+    static let endpointTraffics = [("", "live"), ("true", "test keys")]
+    static let endpointSecret = "Secret"
+    static let signing = "Signatures"
+    static let signed = "by the endpoint's secret"
+    static let unsigned = "none: requests from a template are unsigned"
+    static let pending = "Waiting"
+    static let oldest = "Waiting since"
+    static let deliveries = "Deliveries"
+    static let deliveryHeadings = [
+        "Time", "Type", "State", "Attempts", "Next attempt", "Last answer", "Request",
+    ]
+    static let deliveryState = "State"
+    static let noDeliveries = "There are no deliveries that fit."
+    static let olderDeliveries = "Older deliveries"
+    static let request = "Request"
+    static let baseString = "What the signatures cover"
+    static let hidden = "(hidden)"
+    static let sendAgain = "Send again"
+
+    static func answered(_ milliseconds: Int64) -> String { "Answer after \(milliseconds) ms" }
+
+    static func endpointAction(_ word: String) -> String {
+        switch word {
+        case "enable": "Enable"
+        case "disable": "Disable"
+        case "test": "Send a sample"
+        case "replay": "Send what was given up again"
+        default: "Replace the secret"
+        }
+    }
+
+    /// The state of an endpoint and its style.
+    static func state(_ endpoint: PostbackEndpoint) -> (text: String, style: String?) {
+        switch endpoint.state {
+        case .enabled where endpoint.circuit.failures > 0:
+            let since = endpoint.circuit.failingSince.map { " since \(time($0))" } ?? ""
+            return ("fails\(since), \(count(Int64(endpoint.circuit.failures))) times in a row", "bad")
+        case .enabled: return ("enabled", "good")
+        case .held: return ("held: \(endpoint.reason)", "bad")
+        case .disabled: return ("disabled: \(endpoint.reason)", "bad")
+        }
+    }
+
+    /// How long the oldest event has waited.
+    static func age(_ oldest: Timestamp?, at now: Timestamp) -> String {
+        oldest.map { "\(time($0)), \(count(max(0, now.milliseconds(since: $0)) / 1000)) s" } ?? "–"
+    }
+
+    /// The sentence about an endpoint that failed; nil for others.
+    static func alarm(_ endpoint: PostbackEndpoint) -> String? {
+        switch endpoint.state {
+        case .enabled:
+            endpoint.circuit.isOpen ? "The postback endpoint \(endpoint.url) \(state(endpoint).text)." : nil
+        case .held, .disabled: "The postback endpoint \(endpoint.url) is \(state(endpoint).text)."
+        }
+    }
+}

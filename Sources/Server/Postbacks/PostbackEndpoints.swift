@@ -1,0 +1,292 @@
+public import Attribution
+internal import DomainFiles
+internal import HTTPServer
+public import JSON
+
+/// The admin API's calls on the endpoints that receive postbacks.
+enum PostbackEndpoints {
+    /// `GET /admin/api/postbacks`: lists the endpoints with what waits for them.
+    static func list(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let app = try exchange.appItem()?.id
+        let all = try await exchange.store(await exchange.stores.postbacks.endpoints())
+        return Response(.ok) { json in
+            json.objects("endpoints", all.filter { app == nil || $0.endpoint.app == app }) { json, status in
+                PostbackBody.write(status, to: &json)
+            }
+        }
+    }
+
+    /// `POST /admin/api/postbacks`: creates an endpoint; only this answer has its secret.
+    static func create(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let body = try JSONBody(exchange.request)
+        let known = ["app", "url", "types", "body", "headers", "test", "since"]
+        let unknown = body.members.members.map(\.name).filter { !known.contains($0) }
+        if let name = unknown.first {
+            let advice = "This call knows no \(name); it takes \(known.joined(separator: ", "))."
+            throw .unprocessable([FieldProblem(name, advice)])
+        }
+        let app = try LinkEndpoints.app(body.members["app"], exchange.directory)
+        exchange.app = app.id
+        var draft = PostbackDraft()
+        draft.url = try body.text("url", 2048) ?? ""
+        draft.types = try body.texts("types", 64, count: 64) ?? []
+        draft.body = try body.text("body", 8192)
+        draft.headers = try body.texts("headers", 2048, count: 16) ?? []
+        draft.isTest = try body.flag("test") ?? false
+        let since = try body.time("since")
+        let (endpoint, secret) = try await create(draft, of: app, since: since, exchange)
+        let status = EndpointStatus(endpoint: endpoint, pending: 0, oldest: nil)
+        return Response(.created) { json in
+            PostbackBody.write(status, to: &json)
+            json.member("secret", endpoint.isTemplate ? nil : secret.text)
+        }
+    }
+
+    /// Creates an endpoint for the API or for the dashboard, and gives it the events since a time.
+    static func create(_ draft: PostbackDraft, of app: App, since: Timestamp?, _ exchange: Exchange)
+        async throws(APIError) -> (PostbackEndpoint, PostbackSecret)
+    {
+        let made: (PostbackEndpoint, PostbackSecret)
+        do throws(FieldProblems) {
+            let (keys, random) = (exchange.keys.server, exchange.service.random)
+            made = try draft.endpoint(of: app.id, keys: keys, at: exchange.now, random: random)
+        } catch {
+            throw .unprocessable(error.all)
+        }
+        let store = exchange.stores.postbacks
+        try await exchange.store(await store.create(made.0, by: exchange.actor))
+        if let since {
+            var history = PostbackReplay(.missing)
+            history.since = since
+            _ = try await exchange.store(await store.replay(history, to: made.0.id, by: exchange.actor))
+        }
+        return made
+    }
+
+    /// `GET /admin/api/postbacks/{id}`: returns one endpoint.
+    static func show(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let status = try await status(&exchange)
+        return Response(.ok) { json in PostbackBody.write(status, to: &json) }
+    }
+
+    /// `POST /admin/api/postbacks/{id}/enable`: sends to the endpoint again.
+    static func enable(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        try await set(.enabled, &exchange)
+    }
+
+    /// `POST /admin/api/postbacks/{id}/disable`: sends and gathers nothing more for the endpoint.
+    static func disable(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        try await set(.disabled, &exchange)
+    }
+
+    static func set(_ state: PostbackEndpoint.State, _ exchange: inout Exchange)
+        async throws(APIError)
+        -> Response
+    {
+        let id = try await status(&exchange).endpoint.id
+        let change = EndpointChange.set(state, reason: state == .enabled ? "" : PostbackEndpoint.byOperator)
+        try await exchange.store(await exchange.stores.postbacks.change(id, change, by: exchange.actor))
+        return try await show(&exchange)
+    }
+
+    /// `POST /admin/api/postbacks/{id}/rotate`: makes a new secret; the former one signs too for a day.
+    static func rotate(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let endpoint = try await status(&exchange).endpoint
+        let rotation = endpoint.rotation(
+            exchange.keys.server,
+            at: exchange.now,
+            random: exchange.service.random
+        )
+        let change = rotation.change
+        try await exchange.store(
+            await exchange.stores.postbacks.change(endpoint.id, change, by: exchange.actor)
+        )
+        return Response(.ok) { json in
+            json.member("id", endpoint.id.text)
+            json.member("secret", rotation.secret.text)
+            json.member("former_until", rotation.until.iso8601)
+        }
+    }
+
+    /// `POST /admin/api/postbacks/{id}/test`: sends an invented event.
+    static func test(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let endpoint = try await status(&exchange).endpoint
+        let text = exchange.request.body.isEmpty ? nil : try JSONBody(exchange.request).text("type", 64)
+        let type = try text.map { text throws(APIError) in
+            guard let type = PostbackType(rawValue: text) else {
+                throw .unprocessable([FieldProblem("type", "There is no type \"\(text)\".")])
+            }
+            return type
+        }
+        let id = try await exchange.store(
+            await exchange.stores.postbacks.sendSample(
+                type ?? endpoint.sampleType,
+                to: endpoint.id,
+                by: exchange.actor
+            )
+        )
+        return Response(Status(202)) { json in json.member("id", id.text) }
+    }
+
+    /// `POST /admin/api/postbacks/{id}/replay`: sends events again, under the same ids.
+    static func replay(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let id = try await status(&exchange).endpoint.id
+        let body = try JSONBody(exchange.request)
+        var replay = PostbackReplay(try body.flag("all") ?? false ? .all : .failed)
+        if let text = try body.text("event", 64) {
+            guard let event = OutboxEventID(text) else {
+                throw .invalidField("event", "must be an id, as evt_…")
+            }
+            replay.event = event
+        }
+        (replay.since, replay.until) = (try body.time("since"), try body.time("until"))
+        if let names = try body.texts("types", 64, count: 64) {
+            replay.types = Set(names.flatMap(PostbackType.types))
+        }
+        let store = exchange.stores.postbacks
+        let count = try await exchange.store(await store.replay(replay, to: id, by: exchange.actor))
+        return Response(.ok) { json in json.member("replayed", count) }
+    }
+
+    /// `GET /admin/api/postbacks/{id}/deliveries`: lists deliveries with requests and answers, the newest events first.
+    static func deliveries(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let endpoint = try await status(&exchange).endpoint
+        let query = try query(endpoint.id, exchange)
+        let page = try await exchange.store(await exchange.stores.postbacks.deliveries(query))
+        let (keys, now) = (exchange.keys.server, exchange.now)
+        return Response(.ok) { json in PostbackBody.write(page, to: endpoint, keys, at: now, &json) }
+    }
+
+    /// Reads the filters of a list, the same in the API and in the dashboard.
+    static func query(_ endpoint: EndpointID, _ exchange: Exchange) throws(APIError) -> DeliveryQuery {
+        var query = DeliveryQuery(endpoint)
+        query.limit = try exchange.limitItem(DeliveryQuery.limits, standard: DeliveryQuery.standardLimit)
+        if let word = exchange.sentQueryItem("state") {
+            guard let state = DeliveryState(word: word) else {
+                throw .invalidField("state", "must be one of pending, delivered, failed")
+            }
+            query.state = state
+        }
+        query.type = try exchange.word("type")
+        query.before = try exchange.pageItem("evt_…") { OutboxEventID($0) }
+        return query
+    }
+
+    /// Returns the endpoint whose id is in the path.
+    static func status(_ exchange: inout Exchange) async throws(APIError) -> EndpointStatus {
+        let id = exchange.parameter.flatMap { EndpointID($0) }
+        let all = try await exchange.store(await exchange.stores.postbacks.endpoints())
+        guard let status = all.first(where: { $0.endpoint.id == id }), exchange.maySee(status.endpoint.app)
+        else {
+            throw APIError(status: .notFound, code: .notFound, message: "There is no endpoint with this id")
+        }
+        exchange.app = status.endpoint.app
+        return status
+    }
+}
+
+/// The JSON of endpoints and deliveries, for the API and for commands.
+public enum PostbackBody {
+    public static func write(_ status: EndpointStatus, to json: inout JSONWriter) {
+        let endpoint = status.endpoint
+        json.member("id", endpoint.id.text)
+        json.member("app", endpoint.app.text)
+        json.member("test", endpoint.isTest)
+        json.member("url", endpoint.url)
+        json.member("types", PostbackType.allCases.filter(endpoint.types.contains).map(\.rawValue))
+        json.member("signed", !endpoint.isTemplate)
+        json.member("body", orNull: endpoint.body)
+        json.member("state", endpoint.state.rawValue)
+        json.member("reason", orNull: endpoint.reason.isEmpty ? nil : endpoint.reason)
+        json.member("created_at", endpoint.createdAt.iso8601)
+        json.member("failures", endpoint.circuit.failures)
+        json.member("failing_since", orNull: endpoint.circuit.failingSince?.iso8601)
+        json.member("pending", status.pending)
+        json.member("oldest_pending_at", orNull: status.oldest?.iso8601)
+    }
+
+    /// Returns the members of the event of a domain file's copy that has changed.
+    static func text(_ copy: DomainCopy) -> String {
+        JSONWriter.object { json in
+            json.member("host", copy.host.text)
+            json.member("file", copy.file.rawValue)
+            json.member("copy", copy.holder.rawValue)
+            switch copy.state {
+            case .current: json.member("state", "current")
+            case .differs(let differences):
+                json.member("state", "differs")
+                json.member("differences", Array(differences.prefix(5)))
+            case .unknown(let reason):
+                json.member("state", "unknown")
+                json.member("reason", reason)
+            }
+        }.text
+    }
+
+    /// Writes deliveries; without keys, the requests are left out.
+    public static func write(
+        _ page: DeliveryPage,
+        to endpoint: PostbackEndpoint,
+        _ keys: ServerKeys?,
+        at now: Timestamp,
+        _ json: inout JSONWriter
+    ) {
+        json.objects("deliveries", page.deliveries) { json, delivery in
+            json.member("id", delivery.event.id.text)
+            json.member("type", delivery.event.type)
+            json.member("at", delivery.event.at.iso8601)
+            json.member("sequence", delivery.sequence)
+            json.member("state", delivery.state.word)
+            json.member("attempts", delivery.attempts)
+            json.member("next_attempt_at", orNull: delivery.nextAttempt?.iso8601)
+            json.member("attempted_at", orNull: delivery.attemptedAt?.iso8601)
+            if let status = delivery.answer?.status { json.member("status", status) }
+            json.member("problem", orNull: delivery.answer?.problem)
+            json.member("answer", orNull: delivery.answer?.body)
+            if let answer = delivery.answer { json.member("milliseconds", answer.milliseconds) }
+            guard let keys, let call = delivery.call(to: endpoint, keys, at: now) else { return }
+            json.object("request") { json in
+                json.member("method", call.isPost ? "POST" : "GET")
+                json.member("url", call.url)
+                json.object("headers") { json in
+                    for field in call.fields {
+                        json.member(field.name, field.isSecret ? "hidden" : field.value)
+                    }
+                }
+                json.member("body", String(decoding: call.body, as: UTF8.self))
+                json.member(
+                    "base_string",
+                    orNull: call.baseString.map { String(decoding: $0, as: UTF8.self) }
+                )
+            }
+        }
+        json.member("next", orNull: page.next?.text)
+    }
+}
+
+extension PostbackDelivery {
+    /// When it is tried next; nil if it is not pending.
+    public var nextAttempt: Timestamp? { state == .pending ? dueAt : nil }
+
+    /// The request of the last attempt, or the one that would be sent now.
+    public func call(to endpoint: PostbackEndpoint, _ keys: ServerKeys, at now: Timestamp) -> PostbackCall? {
+        PostbackCall(event, sequence, to: endpoint, keys: keys, at: attemptedAt ?? now)
+    }
+}
+
+extension PostbackEndpoint {
+    /// The type of an invented event.
+    public var sampleType: PostbackType {
+        PostbackType.allCases.first(where: types.contains) ?? .matchCreated
+    }
+
+    /// Makes a new secret.
+    public func rotation(_ keys: ServerKeys, at now: Timestamp, random: RandomSource)
+        -> (secret: PostbackSecret, change: EndpointChange, until: Timestamp)
+    {
+        let secret = PostbackSecret(random: random)
+        let until = now.advanced(byMilliseconds: Self.overlapMilliseconds)
+        let sealed = keys.current.seal(secret.bytes, of: id, random: random)
+        return (secret, .rotate(secret: sealed, overlapUntil: until), until)
+    }
+}

@@ -1,0 +1,114 @@
+public import Attribution
+public import HTTPServer
+internal import Synchronization
+internal import Threads
+
+/// The addresses inside the operator's networks that postbacks may be sent to.
+public struct PostbackAllowance: Hashable, Sendable {
+    public let range: AddressRange
+    /// Nil for all ports.
+    public let port: UInt16?
+
+    /// Reads `CIDR` or `CIDR:PORT`, such as `10.0.0.0/8:8443`; the CIDR may be a single IPv4 address.
+    public init?(_ text: String) {
+        let start = text.lastIndex(of: "/") ?? text.startIndex
+        let colons = text[start...].count { $0 == ":" }
+        guard colons == 1, let colon = text.lastIndex(of: ":") else {
+            guard let range = AddressRange(text) else { return nil }
+            (self.range, port) = (range, nil)
+            return
+        }
+        guard let range = AddressRange(String(text[..<colon])),
+            let number = UInt16(text[text.index(after: colon)...]), number > 0
+        else { return nil }
+        (self.range, port) = (range, number)
+    }
+
+    func permits(_ peer: PeerAddress) -> Bool {
+        range.contains(NetworkAddress(high: peer.high, low: peer.low)) && (port == nil || port == peer.port)
+    }
+}
+
+/// Sends postbacks, each on a thread of its own; the job that calls it limits their number.
+public final class PostbackSender: Sendable {
+    private let secure: HTTPSClient
+    private let plain: HTTPSClient
+    private let userAgent: String
+
+    public static let bounds = HTTPSClient.Bounds(
+        time: .seconds(15),
+        bodyByteCount: 16 * 1024,
+        dropsLongBodies: true
+    )
+
+    /// - Parameters:
+    ///   - allowed: addresses inside the operator's networks; others must be public, with HTTPS on port 443.
+    ///   - roots: a file of certificate authorities in PEM; nil means the authorities that this machine trusts.
+    ///   - userAgent: the `User-Agent` of requests.
+    ///   - bounds: the limits of one call.
+    ///   - own: returns the service's own listen addresses, which get no postbacks even if they are allowed.
+    public init(
+        allowed: [PostbackAllowance],
+        roots: String? = nil,
+        userAgent: String,
+        bounds: HTTPSClient.Bounds = PostbackSender.bounds,
+        own: @escaping @Sendable () -> [PeerAddress] = { [] }
+    ) {
+        self.userAgent = userAgent
+        let isAllowed: @Sendable (PeerAddress) -> Bool = { peer in
+            allowed.contains { $0.permits(peer) } && !own().contains { $0.isReached(by: peer) }
+        }
+        secure = HTTPSClient(bounds: bounds, roots: roots) { peer in
+            isAllowed(peer) || peer.port == 443 && NetworkAddress(high: peer.high, low: peer.low).isPublic
+        }
+        plain = HTTPSClient(bounds: bounds, permits: isAllowed)
+    }
+
+    /// Makes a call on a new thread; `done` is called once, on that thread.
+    public func send(_ call: PostbackCall, _ done: @escaping @Sendable (PostbackAnswer) -> Void) {
+        do throws(ThreadStartError) {
+            try SystemThread.start { [self] in done(answer(call)) }
+        } catch {
+            done(PostbackAnswer(failure: "the system refused a thread (error \(error.systemError))"))
+        }
+    }
+
+    private func answer(_ call: PostbackCall) -> PostbackAnswer {
+        let fields = call.fields.map { FieldLine(name: $0.name, value: $0.value) }
+        guard let target = PostbackTarget(call.url),
+            var request = HTTPSRequest(
+                host: target.host,
+                port: target.port,
+                call.isPost ? .post : .get,
+                target.target,
+                fields: fields + [FieldLine(name: "User-Agent", value: userAgent)],
+                body: call.body
+            )
+        else { return PostbackAnswer(failure: "the URL cannot be called") }
+        request.isPlain = target.isPlain
+        let start = MonotonicTime.now()
+        var answer: PostbackAnswer
+        do throws(HTTPSFailure) {
+            let response = try (target.isPlain ? plain : secure).send(request)
+            answer = PostbackAnswer(status: response.status)
+            answer.retryAfter = response.field("retry-after")
+            let text = String(decoding: response.body.prefix(PostbackAnswer.maximumBodyLength), as: UTF8.self)
+            // PostgreSQL stores no zero in a text.
+            answer.body = text.replacing("\0", with: "")
+        } catch {
+            let advice =
+                error == .addressRefused ? "; --postback-allow allows addresses inside your network" : ""
+            answer = PostbackAnswer(failure: error.message + advice)
+        }
+        answer.milliseconds = Int64(clamping: MonotonicTime.now().nanoseconds(since: start) / 1_000_000)
+        return answer
+    }
+}
+
+extension PeerAddress {
+    /// Whether a connection to an address may reach this listener; one on all addresses is reached by all of its port.
+    fileprivate func isReached(by peer: PeerAddress) -> Bool {
+        let isAny = ipv4 == 0 || ipv4 == nil && high == 0 && low == 0
+        return peer.port == port && (isAny || peer == self)
+    }
+}

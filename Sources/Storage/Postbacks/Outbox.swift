@@ -1,0 +1,274 @@
+public import Attribution
+internal import Threads
+
+/// The reads of endpoints and events that the writing thread needs too.
+public protocol EndpointRows {
+    associatedtype Failure: Error
+
+    func endpointRecords() throws(Failure) -> [EndpointRecord]
+    /// Returns the numbers of the apps whose answers have click ids.
+    func appsWithClickIDs() throws(Failure) -> [Int64]
+    /// Returns the identifiers and types of a scope's events after an identifier and before a time, in their order.
+    func outboxEvents(of scope: Int64, after id: OutboxEventID, before end: UInt64, atMost limit: Int)
+        throws(Failure) -> [(id: OutboxEventID, type: String)]
+}
+
+/// The statements of endpoints, events and deliveries.
+public protocol PostbackWriter: ClickWriter {
+    func insert(_ endpoint: EndpointRecord) throws(Failure)
+    /// Stores state, reason, secrets and header fields of an endpoint.
+    func update(_ endpoint: EndpointRecord) throws(Failure)
+    /// Stores the newest number of a delivery, and how the endpoint has answered lately.
+    func setProgress(of endpoint: EndpointRecord) throws(Failure)
+    func insert(_ event: OutboxRecord) throws(Failure)
+    func insert(_ delivery: DeliveryRecord) throws(Failure)
+    /// Stores the numbers, states and answers of deliveries.
+    func update(_ deliveries: [DeliveryRecord]) throws(Failure)
+    /// Makes the deliveries of events to an endpoint pending at a time; returns how many.
+    func replay(_ events: [OutboxEventID], _ mode: PostbackReplay.Mode, to endpoint: Int64, at: Timestamp)
+        throws(Failure) -> Int
+    /// Deletes an endpoint's deliveries of events before a time; returns how many.
+    func removeDeliveries(to endpoint: Int64, before high: UInt64, atMost limit: Int) throws(Failure) -> Int
+    /// Deletes a scope's events before a time; returns how many.
+    func removeOutboxEvents(of scope: Int64, before high: UInt64, atMost limit: Int) throws(Failure) -> Int
+    /// Deletes the events of a click from a millisecond, with their deliveries.
+    func removeOutboxEvents(ofClick click: Int64, in scope: Int64, from high: UInt64) throws(Failure)
+}
+
+/// The endpoints that hear of facts, as the writing thread knows them.
+struct PostbackTargets {
+    struct Target {
+        let endpoint: Int64
+        let types: Set<PostbackType>
+    }
+    /// The endpoints that gather events, by scope; a scope that has had an endpoint is there even without one.
+    private(set) var scopes: [Int64: [Target]] = [:]
+    private(set) var appsWithClickIDs: Set<Int64> = []
+    /// When it was read, in nanoseconds of the monotonic clock.
+    let readAt: UInt64
+
+    /// How long a change by another process may go unseen, in nanoseconds.
+    static let lifetime: UInt64 = 250_000_000
+
+    init(_ endpoints: [EndpointRecord], appsWithClickIDs: [Int64], at moment: UInt64) {
+        for record in endpoints {
+            scopes[record.scope, default: []] +=
+                record.endpoint.state == .disabled
+                ? [] : [Target(endpoint: record.number, types: record.endpoint.types)]
+        }
+        self.appsWithClickIDs = Set(appsWithClickIDs)
+        readAt = moment
+    }
+}
+
+/// Writes events in the transactions of their facts.
+extension WriteTransaction {
+    private func targets() throws(Failure) -> PostbackTargets {
+        let now = MonotonicTime.now().nanoseconds
+        if let known = memory.targets, now < known.readAt + PostbackTargets.lifetime { return known }
+        let endpoints = try reader.endpointRecords()
+        // Without an endpoint, nothing else is read.
+        let apps = endpoints.isEmpty ? [] : try reader.appsWithClickIDs()
+        let targets = PostbackTargets(endpoints, appsWithClickIDs: apps, at: now)
+        memory.targets = targets
+        return targets
+    }
+
+    /// Stores an event, and a delivery for each endpoint that wants its type, if the app has ever had an endpoint.
+    ///
+    /// - Parameters:
+    ///   - scope: the scope of the fact.
+    ///   - at: the time of the fact, which the identifier contains.
+    ///   - click: the click that the event names.
+    ///   - fact: called only if the event is stored; the flag says whether the app lets click ids out.
+    /// - Throws: if a statement fails.
+    func publish(
+        _ scope: Scope,
+        at: Timestamp,
+        click: Int64? = nil,
+        _ fact: (_ withClickIDs: Bool) -> PostbackFact
+    )
+        throws(Failure)
+    {
+        let targets = try targets()
+        guard let all = targets.scopes[scope.number] else { return }
+        let fact = fact(targets.appsWithClickIDs.contains(scope.number >> 1))
+        let wanting = all.filter { $0.types.contains(fact.type) }
+        guard !fact.type.isOptIn || !wanting.isEmpty else { return }
+        let event = OutboxEvent(id: makeEventID(at: at), type: fact.type.rawValue, data: fact.data)
+        try writer.insert(OutboxRecord(event, scope: scope.number, click: click))
+        for target in wanting {
+            try writer.insert(DeliveryRecord(event.id, to: target.endpoint, dueAt: at))
+        }
+        memory.values.hasPostbacks = true
+    }
+
+    private func makeEventID(at time: Timestamp) -> OutboxEventID {
+        let first = UInt64(max(0, time.milliseconds)) << 16
+        let random = state.configuration.random
+        return OutboxEventID(high: first | random() & 0xffff, low: random())
+    }
+
+    /// Stores the facts of a change of links; `before` is the link before it.
+    func publish(_ change: LinkChange, before: Link?) throws(Failure) {
+        var facts: [(PostbackType, Link)] = []
+        switch change {
+        case .create(let links): facts = links.map { (.linkCreated, $0.link) }
+        case .update(let link, _):
+            let isArchived = link.archivedAt != nil && before?.archivedAt == nil
+            facts = [(isArchived ? .linkArchived : .linkUpdated, link)]
+        case .delete: facts = before.map { [(.linkDeleted, $0)] } ?? []
+        }
+        let now = state.configuration.clock.now()
+        for (type, link) in facts {
+            guard let scope = try scope(of: link.app, isTest: false) else { continue }
+            try publish(scope, at: now) { _ in .link(type, link) }
+        }
+    }
+
+    /// Deletes what the outbox has of a click.
+    func removePostbacks(of click: ClickRecord, _ claim: ClaimRecord?) throws(Failure) {
+        for time in [claim?.claimedAt, click.facts.recordedAt].compactMap(\.self) {
+            let first = UInt64(max(0, time.milliseconds)) << 16
+            try writer.removeOutboxEvents(ofClick: click.number, in: click.scope.number, from: first)
+        }
+    }
+}
+
+/// A change of endpoints, or of what is sent to them.
+public enum PostbackChange: Sendable {
+    case create(PostbackEndpoint)
+    case change(EndpointID, EndpointChange)
+    /// The answer is ``Written/published(_:)``.
+    case sample(PostbackType, EndpointID)
+    /// A bounded part of a replay, after an event; the answer is ``Written/replayed(count:upTo:)``.
+    case replay(PostbackReplay, EndpointID, after: OutboxEventID?)
+    case publish(PostbackType, AppID, data: String)
+}
+
+extension WriteTransaction {
+    /// The number of events that one part of a replay takes.
+    private static var replayedAtOnce: Int { 1000 }
+
+    func perform(_ change: PostbackChange, by actor: AuditActor) throws(Failure) -> Written {
+        let now = state.configuration.clock.now()
+        switch change {
+        case .publish(let type, let app, let data):
+            guard let scope = try scope(of: app, isTest: false) else { return .done }
+            try publish(scope, at: now) { _ in .other(type, json: data) }
+        case .create(let endpoint):
+            guard let scope = try scope(of: endpoint.app, isTest: endpoint.isTest) else {
+                return .refused(StoreError(.notFound, "the endpoint's app does not exist"))
+            }
+            try writer.insert(EndpointRecord(endpoint, scope: scope.number))
+            memory.targets = nil
+            let id = endpoint.id.text
+            try note(
+                AuditedChange(.createEndpoint, app: endpoint.app, of: id, to: endpoint.auditFields),
+                by: actor
+            )
+        case .change(let id, let change):
+            guard var record = try endpoint(id) else { return .refused(.noEndpoint) }
+            let before = record.endpoint
+            record.endpoint.apply(change)
+            try writer.update(record)
+            if before.state != record.endpoint.state, record.endpoint.state == .enabled {
+                // The next calls are attempts, not the rest of the failures before.
+                record.endpoint.circuit = PostbackCircuit()
+                try writer.setProgress(of: record)
+            }
+            memory.targets = nil
+            memory.values.hasPostbacks = true
+            var action = AuditAction.changeEndpoint
+            if case .rotate = change { action = .rotateEndpoint }
+            let fields = (before.auditFields, record.endpoint.auditFields)
+            let entry = AuditedChange(action, app: before.app, of: id.text, from: fields.0, to: fields.1)
+            try note(entry, by: actor)
+        case .sample(let type, let id):
+            guard let record = try endpoint(id) else { return .refused(.noEndpoint) }
+            let event = OutboxEvent(
+                id: makeEventID(at: now),
+                type: type.rawValue,
+                data: PostbackSample.data(type, at: now)
+            )
+            try writer.insert(OutboxRecord(event, scope: record.scope))
+            try writer.insert(DeliveryRecord(event.id, to: record.number, dueAt: now))
+            memory.values.hasPostbacks = true
+            return .published(event.id)
+        case .replay(let replay, let id, let after):
+            guard let record = try endpoint(id) else { return .refused(.noEndpoint) }
+            if after == nil {
+                try note(AuditedChange(.replayEvents, app: record.endpoint.app, of: id.text), by: actor)
+            }
+            return try self.replay(replay, to: record, after: after, at: now)
+        }
+        return .done
+    }
+
+    private func endpoint(_ id: EndpointID) throws(Failure) -> EndpointRecord? {
+        try reader.endpointRecords().first { $0.endpoint.id == id }
+    }
+
+    private func replay(
+        _ replay: PostbackReplay,
+        to record: EndpointRecord,
+        after: OutboxEventID?,
+        at now: Timestamp
+    ) throws(Failure) -> Written {
+        memory.values.hasPostbacks = true
+        if let event = replay.event {
+            let found = try reader.outboxEvents(
+                of: record.scope,
+                after: OutboxEventID(high: event.high, low: event.low &- 1),
+                before: event.high + 1,
+                atMost: 1
+            )
+            guard found.first?.id == event else { return .replayed(count: 0, upTo: nil) }
+            let count = try writer.replay([event], .all, to: record.number, at: now)
+            return .replayed(count: count, upTo: nil)
+        }
+        let first = UInt64(max(0, replay.since?.milliseconds ?? 0)) << 16
+        let end = replay.until.map { UInt64(max(0, $0.milliseconds)) << 16 } ?? UInt64(Int64.max)
+        let found = try reader.outboxEvents(
+            of: record.scope,
+            after: after ?? OutboxEventID(high: max(first, 1) - 1, low: UInt64(Int64.max)),
+            before: end,
+            atMost: Self.replayedAtOnce
+        )
+        let types = replay.types ?? record.endpoint.types
+        let events = found.filter { event in PostbackType(rawValue: event.type).map(types.contains) ?? false }
+        let count = try writer.replay(events.map(\.id), replay.mode, to: record.number, at: now)
+        return .replayed(count: count, upTo: found.count == Self.replayedAtOnce ? found.last?.id : nil)
+    }
+}
+
+extension StoreThreads {
+    /// Stores an event of an app whose fact is in no table; waits for the database.
+    public func publish(_ type: PostbackType, of app: AppID, data: String) throws(StoreError) {
+        try state.queue.perform(.postbacks(.publish(type, app, data: data), by: .session(nil)))
+    }
+}
+
+extension StoreError {
+    public static let noEndpoint = StoreError(.notFound, "there is no such endpoint")
+}
+
+extension PostbackEndpoint {
+    fileprivate mutating func apply(_ change: EndpointChange) {
+        switch change {
+        case .set(let state, let reason): (self.state, self.reason) = (state, reason)
+        case .rotate(let secret, let end):
+            (formerSecret, formerUntil) = (self.secret, end)
+            self.secret = secret
+        }
+    }
+
+    /// The fields for the audit log; of the URL only its host, because its path may contain a token.
+    fileprivate var auditFields: AuditFields {
+        AuditFields([
+            (name: "host", texts: [PostbackTarget(url)?.origin ?? ""]), (name: "types", texts: [typesText]),
+            (name: "test", texts: [String(isTest)]), (name: "state", texts: [state.rawValue]),
+            (name: "reason", texts: reason.isEmpty ? [] : [reason]),
+        ])
+    }
+}

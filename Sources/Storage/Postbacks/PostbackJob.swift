@@ -1,0 +1,432 @@
+public import Attribution
+internal import Synchronization
+internal import Threads
+
+/// What sending postbacks needs.
+public struct PostbackSettings: Sendable {
+    /// Makes a call on another thread, and passes its outcome to the closure.
+    public typealias Send =
+        @Sendable (PostbackCall, _ done: @escaping @Sendable (PostbackAnswer) -> Void) -> Void
+
+    public let send: Send
+    /// Returns the current server keys; nil before they are read.
+    public let keys: @Sendable () -> ServerKeys?
+    public let random: RandomSource
+
+    public init(send: @escaping Send, keys: @escaping @Sendable () -> ServerKeys?, random: RandomSource) {
+        (self.send, self.keys, self.random) = (send, keys, random)
+    }
+
+    /// The maximum number of calls at a time.
+    public static let threadCount = 16
+}
+
+/// A step of sending: the leases to take, and what has become of deliveries.
+public struct PostbackStep: Sendable {
+    var leases: [JobLease] = []
+    var deliveries: [DeliveryRecord] = []
+    var progress: [EndpointRecord] = []
+    /// Endpoints to disable, with the reasons.
+    var disabled: [(endpoint: EndpointID, reason: String)] = []
+    /// Encrypt the secrets of all endpoints under the current one of these keys.
+    var keys: ServerKeys?
+    var random: RandomSource?
+    /// Delete events before this time.
+    var removingBefore: Timestamp?
+}
+
+extension WriteTransaction {
+    /// The number of rows that one step deletes of a scope or an endpoint.
+    private static var removedAtOnce: Int { 500 }
+
+    /// The answer is ``Written/leases(_:isMore:)``.
+    func perform(_ step: PostbackStep) throws(Failure) -> Written {
+        var held: Set<String> = []
+        for lease in step.leases where try writer.take(lease) { held.insert(lease.name) }
+        if !step.deliveries.isEmpty { try writer.update(step.deliveries) }
+        for record in step.progress { try writer.setProgress(of: record) }
+        if let keys = step.keys, let random = step.random {
+            for var record in try reader.endpointRecords() where record.endpoint.rewrap(keys, random) {
+                try writer.update(record)
+            }
+        }
+        for (id, reason) in step.disabled { try disable(id, because: reason) }
+        var isMore = false
+        if let time = step.removingBefore {
+            let (first, limit) = (UInt64(max(0, time.milliseconds)) << 16, Self.removedAtOnce)
+            let endpoints = try reader.endpointRecords()
+            for endpoint in endpoints {
+                let count = try writer.removeDeliveries(to: endpoint.number, before: first, atMost: limit)
+                if count == limit { isMore = true }
+            }
+            // Deliveries go first, so that none is left without its event.
+            for scope in isMore ? [] : Set(endpoints.map(\.scope)) {
+                let count = try writer.removeOutboxEvents(of: scope, before: first, atMost: limit)
+                if count == limit { isMore = true }
+            }
+        }
+        return .leases(held, isMore: isMore)
+    }
+}
+
+extension WriteTransaction {
+    /// Disables an endpoint that failed, and tells the app's other endpoints.
+    private func disable(_ id: EndpointID, because reason: String) throws(Failure) {
+        guard var record = try reader.endpointRecords().first(where: { $0.endpoint.id == id }),
+            record.endpoint.state == .enabled
+        else { return }
+        (record.endpoint.state, record.endpoint.reason) = (.disabled, reason)
+        try writer.update(record)
+        memory.targets = nil
+        let now = state.configuration.clock.now()
+        try publish(Scope(number: record.scope), at: now) { _ in .disabled(record.endpoint) }
+    }
+}
+
+extension PostbackEndpoint {
+    /// Encrypts the secrets under the current key; returns false if they are already, or if a key is missing.
+    fileprivate mutating func rewrap(_ keys: ServerKeys, _ random: RandomSource) -> Bool {
+        var isChanged = false
+        for path in [\PostbackEndpoint.secret, \.headers, \.formerSecret] {
+            let sealed = self[keyPath: path]
+            guard !sealed.isEmpty, !keys.current.isSealed(sealed), let bytes = keys.open(sealed, of: id)
+            else { continue }
+            self[keyPath: path] = keys.current.seal(bytes, of: id, random: random)
+            isChanged = true
+        }
+        return isChanged
+    }
+
+    /// Whether a secret is encrypted under another key than the current one.
+    fileprivate func needsRewrapping(_ keys: ServerKeys) -> Bool {
+        [secret, headers, formerSecret].contains { !$0.isEmpty && !keys.current.isSealed($0) }
+    }
+}
+
+/// The outcomes of calls, from the threads that make them to the thread of jobs.
+private final class PostbackInbox: Sendable {
+    struct Item: Sendable {
+        let endpoint: Int64
+        let row: DeliveryRow
+        let answer: PostbackAnswer
+        let startedAt: Timestamp
+    }
+    private let items = Mutex<[Item]>([])
+
+    func add(_ item: Item) { items.withLock { $0.append(item) } }
+
+    func takeAll() -> [Item] {
+        items.withLock { items in
+            defer { items = [] }
+            return items
+        }
+    }
+}
+
+/// Sends due deliveries to the endpoints whose leases this process holds, and stores what has become of them.
+///
+/// A delivery stays pending in the database until its outcome is stored, so a process that dies loses none: the next one
+/// sends it again, under the same id. Only calls run on other threads.
+public struct PostbackJob<Reader: JobReader>: Job {
+    public let name = JobName.postbacks
+    public let share = 0.5
+
+    /// What this process knows of an endpoint whose lease it may hold.
+    fileprivate struct Sender {
+        var record: EndpointRecord
+        var leaseUntil: Timestamp?
+        /// Deliveries that were read and not sent yet, the next one first.
+        var waiting: [DeliveryRow] = []
+        var inFlight: Set<OutboxEventID> = []
+        /// When to read due deliveries next, in nanoseconds of the monotonic clock.
+        var readsAt: UInt64 = 0
+        /// When to ask again for its lease, which another process holds.
+        var refusedUntil: UInt64 = 0
+        /// Whether its sequence or its circuit is not stored yet.
+        var hasProgress = false
+    }
+
+    private let context: JobContext<Reader>
+    private let settings: PostbackSettings
+    private let inbox = PostbackInbox()
+    private var senders: [Int64: Sender] = [:]
+    /// The order in which endpoints get free threads; the one that was served last is at the end.
+    private var order: [Int64] = []
+    /// Outcomes that are not stored yet.
+    private var step = PostbackStep()
+    private var hasEndpoints = false
+    private var refreshesAt: UInt64 = 0
+    private var removesAt: UInt64 = 0
+    private var measuresAt: UInt64 = 0
+
+    private static var interval: UInt64 { 1_000_000_000 }
+    private static var removalInterval: UInt64 { 60_000_000_000 }
+    private static var leaseMilliseconds: Int64 { 4000 }
+    /// How many deliveries of an endpoint are read at once.
+    private static var readAtOnce: Int { 64 }
+    /// The number of threads that failing endpoints leave to others.
+    private static var reservedThreads: Int { 4 }
+
+    public init(_ context: JobContext<Reader>, _ settings: PostbackSettings) {
+        (self.context, self.settings) = (context, settings)
+    }
+
+    public mutating func slice(at moment: UInt64) throws(StoreError) -> Due {
+        guard let keys = settings.keys() else { return .after(Self.interval) }
+        let now = context.state.configuration.clock.now()
+        judge(at: now)
+        if context.state.takePostbackHint() || moment >= refreshesAt { try refresh(keys, at: moment) }
+        guard hasEndpoints else { return .after(Self.interval) }
+        if moment >= removesAt, let settled = context.settledNow() {
+            let seconds = context.state.configuration.outboxRetentionSeconds
+            step.removingBefore = settled.advanced(byMilliseconds: -seconds * 1000)
+            removesAt = moment + Self.removalInterval
+        }
+        // Endpoints that are paused keep nothing in memory, so that their leases lapse.
+        for (number, sender) in senders where sender.inFlight.isEmpty && sender.isPaused(at: now) {
+            senders[number]?.waiting = []
+        }
+        step.leases = senders.values.filter { $0.renews(at: now) }.map { lease(of: $0, at: now) }
+        if try write(at: now, moment) { removesAt = moment }
+        try read(at: moment, now)
+        start(keys, at: now)
+        if moment >= measuresAt { try measure(at: moment, now) }
+        return .after(senders.values.contains { $0.isBusy } ? Self.interval / 4 : Self.interval)
+    }
+}
+
+/// The parts of a slice.
+extension PostbackJob {
+    /// Judges the calls that have ended.
+    private mutating func judge(at now: Timestamp) {
+        for item in inbox.takeAll() {
+            guard var sender = senders[item.endpoint] else { continue }
+            var record = item.row.record
+            sender.inFlight.remove(record.id)
+            record.attempts += 1
+            (record.attemptedAt, record.answer) = (item.startedAt, item.answer)
+            let word = context.state.configuration.random()
+            let verdict = PostbackVerdict(item.answer, attempts: record.attempts, at: now, random: word)
+            switch verdict.delivery {
+            case .delivered: record.state = .delivered
+            case .retry(let time): record.dueAt = time
+            case .givenUp: record.state = .failed
+            }
+            step.deliveries.append(record)
+            let age = record.state == .delivered ? now.milliseconds(since: item.row.event.at) : nil
+            context.state.health.notePostback(record.state, deliveredAfter: age)
+            let before = sender.record.endpoint.circuit
+            sender.record.endpoint.circuit.note(verdict, at: now)
+            if sender.record.endpoint.circuit.failures != before.failures { sender.hasProgress = true }
+            let isHopeless = context.settledNow().map(sender.record.endpoint.circuit.mustDisable) ?? false
+            if verdict.isGone || isHopeless, sender.record.endpoint.state == .enabled {
+                disable(
+                    &sender,
+                    because: verdict.isGone ? "it answered 410 Gone" : "it has failed for five days"
+                )
+            }
+            senders[item.endpoint] = sender
+        }
+    }
+
+    private mutating func disable(_ sender: inout Sender, because reason: String) {
+        sender.record.endpoint.state = .disabled
+        sender.waiting = []
+        let id = sender.record.endpoint.id
+        step.disabled.append((id, reason))
+        context.state.configuration.log.write(
+            .error,
+            "the postback endpoint \(id.text) is disabled: \(reason). `afterlink postbacks enable \(id.text)` enables"
+                + " it, and `afterlink postbacks replay \(id.text) --failed` sends what it missed"
+        )
+    }
+
+    /// Reads the endpoints.
+    private mutating func refresh(_ keys: ServerKeys, at moment: UInt64) throws(StoreError) {
+        let records = try context.read { reader throws(Reader.Failure) in try reader.endpointRecords() }
+        hasEndpoints = !records.isEmpty
+        var known = senders
+        senders = [:]
+        for record in records {
+            var sender = known.removeValue(forKey: record.number) ?? Sender(record: record)
+            let (former, sequence) = (sender.record.endpoint, sender.record.sequence)
+            sender.record = record
+            // What this process counts is newer than what it has stored, unless an operator has enabled the endpoint.
+            if sender.leaseUntil != nil {
+                sender.record.sequence = max(sequence, record.sequence)
+                if former.state == record.endpoint.state { sender.record.endpoint.circuit = former.circuit }
+            }
+            if record.endpoint.state != .enabled { sender.waiting = [] }
+            sender.readsAt = 0
+            guard record.endpoint.state == .enabled || !sender.inFlight.isEmpty else { continue }
+            senders[record.number] = sender
+        }
+        if records.contains(where: { $0.endpoint.needsRewrapping(keys) }) {
+            (step.keys, step.random) = (keys, settings.random)
+        }
+        order = order.filter { senders[$0] != nil } + senders.keys.filter { !order.contains($0) }
+        refreshesAt = moment + Self.interval
+    }
+
+    private func lease(of sender: Sender, at now: Timestamp) -> JobLease {
+        var lease = context.lease(of: .postbacks, at: now, milliseconds: Self.leaseMilliseconds)
+        lease.subject = sender.record.endpoint.id.text
+        return lease
+    }
+
+    /// Stores the outcomes, and takes leases; returns whether there are more events to delete.
+    @discardableResult
+    private mutating func write(at now: Timestamp, _ moment: UInt64) throws(StoreError) -> Bool {
+        for (number, sender) in senders where sender.hasProgress {
+            step.progress.append(sender.record)
+            senders[number]?.hasProgress = false
+        }
+        guard !step.isEmpty else { return false }
+        guard case .leases(let held, let isMore) = try context.queue.perform(.job(.postbacks(step))) else {
+            throw .mismatch
+        }
+        for lease in step.leases {
+            guard
+                let (number, _) = senders.first(where: { $0.value.record.endpoint.id.text == lease.subject })
+            else {
+                continue
+            }
+            let isHeld = held.contains(lease.name)
+            senders[number]?.leaseUntil = isHeld ? now.advanced(byMilliseconds: lease.milliseconds) : nil
+            guard !isHeld else { continue }
+            senders[number]?.waiting = []
+            senders[number]?.refusedUntil = moment + 2 * Self.interval
+        }
+        step = PostbackStep()
+        return isMore
+    }
+
+    /// Reads due deliveries, takes the leases of their endpoints, and numbers them.
+    private mutating func read(at moment: UInt64, _ now: Timestamp) throws(StoreError) {
+        var found: [Int64: [DeliveryRow]] = [:]
+        for (number, sender) in senders where sender.reads(at: moment, now) {
+            let record = sender.record
+            let rows = try context.read { reader throws(Reader.Failure) in
+                try reader.dueDeliveries(of: record, at: now, atMost: Self.readAtOnce + sender.inFlight.count)
+            }
+            let known = sender.inFlight.union(sender.waiting.map(\.record.id))
+            found[number] = rows.filter { !known.contains($0.record.id) }
+            senders[number]?.readsAt = rows.count < Self.readAtOnce ? moment + Self.interval : 0
+        }
+        found = found.filter { !$0.value.isEmpty }
+        let missing = found.keys.filter { !(senders[$0]?.holds(at: now) ?? false) }
+        if !missing.isEmpty {
+            step.leases = missing.compactMap { senders[$0].map { lease(of: $0, at: now) } }
+            try write(at: now, moment)
+            // Another process may have sent some of them, and numbered others.
+            let records = try context.read { reader throws(Reader.Failure) in try reader.endpointRecords() }
+            for number in missing {
+                found[number] = nil
+                guard senders[number]?.leaseUntil != nil,
+                    let record = records.first(where: { $0.number == number }),
+                    record.endpoint.state == .enabled
+                else { continue }
+                senders[number]?.record = record
+                found[number] = try context.read { reader throws(Reader.Failure) in
+                    try reader.dueDeliveries(of: record, at: now, atMost: Self.readAtOnce)
+                }
+            }
+        }
+        for (number, rows) in found {
+            guard var sender = senders[number] else { continue }
+            var rows = rows
+            for index in rows.indices where rows[index].record.sequence == 0 {
+                sender.record.sequence += 1
+                rows[index].record.sequence = sender.record.sequence
+                step.deliveries.append(rows[index].record)
+                sender.hasProgress = true
+            }
+            sender.waiting += rows
+            senders[number] = sender
+        }
+        // A number must be stored before the body that contains it is sent.
+        try write(at: now, moment)
+    }
+
+    /// Starts calls while threads are free, one endpoint after the other.
+    private mutating func start(_ keys: ServerKeys, at now: Timestamp) {
+        var free = PostbackSettings.threadCount - senders.values.reduce(0) { $0 + $1.inFlight.count }
+        var isDone = false
+        while !isDone {
+            isDone = true
+            for number in order {
+                guard free > 0, var sender = senders[number],
+                    sender.mayStart(at: now, free: free, Self.reservedThreads)
+                else { continue }
+                let row = sender.waiting.removeFirst()
+                sender.inFlight.insert(row.record.id)
+                senders[number] = sender
+                send(row, to: sender.record, keys, at: now)
+                (free, isDone) = (free - 1, false)
+                order.removeAll { $0 == number }
+                order.append(number)
+            }
+        }
+    }
+
+    private func send(_ row: DeliveryRow, to record: EndpointRecord, _ keys: ServerKeys, at now: Timestamp) {
+        let done: @Sendable (PostbackAnswer) -> Void = { [inbox, jobs = context.state.jobs] answer in
+            inbox.add(.init(endpoint: record.number, row: row, answer: answer, startedAt: now))
+            jobs.ask(for: .postbacks)
+        }
+        let (event, endpoint) = (row.event, record.endpoint)
+        guard let call = PostbackCall(event, row.record.sequence, to: endpoint, keys: keys, at: now) else {
+            let problem = "the server key that has encrypted the endpoint's secret is missing"
+            return done(PostbackAnswer(failure: problem))
+        }
+        settings.send(call, done)
+    }
+
+    /// Stores the length and the age of the queue for metrics.
+    private mutating func measure(at moment: UInt64, _ now: Timestamp) throws(StoreError) {
+        measuresAt = moment + 15 * Self.interval
+        var (count, oldest): (Int, Timestamp?) = (0, nil)
+        for sender in senders.values {
+            let number = sender.record.number
+            let pending = try context.read { reader throws(Reader.Failure) in
+                try reader.pendingDeliveries(of: number)
+            }
+            count += pending.count
+            if let first = pending.oldest { oldest = min(first, oldest ?? first) }
+        }
+        context.state.health.setPostbackQueue(count, age: oldest.map { now.milliseconds(since: $0) } ?? 0)
+    }
+}
+
+extension PostbackJob.Sender {
+    var isBusy: Bool { !inFlight.isEmpty || !waiting.isEmpty }
+
+    func holds(at now: Timestamp) -> Bool { leaseUntil.map { $0 > now } ?? false }
+
+    /// Whether its lease must be renewed; an idle endpoint's lease lapses.
+    func renews(at now: Timestamp) -> Bool {
+        guard isBusy, let leaseUntil else { return false }
+        return leaseUntil.milliseconds(since: now) < 2000
+    }
+
+    /// Whether to read due deliveries: not before most of those that were read are sent.
+    func reads(at moment: UInt64, _ now: Timestamp) -> Bool {
+        record.endpoint.state == .enabled && moment >= max(readsAt, refusedUntil) && !isPaused(at: now)
+            && waiting.count < PostbackCircuit.concurrency
+    }
+
+    func isPaused(at now: Timestamp) -> Bool { record.endpoint.circuit.limit(at: now) == 0 }
+
+    func mayStart(at now: Timestamp, free: Int, _ reserved: Int) -> Bool {
+        let circuit = record.endpoint.circuit
+        return !waiting.isEmpty && holds(at: now) && inFlight.count < circuit.limit(at: now)
+            && (circuit.failures == 0 || free > reserved)
+    }
+}
+
+extension PostbackStep {
+    var isEmpty: Bool {
+        leases.isEmpty && deliveries.isEmpty && progress.isEmpty && disabled.isEmpty && keys == nil
+            && removingBefore == nil
+    }
+}

@@ -1,0 +1,225 @@
+import Foundation
+import Support
+import Testing
+
+/// Postbacks with the real program and a receiver that is a process of its own.
+@Suite("Postbacks of the program", .blocking(minutes: 60))
+struct PostbackProgramTests {
+    struct Endpoint: Decodable {
+        let id: String
+        let secret: String?
+    }
+    private struct Endpoints: Decodable {
+        struct One: Decodable {
+            let id: String
+            let state: String
+            let reason: String?
+            let pending: Int
+        }
+        let endpoints: [One]
+    }
+    private struct Deliveries: Decodable {
+        struct One: Decodable {
+            struct Request: Decodable {
+                let headers: [String: String]
+                let base_string: String?
+            }
+            let id: String
+            let state: String
+            let attempts: Int
+            let status: Int?
+            let problem: String?
+            let answer: String?
+            let request: Request?
+        }
+        let deliveries: [One]
+    }
+
+    static func create(_ url: String, _ types: [String] = ["match.created"], in installation: Installation)
+        throws
+        -> Endpoint
+    {
+        let options = types.flatMap { ["--type", $0] }
+        let output = try installation.run(["postbacks", "create", "--url", url, "--json"] + options)
+        try #require(output.status == 0, "\(output.errors)")
+        return try JSONDecoder().decode(Endpoint.self, from: output.standardOutput)
+    }
+
+    private static func deliveries(_ endpoint: Endpoint, in installation: Installation) throws -> [Deliveries
+        .One]
+    {
+        let output = try installation.run(["postbacks", "deliveries", endpoint.id, "--json"])
+        return try JSONDecoder().decode(Deliveries.self, from: output.standardOutput).deliveries
+    }
+
+    private static func list(_ installation: Installation) throws -> [Endpoints.One] {
+        let output = try installation.run(["postbacks", "list", "--json"])
+        return try JSONDecoder().decode(Endpoints.self, from: output.standardOutput).endpoints
+    }
+
+    /// Records a click and matches it; returns the click of the answer.
+    static func match(_ number: Int, _ connection: HTTPTestClient, _ installation: Installation) throws
+        -> String?
+    {
+        _ = try connection.click(fingerprint(number))
+        let reply = try connection.check(fingerprint(number), key: installation.keys.app)
+        return reply.isMatch ? reply.string("click_id") : nil
+    }
+
+    @Test("the first delivery is verified and printed by `postbacks listen`")
+    func listen() throws {
+        let installation = try Installation()
+        let port = try #require(Loopback.freePort())
+        let endpoint = try Self.create(
+            "http://127.0.0.1:\(port)/hook",
+            ["match.*", "link.*"],
+            in: installation
+        )
+        let secret = try #require(endpoint.secret)
+        let listener = try ChildProcess(
+            installation.binary,
+            ["postbacks", "listen", "--listen", "127.0.0.1:\(port)", "--json"],
+            environment: ["AFTERLINK_ENDPOINT_SECRET": secret]
+        )
+        #expect(listener.line(containing: "listening on http://127.0.0.1:\(port)") != nil)
+        let (server, connection) = try installation.serve(["--postback-allow", "127.0.0.0/8:\(port)"])
+        let click = try #require(try Self.match(1, connection, installation))
+        let line = try #require(listener.line(containing: "match.created"))
+        #expect(line.contains(click) && line.contains(#""verified":true"#))
+        // A change by another process is sent, too.
+        _ = try installation.run(["links", "create", "spring", "--destination", "shop://spring"])
+        #expect(listener.line(containing: "link.created")?.contains(#""verified":true"#) == true)
+        let test = try installation.run(["postbacks", "test", endpoint.id])
+        #expect(test.status == 0 && test.text.contains("delivered"))
+        #expect(listener.line(containing: #"\"sample\":true"#) != nil)
+        // After a rotation, both secrets verify.
+        #expect(try installation.run(["postbacks", "rotate", endpoint.id]).status == 0)
+        _ = try Self.match(2, connection, installation)
+        #expect(listener.line(containing: "match.created")?.contains(#""verified":true"#) == true)
+        withExtendedLifetime(server) {}
+    }
+
+    @Test("receivers that hang, drip, redirect, answer too much, are gone or ask to wait")
+    func faults() throws {
+        let (installation, receiver) = (try Installation(), try WebhookReceiver())
+        let paths = ["ok", "hang", "drip", "redirect", "huge", "gone", "later", "error"]
+        var endpoints: [String: Endpoint] = [:]
+        for path in paths { endpoints[path] = try Self.create(receiver.url(path), in: installation) }
+        let (server, connection) = try installation.serve(receiver.allowance)
+        _ = try #require(try Self.match(1, connection, installation))
+        func delivery(_ path: String) throws -> Deliveries.One? {
+            try endpoints[path].flatMap { try Self.deliveries($0, in: installation).first }
+        }
+        for path in paths { #expect(try Polling.until { try delivery(path)?.attempts ?? 0 > 0 }, "\(path)") }
+        let ok = try #require(try delivery("ok"))
+        #expect(ok.state == "delivered" && ok.status == 204)
+        #expect(ok.request?.base_string?.hasPrefix("\(ok.id).") == true)
+        #expect(ok.request?.headers["webhook-signature"]?.hasPrefix("v1,") == true)
+        #expect(try delivery("hang")?.problem == "the response took too long")
+        #expect(try delivery("drip")?.problem == "the response took too long")
+        #expect(try delivery("redirect")?.problem == "the answer 307 is a redirect, which is not followed")
+        // The status counts; the body is not read to its end.
+        #expect(try delivery("huge")?.state == "delivered")
+        #expect(try delivery("gone")?.state == "failed")
+        #expect(try delivery("later")?.status == 429)
+        #expect(try Polling.until { try delivery("error")?.state == "delivered" })
+        let states = Dictionary(uniqueKeysWithValues: try Self.list(installation).map { ($0.id, $0) })
+        let gone = try #require(endpoints["gone"].flatMap { states[$0.id] })
+        #expect(gone.state == "disabled" && gone.reason == "it answered 410 Gone")
+        #expect(states.values.count { $0.state == "enabled" } == paths.count - 1)
+        let requests = try receiver.received()
+        #expect(requests.count { $0.path == "redirect" } == 1 && requests.count { $0.path == "ok" } == 1)
+        #expect(requests.count { $0.path == "later" } == 1)
+        for path in ["ok", "error"] {
+            let own = requests.filter { $0.path == path }
+            let (judge, refused) = try WebhookReceiver.judge(own, secret: endpoints[path]?.secret ?? "")
+            #expect(["standardwebhooks", "hmac"].contains(judge) && refused.isEmpty)
+            #expect(Set(own.map(\.id)).count == 1 && Set(own.map(\.body)).count == 1)
+        }
+        let foreign = try WebhookReceiver.judge(
+            requests.filter { $0.path == "ok" },
+            secret: endpoints["hang"]?.secret ?? ""
+        )
+        #expect(foreign.refused.count == 1, "the judge refuses a foreign secret")
+        withExtendedLifetime(server) {}
+    }
+
+    @Test("inside addresses are refused unless they are allowed, and the service's own always")
+    func insideAddresses() throws {
+        let (installation, receiver) = (try Installation(), try WebhookReceiver())
+        let inside = try Self.create(receiver.url("ok"), in: installation)
+        let named = try Self.create("https://localhost/", in: installation)
+        let (server, connection) = try installation.serve([
+            "--postback-allow", "127.0.0.1:\(receiver.port + 1)",
+        ])
+        let (first, second) = (connection, installation)
+        _ = try #require(try Self.match(1, first, second))
+        for endpoint in [inside, named] {
+            #expect(
+                try Polling.until { try Self.deliveries(endpoint, in: installation).first?.problem != nil }
+            )
+            let problem = try Self.deliveries(endpoint, in: installation).first?.problem
+            #expect(problem?.contains("--postback-allow") == true)
+        }
+        #expect(try receiver.received().isEmpty)
+        server.kill()
+        let own = try installation.serve(["--postback-allow", "127.0.0.0/8"])
+        let itself = try Self.create("http://127.0.0.1:\(own.server.port)/", in: installation)
+        #expect(try Polling.until { try Self.match(2, own.connection, installation) != nil })
+        #expect(
+            try Polling.until {
+                _ = try Self.match(Int.random(in: 3...1_000_000), own.connection, installation)
+                return try Self.deliveries(itself, in: installation).first?.problem?.contains("not permitted")
+                    == true
+            }
+        )
+    }
+
+    @Test("kills at any moment lose no event, and repeat one only under its id")
+    func kills() throws {
+        let (installation, receiver) = (try Installation(), try WebhookReceiver())
+        let endpoint = try Self.create(receiver.url("ok"), in: installation)
+        var matched: [String] = []
+        var number = 0
+        for _ in 0..<(isLong ? 300 : 6) {
+            let (server, connection) = try installation.serve(receiver.allowance)
+            let end = Int.random(in: 1...12)
+            for turn in 0... {
+                number += 1
+                guard turn < end else { break }
+                if let click = try Self.match(number, connection, installation) { matched.append(click) }
+            }
+            // Without a pause, calls are under way or just answered at the kill.
+            if Bool.random() {
+                _ = Polling.until { (try? receiver.received().count) ?? 0 >= matched.count / 2 }
+            }
+            server.kill()
+        }
+        let last = try installation.serve(receiver.allowance)
+        #expect(matched.count > 5)
+        #expect(
+            try Polling.until { Set(try receiver.received().compactMap(\.click)).isSuperset(of: matched) },
+            "every match that was answered is received"
+        )
+        #expect(try Polling.until { try Self.list(installation).allSatisfy { $0.pending == 0 } })
+        let requests = try receiver.received()
+        let byClick = Dictionary(grouping: requests) { $0.click ?? "" }
+        #expect(byClick.values.allSatisfy { Set($0.map(\.id)).count == 1 && Set($0.map(\.body)).count == 1 })
+        #expect(try WebhookReceiver.judge(requests, secret: endpoint.secret ?? "").refused.isEmpty)
+        withExtendedLifetime(last) {}
+    }
+
+    @Test("a restored backup can hold its endpoints")
+    func restore() throws {
+        let (installation, receiver) = (try Installation(), try WebhookReceiver())
+        _ = try Self.create(receiver.url("ok"), in: installation)
+        let backup = installation.folder.appending(path: "backup.db").path
+        #expect(try installation.run(["backup", backup]).status == 0)
+        let output = try installation.run(["restore", backup, "--overwrite", "--hold-postbacks"])
+        #expect(output.status == 0 && output.text.contains("1 endpoints are held"), "\(output.errors)")
+        #expect(try Self.list(installation).map(\.state) == ["held"])
+        let endpoint = try #require(try Self.list(installation).first)
+        #expect(try installation.run(["postbacks", "enable", endpoint.id]).status == 0)
+        #expect(try Self.list(installation).map(\.state) == ["enabled"])
+    }
+}

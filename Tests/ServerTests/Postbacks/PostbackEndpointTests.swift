@@ -1,0 +1,181 @@
+import Attribution
+import HTTPServer
+import JSON
+import Server
+import Storage
+import Testing
+
+/// Endpoints and deliveries over the admin API and on the dashboard's pages.
+@Suite("Postbacks over HTTP")
+struct PostbackEndpointTests {
+    private let service: TestService
+
+    init() async throws { service = try await TestService() }
+
+    private func create(_ more: String = "") async throws -> (id: String, secret: String?) {
+        let body = #"{"url":"https://example.com/hook","types":["match.created","link.*"]\#(more)}"#
+        let answer = await service.admin(.post, "/postbacks", body)
+        #expect(answer.status == 201, "\(answer.text)")
+        return (try #require(answer.member("id")), answer.member("secret"))
+    }
+
+    /// Sends what is due, and answers each call.
+    private func send(_ answer: PostbackAnswer = PostbackAnswer(status: 204)) throws {
+        let keys = service.keyring.server
+        var job = service.makePostbackJob(
+            PostbackSettings(send: { _, done in done(answer) }, keys: { keys }, random: service.random)
+        )
+        for moment in 1...3 as ClosedRange<UInt64> { _ = try job.slice(at: moment * 1_000_000_000) }
+    }
+
+    @Test("an endpoint is created with a secret that no other answer has")
+    func endpoint() async throws {
+        let (id, secret) = try await create()
+        #expect(secret.flatMap { PostbackSecret($0) } != nil)
+        for path in ["/postbacks", "/postbacks/\(id)"] {
+            let answer = await service.admin(.get, path)
+            #expect(answer.status == 200 && answer.text.contains(id))
+            #expect(answer.text.contains(#""types":["match.created","link.created","link.updated","#))
+            #expect(!answer.text.contains("whsec_"))
+        }
+        let template = await service.admin(
+            .post,
+            "/postbacks",
+            #"{"url":"https://example.com/?c={gclid}","types":["match.created"],"headers":["A: b"]}"#
+        )
+        #expect(template.status == 201 && template.member("secret") == nil)
+        #expect(template.text.contains(#""signed":false"#) && !template.text.contains("A: b"))
+        let audit = await service.admin(.get, "/audit", query: "action=postback.create")
+        #expect(audit.text.contains(id) && audit.text.contains("https://example.com\""))
+        #expect(!audit.text.contains("hook"), "a path may contain a token")
+    }
+
+    @Test(
+        "wrong endpoints are refused with each problem",
+        arguments: [
+            (#"{"url":"https://example.com","types":[]}"#, "types"), (#"{"types":["match.created"]}"#, "url"),
+            (#"{"url":"https://example.com","types":["x"]}"#, "types"),
+            (#"{"url":"https://example.com","types":["link.*"],"headers":["Host: a"]}"#, "headers"),
+            (#"{"url":"https://example.com","types":["link.*"],"body":"{no}"}"#, "body"),
+            (#"{"url":"https://example.com","types":["link.*"],"secret":"a"}"#, "secret"),
+        ]
+    )
+    func refusals(body: String, field: String) async {
+        let answer = await service.admin(.post, "/postbacks", body)
+        #expect(answer.status == 422 && answer.text.contains("\"field\":\"\(field)\""), "\(answer.text)")
+    }
+
+    @Test("unknown endpoints get 404, and those of another app for a read key of one")
+    func unknown() async throws {
+        let missing = EndpointID(high: 1, low: 1).text
+        for action in ["enable", "disable", "rotate", "test", "replay"] {
+            #expect(await service.admin(.post, "/postbacks/\(missing)/\(action)", "{}").status == 404)
+        }
+        #expect(await service.admin(.get, "/postbacks/x").status == 404)
+        let other = try await service.addApp(App.Settings(name: "Zebra"))
+        let body = #"{"app":"\#(other.app.text)","url":"https://example.com/","types":["match.created"]}"#
+        let id = try #require(await service.admin(.post, "/postbacks", body).member("id"))
+        let fields = service.bearer(.read)
+        for path in ["", "/deliveries"] {
+            #expect(
+                await service.send(.get, "/admin/api/postbacks/\(id)\(path)", fields: fields).status == 404
+            )
+        }
+        let list = await service.send(.get, "/admin/api/postbacks", fields: fields)
+        #expect(list.status == 200 && !list.text.contains(id))
+    }
+
+    @Test("a delivery is shown with request, base string and answer, and is replayed by its id")
+    func deliveries() async throws {
+        let (id, _) = try await create()
+        #expect(await service.click(anyClick).status == 201)
+        _ = await service.check(hex)
+        var answer = PostbackAnswer(status: 410)
+        answer.body = "so <long>"
+        try send(answer)
+        let list = await service.admin(.get, "/postbacks/\(id)/deliveries")
+        #expect(list.status == 200, "\(list.text)")
+        let event = try #require(
+            list.text.firstRange(of: "evt_").map { String(list.text[$0.lowerBound...].prefix(30)) }
+        )
+        for text in [
+            #""state":"failed","attempts":1,"next_attempt_at":null"#, #""status":410"#,
+            #""answer":"so \u003clong>""#,
+            #""base_string":"\#(event)."#, #""webhook-signature":"v1,"#, #""sequence":1"#,
+        ] { #expect(list.text.contains(text), "\(text) is missing in \(list.text)") }
+        let shown = await service.admin(.get, "/postbacks/\(id)")
+        #expect(shown.text.contains(#""state":"disabled","reason":"it answered 410 Gone""#))
+        let overview = await DashboardBrowser.signedIn(to: service).get("/").text
+        #expect(overview.contains("it answered 410 Gone"))
+        #expect(await service.admin(.post, "/postbacks/\(id)/enable").status == 200)
+        let replay = await service.admin(.post, "/postbacks/\(id)/replay", #"{"event":"\#(event)"}"#)
+        #expect(replay.text == #"{"replayed":1}"#)
+        try send()
+        let delivered = await service.admin(.get, "/postbacks/\(id)/deliveries", query: "state=delivered")
+        #expect(delivered.text.contains(event) && delivered.text.contains(#""attempts":1"#))
+        #expect(await service.admin(.get, "/postbacks/\(id)/deliveries", query: "state=x").status == 400)
+        let none = await service.admin(.get, "/postbacks/\(id)/deliveries", query: "type=link.created")
+        #expect(none.text.contains(#""deliveries":[]"#))
+    }
+
+    @Test("samples and rotations")
+    func sampleAndRotation() async throws {
+        let (id, first) = try await create()
+        let sample = await service.admin(.post, "/postbacks/\(id)/test", #"{"type":"link.created"}"#)
+        #expect(sample.status == 202 && sample.member("id")?.hasPrefix("evt_") == true)
+        #expect(await service.admin(.post, "/postbacks/\(id)/test").status == 202)
+        #expect(await service.admin(.post, "/postbacks/\(id)/test", #"{"type":"x"}"#).status == 422)
+        let rotated = await service.admin(.post, "/postbacks/\(id)/rotate")
+        #expect(rotated.status == 200 && rotated.member("secret") != first)
+        try send()
+        let list = await service.admin(.get, "/postbacks/\(id)/deliveries").text
+        // Two signatures, by the new secret and by the former one.
+        let signature = try #require(list.firstRange(of: #""webhook-signature":""#)?.upperBound)
+        #expect(list[signature...].prefix { $0 != "\"" }.split(separator: " ").count == 2)
+    }
+
+    @Test("the dashboard creates, shows, tests and replays, and a read key only looks")
+    func pages() async throws {
+        let browser = await DashboardBrowser.signedIn(to: service)
+        #expect(await browser.get("/postbacks").text.contains("No endpoint receives events yet"))
+        let token = await browser.formToken()
+        func post(_ path: String, _ body: String = "") async -> Answer {
+            await browser.post(path, "token=\(token)&\(body)")
+        }
+        let app = service.app.text
+        let made = await post(
+            "/postbacks",
+            "app=\(app)&url=https://example.com/a&types=match.created+link.*&test="
+        )
+        #expect(made.status == 200 && made.text.contains("whsec_"), "\(made.text)")
+        let wrong = await post("/postbacks", "app=\(app)&url=ftp://x&types=match.created")
+        #expect(wrong.status == 422 && wrong.text.contains("https://"))
+        let page = await browser.get("/postbacks").text
+        let id = try #require(
+            page.firstRange(of: "/postbacks/pbe_").map { page[$0.upperBound...].prefix(26) }
+        )
+        let path = "/postbacks/pbe_\(id)"
+        #expect(!page.contains("whsec_") && page.contains("https://example.com/a"))
+        #expect(await post("\(path)/test").status == 303)
+        try send()
+        let shown = await browser.get(path).text
+        for text in [
+            "delivered", "webhook-signature: v1,", "What the signatures cover", "Send again", "sample",
+        ] {
+            #expect(shown.contains(text), "\(text)")
+        }
+        let event = try #require(shown.firstRange(of: "evt_").map { shown[$0.lowerBound...].prefix(30) })
+        #expect(await post("\(path)/replay", "event=\(event)").status == 303)
+        #expect(await browser.get(path).text.contains("pending"))
+        #expect(await post("\(path)/disable").status == 303)
+        #expect(await browser.get("/postbacks").text.contains("disabled: an operator has disabled it"))
+        #expect(await post("\(path)/enable").status == 303)
+        #expect(await post("\(path)/rotate").text.contains("whsec_"))
+        let reading = await DashboardBrowser.signedIn(to: service, with: service.keyText(.read))
+        let seen = await reading.get(path).text
+        #expect(seen.contains("delivered") || seen.contains("pending"))
+        #expect(!seen.contains("Send again") && !seen.contains("/rotate"))
+        let readToken = await reading.formToken()
+        #expect(await reading.post("\(path)/test", "token=\(readToken)").status == 403)
+    }
+}

@@ -1,0 +1,194 @@
+import Attribution
+import Storage
+import TestDatabases
+import Testing
+
+/// Events in the transactions of their facts, and their deliveries.
+@Suite("Postbacks")
+struct PostbackDeliveryTests {
+    @Test("a match is sent once, signed, to the endpoints that want its type", arguments: backends)
+    func match(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        try await scenario.match(1)
+        let endpoint = try await scenario.endpoint()
+        let other = try await scenario.endpoint(["link.created", "match.campaign_only"])
+        let click = try await scenario.match(2)
+        let second = try await scenario.match(3)
+        try scenario.send()
+        // The match before the first endpoint was not stored.
+        let calls = scenario.receiver.calls
+        #expect(calls.count == 2)
+        for (index, click) in [click, second].enumerated() {
+            let call = try #require(calls.first { $0.text.contains(click.id.text) })
+            #expect(call.text.hasPrefix(#"{"type":"match.created","timestamp":"2023-11-14T22:13:20.000Z""#))
+            #expect(call.text.contains(#""test":false"#) && call.url == endpoint.url && call.isPost)
+            #expect(calls.contains { $0.text.contains("\"sequence\":\(index + 1),") })
+            let secret = try #require(endpoint.secrets(TestReceiver.keys, at: TestStore.noon).first)
+            let values = Dictionary(uniqueKeysWithValues: call.fields.map { ($0.name, $0.value) })
+            let problem = PostbackMessage.problem(
+                id: values["webhook-id"],
+                timestamp: values["webhook-timestamp"],
+                signatures: values["webhook-signature"],
+                body: call.body,
+                secret: secret,
+                now: TestStore.noon
+            )
+            #expect(problem == nil)
+            for word in ["address", "agent", "fingerprint\":\"", "203.0.113"] {
+                #expect(!call.text.contains(word))
+            }
+        }
+        let deliveries = try await scenario.deliveries(endpoint)
+        #expect(deliveries.map(\.state) == [.delivered, .delivered])
+        #expect(Set(deliveries.map(\.event.id.text)) == Set(calls.compactMap(\.id)))
+        #expect(try await scenario.deliveries(other).isEmpty)
+        try scenario.send()
+        #expect(scenario.receiver.calls.count == 2)
+    }
+
+    @Test(
+        "clicks and launches without a match are stored only while an endpoint wants them",
+        arguments: backends
+    )
+    func optIn(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        let plain = try await scenario.endpoint()
+        try await scenario.match(1)
+        let wanting = try await scenario.endpoint(["click.recorded", "launch.unmatched"])
+        try await scenario.match(2)
+        let test = scenario.test
+        let subject = DataSubject(.click(ClickID(high: 1, low: 1)), of: test.app)
+        try await test.run { session in
+            _ = try await session.match(.sample(fingerprint: 99))
+            // Records of checks wait in memory until a read needs them.
+            _ = try await session.held(subject)
+        }
+        try scenario.send()
+        let types = try await scenario.deliveries(wanting).map(\.event.type)
+        #expect(types.sorted() == ["click.recorded", "launch.unmatched"])
+        #expect(try await scenario.deliveries(plain).count == 2)
+        var history = PostbackReplay(.missing)
+        history.types = [.clickRecorded]
+        // The first click came before an endpoint wanted clicks.
+        #expect(try await scenario.replay(history, to: plain) == 1)
+    }
+
+    @Test("test traffic goes to endpoints of its own", arguments: backends)
+    func testTraffic(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        let live = try await scenario.endpoint()
+        let trial = try await scenario.endpoint { $0.isTest = true }
+        _ = try await scenario.test.run { session in
+            _ = try await session.record(.sample { $0.isTest = true })
+            return try await session.match(.sample(isTest: true))
+        }
+        try scenario.send()
+        #expect(try await scenario.deliveries(live).isEmpty)
+        #expect(try await scenario.deliveries(trial).count == 1)
+        #expect(scenario.receiver.calls.map { $0.text.contains(#""test":true"#) } == [true])
+    }
+
+    @Test(
+        "a failed delivery is tried ten times under one id and with one body, then replayed",
+        arguments: backends
+    )
+    func retries(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        scenario.receiver.answer { _ in PostbackAnswer(status: 500) }
+        let endpoint = try await scenario.endpoint()
+        try await scenario.match()
+        for attempt in 1...10 {
+            try scenario.send()
+            #expect(scenario.receiver.calls.count == attempt)
+            let delivery = try #require(try await scenario.deliveries(endpoint).first)
+            #expect(delivery.attempts == attempt && delivery.answer?.status == 500)
+            guard attempt < 10 else { continue }
+            let pause = PostbackSchedule.pauses[attempt]
+            #expect(delivery.state == .pending)
+            // Nine tenths of the pause are the earliest time; the circuit's pauses are shorter from the sixth attempt on.
+            scenario.test.clock.advance(seconds: pause * 8 / 10)
+            try scenario.send()
+            #expect(scenario.receiver.calls.count == attempt, "not before its time")
+            scenario.test.clock.advance(seconds: pause * 3 / 10 + 4)
+        }
+        let failed = try #require(try await scenario.deliveries(endpoint).first)
+        #expect(failed.state == .failed)
+        scenario.receiver.answer { _ in PostbackAnswer(status: 200) }
+        scenario.test.clock.advance(seconds: 600)
+        #expect(
+            try await scenario.replay(PostbackReplay(.failed), to: endpoint) == 1
+        )
+        try scenario.send()
+        #expect(try await scenario.deliveries(endpoint).map(\.state) == [.delivered])
+        #expect(Set(scenario.receiver.calls.map(\.text)).count == 1)
+        #expect(Set(scenario.receiver.calls.map(\.id)).count == 1)
+        #expect(
+            try await scenario.replay(PostbackReplay(.failed), to: endpoint) == 0
+        )
+    }
+
+    @Test("what was sent when a process died is sent again under the same id", arguments: backends)
+    func death(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        scenario.receiver.answer { _ in nil }
+        let endpoint = try await scenario.endpoint()
+        for number in 1...3 { try await scenario.match(UInt64(number)) }
+        try scenario.send()
+        #expect(scenario.receiver.calls.count == 3)
+        let first = Set(scenario.receiver.calls.map(\.text))
+        scenario.restart()
+        scenario.receiver.answer { _ in PostbackAnswer(status: 204) }
+        try scenario.send()
+        #expect(scenario.receiver.calls.count == 6)
+        #expect(Set(scenario.receiver.calls.map(\.text)) == first)
+        #expect(try await scenario.deliveries(endpoint).allSatisfy { $0.state == .delivered })
+        // A later delivery gets the next number.
+        try await scenario.match(4)
+        try scenario.send()
+        #expect(scenario.receiver.calls.last?.text.contains(#""sequence":4,"#) == true)
+    }
+
+    @Test("an endpoint gets four calls at a time, and one that hangs delays no other", arguments: backends)
+    func fairness(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        scenario.receiver.answer { $0.url.contains("hangs") ? nil : PostbackAnswer(status: 204) }
+        let hanging = try await scenario.endpoint(url: "https://hangs.example.com/")
+        let healthy = try await scenario.endpoint(url: "https://example.com/")
+        for number in 1...12 { try await scenario.match(UInt64(number)) }
+        try scenario.send()
+        #expect(scenario.receiver.waiting == 4)
+        #expect(try await scenario.deliveries(healthy).allSatisfy { $0.state == .delivered })
+        #expect(try await scenario.status(hanging)?.pending == 12)
+        // After five failures, it gets one call at a time.
+        scenario.receiver.answerWaiting(PostbackAnswer(failure: "the response took too long"))
+        try scenario.send()
+        #expect(scenario.receiver.waiting == 4)
+        scenario.receiver.answerWaiting(PostbackAnswer(failure: "the response took too long"))
+        try scenario.send()
+        #expect(scenario.receiver.waiting == 0)
+        scenario.test.clock.advance(seconds: 61)
+        try scenario.send()
+        #expect(scenario.receiver.waiting == 1)
+    }
+
+    @Test("of two processes, one sends", arguments: backends)
+    func lease(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        try await scenario.endpoint()
+        try await scenario.match()
+        let second = try await TestStore(backend, in: scenario.test.place)
+        let receiver = TestReceiver()
+        func job(_ database: some TestDatabase) -> any Job {
+            PostbackJob(database.makeJobContext(), receiver.settings)
+        }
+        var other = job(second.database)
+        scenario.receiver.answer { _ in nil }
+        try scenario.send()
+        for moment in 1...4 as ClosedRange<UInt64> { _ = try other.slice(at: moment * 1_000_000_000) }
+        #expect(scenario.receiver.calls.count == 1 && receiver.calls.isEmpty)
+        // The lease of a process that is gone lapses.
+        second.clock.advance(seconds: 5)
+        for moment in 5...8 as ClosedRange<UInt64> { _ = try other.slice(at: moment * 1_000_000_000) }
+        #expect(receiver.calls.map(\.text) == scenario.receiver.calls.map(\.text))
+    }
+}
