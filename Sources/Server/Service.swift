@@ -27,6 +27,8 @@ public struct ServiceSettings: Sendable {
     public var pages = LandingPages.embedded
     /// The client for calls to outside servers.
     public var outgoing = OutgoingRequests()
+    /// The exchange of attribution tokens with Apple Ads, for apps that use it.
+    public var appleAds = AppleAdsExchange()
     /// The monitor of domain file copies; nil if it is switched off.
     public var domainWatch: DomainFileMonitor?
     /// The host for which the service's public address answers the dashboard alone; nil for none.
@@ -55,6 +57,7 @@ public final class Stores {
     public let exports: any ExportStore
     public let audit: any AuditStore
     public let privacy: any PrivacyStore
+    public let applePostbacks: any ApplePostbackStore
     /// Called before the loop sleeps; ends the read snapshot of the loop's turn.
     public let endTurn: () -> Void
     /// Called with the number of connections that have work in this turn.
@@ -62,7 +65,8 @@ public final class Stores {
 
     /// Creates the stores of one database session; tests replace `clicks`.
     public init(
-        _ session: some AppStore & AuditStore & CheckStore & ClickStore & ExportStore & LearningStore
+        _ session: some AppStore & ApplePostbackStore & AuditStore & CheckStore & ClickStore & ExportStore
+            & LearningStore
             & LinkStore & PrivacyStore & SessionStore & StatsStore,
         clicks: (any ClickStore)? = nil,
         endTurn: @escaping () -> Void = {},
@@ -78,6 +82,7 @@ public final class Stores {
         exports = session
         audit = session
         privacy = session
+        applePostbacks = session
         self.endTurn = endTurn
         self.beginTurn = beginTurn
     }
@@ -159,7 +164,8 @@ public final class Service: Sendable {
 
     /// Creates the handler of one event loop; called on the loop's thread.
     public func makeHandler(_ stores: Stores) -> any RequestHandler {
-        let dashboard = settings.dashboardHost == nil ? [] : Routes.makeDashboard()
+        let dashboard =
+            settings.dashboardHost == nil ? [] : ReceiveApplePostback.makeRoutes() + Routes.makeDashboard()
         return ServiceHandler(
             service: self,
             routes: Routes.makePublic(),

@@ -132,7 +132,7 @@ struct DashboardPage {
 
 /// The pages in the navigation.
 enum DashboardSection: CaseIterable {
-    case overview, live, launches, links, campaigns, matching, domains, system, trial, settings
+    case overview, live, launches, links, campaigns, matching, apple, domains, system, trial, settings
 
     var path: String {
         switch self {
@@ -142,6 +142,7 @@ enum DashboardSection: CaseIterable {
         case .live: "/live"
         case .campaigns: "/campaigns"
         case .matching: "/matching"
+        case .apple: "/apple"
         case .domains: "/domains"
         case .system: "/system"
         case .trial: "/try"
@@ -158,6 +159,7 @@ enum DashboardSection: CaseIterable {
         case .live: "v"
         case .campaigns: "c"
         case .matching: "m"
+        case .apple: "a"
         case .domains: "d"
         case .system: "y"
         case .trial: "t"
@@ -173,6 +175,7 @@ enum DashboardSection: CaseIterable {
         case .live: DashboardText.liveTraffic
         case .campaigns: DashboardText.campaigns
         case .matching: DashboardText.matching
+        case .apple: DashboardText.apple
         case .domains: DashboardText.domains
         case .system: DashboardText.system
         case .trial: DashboardText.trial

@@ -37,6 +37,8 @@ extension Routes {
             page("/matching", MatchingPage.make),
             action("/matching/compare", PolicyGridPanel.request),
             page("/domains", DomainsPage.make),
+            action("/domains/probe", DomainsPage.probe),
+            page("/apple", ApplePage.make),
             page("/system", SystemPage.make),
             page("/try", TrialPage.make),
             action("/try", TrialPage.run),

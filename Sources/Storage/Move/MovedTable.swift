@@ -33,7 +33,7 @@ public struct MovedTable: Sendable {
 
     /// The tables in an order in which each row follows those that it refers to.
     public static let all: [MovedTable] =
-        directory + links + counts + learning + keys + audit + erasures
+        directory + links + counts + learning + keys + audit + erasures + applePostbacks
 
     private static let directory = [
         MovedTable(
@@ -121,6 +121,18 @@ public struct MovedTable: Sendable {
             integers: ["number", "id", "id_low", "app_high", "app_low", "erased_at"],
             texts: ["table_name"]
         ),
+    ]
+
+    private static let applePostbacks = [
+        MovedTable(
+            "apple_postbacks",
+            integers: ["number", "sequence", "did_win", "fine_value", "counted", "received_at"],
+            texts: [
+                "framework", "version", "network", "item", "postback", "source", "conversion_type",
+                "publisher", "coarse_value", "interaction", "country", "verification", "environment", "body",
+            ],
+            bytes: ["digest"]
+        )
     ]
 
     private static let keys = [

@@ -12,6 +12,8 @@ public enum Write: Sendable {
     case learning(LearningChange)
     case keys(KeyChange)
     case sessions(SessionChange)
+    // It is large, and the queue copies writes.
+    indirect case applePostbacks(ApplePostbackChange)
     /// Writes an entry of the audit log for a change outside of the database.
     case audit(AuditedChange, by: AuditActor)
     /// The answer is ``Written/erased(_:)``.
@@ -35,6 +37,7 @@ public enum Written: Sendable {
     case retention(RetentionSlice)
     case serverKeys(ServerKeyRecognition)
     case erased(PrivacyCounts)
+    case applePostback(ApplePostbackOutcome)
     case linkRefused(LinkStoreError)
     case refused(StoreError)
 

@@ -84,7 +84,7 @@ public enum StoredValue: String, Sendable {
 /// The statements of the writing thread in its open transaction.
 ///
 /// ``WriteTransaction`` decides which of them run, in which order and with which values.
-public protocol StoreWriter: ErasureWriter {
+public protocol StoreWriter: ErasureWriter, ApplePostbackWriter {
     associatedtype Rules: StoreRules = FileRules
 
     func insert(_ check: CheckRecord) throws(Failure)
@@ -206,6 +206,8 @@ struct TransactionMemory {
     var newestAudit: UInt64 = 0
     /// The newest number of an erased row.
     var newestErased: Int64 = 0
+    /// The newest number of one of Apple's postbacks.
+    var newestApplePostback: Int64 = 0
 
     init(admitsNames: Bool) { totals = BatchTotals(admitsNames: admitsNames) }
 
@@ -304,10 +306,10 @@ public final class WriteTransaction<Writer: StoreWriter> {
         guard let saved else { return }
         // Numbers are not used again, because one of them may be the reason for the failure.
         let (newestClick, newestCheck) = (memory.newestClick, memory.newestCheck)
-        let newestErased = memory.newestErased
+        let (newestErased, newestApplePostback) = (memory.newestErased, memory.newestApplePostback)
         memory = saved
         (memory.newestClick, memory.newestCheck) = (newestClick, newestCheck)
-        memory.newestErased = newestErased
+        (memory.newestErased, memory.newestApplePostback) = (newestErased, newestApplePostback)
     }
 
     /// Returns the scope of an app; nil for an app that does not exist.
@@ -331,6 +333,7 @@ extension WriteTransaction {
         case .learning(let change): return try perform(change)
         case .keys(let change): return try perform(change)
         case .sessions(let change): return try perform(change)
+        case .applePostbacks(let change): return try perform(change)
         case .audit(let change, let actor): try note(change, by: actor)
         case .erase(let slice): return try perform(slice)
         case .job(let step): return try perform(step)

@@ -135,6 +135,7 @@ struct CommandDatabase {
     var audit: any AuditStore { stores.audit }
     var privacy: any PrivacyStore { stores.privacy }
     var learning: any LearningStore { stores.learning }
+    var applePostbacks: any ApplePostbackStore { stores.applePostbacks }
     var checks: any CheckStore { stores.checks }
     var statistics: any StatsStore { stores.statistics }
 
