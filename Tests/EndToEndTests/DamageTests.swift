@@ -1,4 +1,5 @@
 import Foundation
+import SQLite
 import Support
 import Testing
 
@@ -33,20 +34,34 @@ struct DamageTests {
     func damagedLog(seed: UInt64) throws {
         let (installation, server, connection) = try Installation.serving()
         let log = URL(fileURLWithPath: installation.database.path + "-wal")
-        var length = 0
-        for number in 1...60 {
-            // The server's jobs may write after the last click, and damage there would lose no click.
-            if number == 60 { length = try Data(contentsOf: log).count }
-            #expect(try connection.click(fingerprint(number)).status == 201)
+        var (start, length) = (0, 0)
+        var files: [(URL, Data)] = []
+        // The clicks stay in the log while a reader has a snapshot from before them: a checkpoint that had copied them
+        // into the database would protect them from the damage.
+        do {
+            let reader = try SQLiteConnection(
+                path: installation.database.path,
+                access: .readWrite,
+                busyMilliseconds: 5000
+            )
+            defer { withExtendedLifetime(reader) {} }
+            try reader.execute("BEGIN")
+            #expect(try reader.integer("SELECT count(*) FROM clicks") == 0)
+            start = try Data(contentsOf: log).count
+            for number in 1...60 {
+                // The server's jobs may write after the last click, and damage there would lose no click.
+                if number == 60 { length = try Data(contentsOf: log).count }
+                #expect(try connection.click(fingerprint(number)).status == 201)
+            }
+            server.kill()
+            files = try [installation.database, log].map { ($0, try Data(contentsOf: $0)) }
         }
-        server.kill()
-        #expect(length > 60 * 4096)
+        // The reader was the last connection, which makes a checkpoint. So the files as they were are written again.
+        for (file, content) in files { try content.write(to: file) }
+        try? FileManager.default.removeItem(atPath: installation.database.path + "-shm")
+        #expect(length > start + 60 * 4096)
         var random = SeededGenerator(seed: seed)
-        try overwrite(
-            log,
-            at: UInt64.random(in: UInt64(length / 8)..<UInt64(length), using: &random),
-            count: 7
-        )
+        try overwrite(log, at: UInt64.random(in: UInt64(start)..<UInt64(length), using: &random), count: 7)
 
         #expect(try Inspection(installation.database).integrity == ["ok"])
         let next = try installation.serve().connection

@@ -76,20 +76,23 @@ struct CrowdedEchoServerTests {
     }
 
     @Test(
-        "returns the memory of 2,000 concurrent requests while their connections are open",
-        .enabled(if: crowdCount >= 2_000, "the limit of descriptors is too low")
+        "returns the memory of many concurrent requests while their connections are open",
+        .enabled(if: crowdCount >= 2_000, "the limit of descriptors is too low"),
+        // In a crowd of 800, no loop has 512 workers, the number at which it returns memory while more are ending.
+        arguments: [800, 2_000]
     )
-    func flood() throws {
+    func flood(count: Int) throws {
         let process = try EchoProcess()
         defer { process.kill() }
-        let crowd = try (0..<2_000).map { _ in try RawClient(port: process.port) }
+        let crowd = try (0..<count).map { _ in try RawClient(port: process.port) }
         for client in crowd { client.send(get) }
         for client in crowd { #expect(try client.answer().status == 200) }
         let before = process.figures.residentByteCount
         for client in crowd { client.send("GET /nested?\(crowd.count) HTTP/1.1\r\nHost: a\r\n\r\n") }
         for client in crowd { #expect(try client.answer().status == 200) }
-        #expect(process.figures.peakResidentByteCount - before > crowd.count * 8 * 1024)
-        #expect(Polling.until { process.figures.residentByteCount - before < crowd.count * 2 * 1024 })
+        let growth = process.figures.peakResidentByteCount - before
+        #expect(growth > crowd.count * 8 * 1024)
+        #expect(Polling.until { process.figures.residentByteCount - before < growth / 8 })
         for client in crowd { client.reset() }
     }
 

@@ -13,18 +13,20 @@ struct FindDeferredDeepLinkTests {
     @Test("the response has every member of the contract, in both spellings and the right JSON types")
     func wholeAnswer() async throws {
         let clickedAt = service.clock.now.iso8601
-        await service.click(
+        let click = await service.click(
             #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item","campaign_key":"SUMMER25","jid":"j_1","#
                 + #""metadata":{"utm_source":"instagram", "n": 1.50}}"#
         )
+        let id = try #require(click.member("click_id"))
         service.clock.advance(seconds: 60)
         let reply = await service.check(hex)
         let url = "myapp://promo/item?source=instagram&keyName=SUMMER25&jid=j_1"
         #expect(
             reply.text
                 == #"{"status":"match","matched":true,"url":"\#(url)","deeplink_url":"\#(url)","#
-                + #""campaignKey":"SUMMER25","campaign_key":"SUMMER25","jid":"j_1","clickTimestamp":"\#(clickedAt)","#
-                + #""attributionWindow":86400,"attributionMethod":"fingerprint","confidence":0.99,"#
+                + #""campaignKey":"SUMMER25","campaign_key":"SUMMER25","jid":"j_1","click_id":"\#(id)","#
+                + #""clickTimestamp":"\#(clickedAt)","attributionWindow":86400,"#
+                + #""attributionMethod":"fingerprint","confidence":0.99,"#
                 + #""guaranteed":false,"competingClicks":0,"#
                 + #""metadata":{"utm_source":"instagram", "n": 1.50}}"#
         )

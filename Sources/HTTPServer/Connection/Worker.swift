@@ -35,8 +35,10 @@ final class Worker {
 struct WorkerPool {
     /// The number of free workers that the loop does not dismiss before it stops.
     private static let maximumIdleWorkers = 8
-    /// When this number of workers has ended, the loop returns their memory to the system.
+    /// When this number of workers has ended, the loop returns their memory to the system, although more are ending.
     private static let worthReturning = 512
+    /// The smallest number of ended workers whose memory the loop returns once no others are ending.
+    private static let worthReturningLast = 32
 
     private var free: [Worker] = []
     /// The smallest number of free workers since the last dismissal; the loop did not need these workers.
@@ -61,7 +63,11 @@ struct WorkerPool {
     var hasSurplus: Bool { free.count > Self.maximumIdleWorkers || endingCount > 0 }
 
     /// Whether enough workers have ended to return their memory to the system.
-    var hasMemoryToReturn: Bool { endedCount >= Self.worthReturning }
+    ///
+    /// A crowd's workers end over several seconds. Without the second limit, the memory of the last ones would stay.
+    var hasMemoryToReturn: Bool {
+        endedCount >= (endingCount == 0 ? Self.worthReturningLast : Self.worthReturning)
+    }
 
     mutating func memoryWasReturned() { endedCount = 0 }
 

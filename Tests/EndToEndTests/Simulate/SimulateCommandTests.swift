@@ -55,7 +55,7 @@ struct SimulateCommandTests {
             let output = try run(installation, server, words)
             #expect(output.status == 0, "\(output.errors)")
             #expect(output.text.contains("signed_token"), "\(output.text)")
-            #expect(output.text.contains("\"guaranteed\":\(isGuaranteed)"), "\(output.text)")
+            #expect(output.text.contains("\"guaranteed\": \(isGuaranteed)"), "\(output.text)")
         }
         let phone = try run(installation, server, "--play none")
         #expect(phone.status == 2 && phone.errors.contains("--profile chrome-android"))
