@@ -74,3 +74,53 @@ CREATE TABLE deliveries (
 );
 
 CREATE INDEX due_deliveries ON deliveries (endpoint, due_at) WHERE state = 0;
+
+-- Apple's postbacks.
+
+CREATE TABLE apple_postbacks (
+    -- Postbacks of SKAdNetwork and AdAttributionKit, and attributions of Apple Ads. Without values of persons.
+
+    -- 48 bits of milliseconds and a counter, as in the numbers of clicks.
+    number bigint PRIMARY KEY,
+    -- skadnetwork, adattributionkit or apple_ads.
+    framework text NOT NULL,
+    version text,
+    network text NOT NULL,
+    -- The App Store's number of the advertised app, which need not be an app of this database.
+    item text NOT NULL,
+    -- The postback's own identifier.
+    postback text NOT NULL,
+    sequence bigint NOT NULL,
+    did_win bigint NOT NULL,
+    source text,
+    conversion_type text,
+    publisher text,
+    fine_value bigint,
+    coarse_value text,
+    interaction text,
+    country text,
+    -- valid, invalid or unverifiable; production or development.
+    verification text NOT NULL,
+    environment text NOT NULL,
+    -- 1 for the first verified postback with its identifier.
+    counted bigint NOT NULL,
+    received_at bigint NOT NULL,
+    -- SHA-256 of the body.
+    digest bytea NOT NULL,
+    body text NOT NULL
+);
+CREATE UNIQUE INDEX apple_postback_bodies
+    ON apple_postbacks (framework, network, postback, sequence, did_win, digest);
+CREATE UNIQUE INDEX counted_apple_postbacks
+    ON apple_postbacks (framework, network, postback, sequence, did_win, environment) WHERE counted = 1;
+
+CREATE TABLE apple_probes (
+    -- Requests that prove that a shop's domain leads to the receivers of postbacks; any server may receive one.
+
+    nonce text PRIMARY KEY,
+    -- SHA-256 of the sent body.
+    digest bytea NOT NULL,
+    expires_at bigint NOT NULL,
+    -- 0 missing, 1 with the same bytes, 2 with others.
+    arrival bigint NOT NULL
+);

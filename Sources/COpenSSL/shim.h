@@ -55,4 +55,24 @@ static inline int afterlink_aes256_gcm(
     return done;
 }
 
+// Whether a DER-encoded ECDSA signature of the message's SHA-256 verifies under a P-256 key (DER SubjectPublicKeyInfo).
+static inline int afterlink_ecdsa_p256_verifies(
+    const unsigned char *key, size_t key_count, const unsigned char *message, size_t count,
+    const unsigned char *signature, size_t signature_count) {
+    if (key_count > LONG_MAX) return 0;
+    const unsigned char *next = key;
+    EVP_PKEY *public_key = d2i_PUBKEY(NULL, &next, (long)key_count);
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    char curve[32] = "";
+    int verifies =
+        public_key != NULL && context != NULL && next == key + key_count &&
+        EVP_PKEY_get_group_name(public_key, curve, sizeof curve, NULL) == 1 && strcmp(curve, SN_X9_62_prime256v1) == 0 &&
+        EVP_DigestVerifyInit(context, NULL, EVP_sha256(), NULL, public_key) == 1 &&
+        EVP_DigestVerify(context, signature, signature_count, message, count) == 1;
+    EVP_MD_CTX_free(context);
+    EVP_PKEY_free(public_key);
+    if (!verifies) ERR_clear_error();
+    return verifies;
+}
+
 #endif

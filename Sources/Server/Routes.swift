@@ -18,7 +18,14 @@ enum Routes {
         let others: [Route] = [
             // Newer clients make these calls. Each response is final, so that the client does not retry.
             Route(.get, "/v1/skan/config", .anyone, ShowSKAdNetworkConfiguration.respond),
-            Route(.post, "/v1/apple-ads/attribution", .anyone, DeclineAppleAdsAttribution.respond),
+            Route(
+                .post,
+                "/v1/apple-ads/attribution",
+                .anyone,
+                limitedAs: .checks,
+                needsDirectory: true,
+                AttributeAppleAds.respond
+            ),
             withDirectory("/campaign/resolve/{key}", ResolveCampaign.respond),
             withDirectory("/resolve/{key}", ResolveCampaign.respond),
             Route(.get, "/openapi.json", .anyone, ShowOpenAPI.respond),
@@ -58,6 +65,13 @@ enum Routes {
                 PostbackEndpoints.deliveries
             ),
             admin(.post, "/admin/api/domains/check", CheckDomain.respond),
+            admin(
+                .get,
+                "/admin/api/apple-postbacks",
+                query: ApplePostbackEndpoints.items,
+                ApplePostbackEndpoints.list
+            ),
+            admin(.post, "/admin/api/apple-postbacks/verify", ApplePostbackEndpoints.verify),
             admin(.post, "/admin/api/held", PrivacyEndpoints.held),
             admin(.post, "/admin/api/erase", PrivacyEndpoints.erase),
             // The pages and files that visitors and preview robots open.
@@ -69,7 +83,7 @@ enum Routes {
             // This route takes the paths that no other route matches: those of links.
             Route(.get, "/{slug...}", .anyone, OpenLink.respond),
         ]
-        return prefixes.flatMap(sdk) + health + others
+        return prefixes.flatMap(sdk) + health + ReceiveApplePostback.makeRoutes() + others
     }
 
     /// Makes the routes at the metrics address, which need no key.

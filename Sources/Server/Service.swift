@@ -28,6 +28,8 @@ public struct ServiceSettings: Sendable {
     public var pages = LandingPages.embedded
     /// The client for calls to outside servers.
     public var outgoing = OutgoingRequests()
+    /// The exchange of attribution tokens with Apple Ads, for apps that use it.
+    public var appleAds = AppleAdsExchange()
     /// The monitor of domain file copies; nil if it is switched off.
     public var domainWatch: DomainFileMonitor?
     /// The host for which the service's public address answers the dashboard alone; nil for none.
@@ -57,6 +59,7 @@ public final class Stores {
     public let audit: any AuditStore
     public let privacy: any PrivacyStore
     public let postbacks: any PostbackStore
+    public let applePostbacks: any ApplePostbackStore
     /// Called before the loop sleeps; ends the read snapshot of the loop's turn.
     public let endTurn: () -> Void
     /// Called with the number of connections that have work in this turn.
@@ -64,8 +67,8 @@ public final class Stores {
 
     /// Creates the stores of one database session; tests replace `clicks`.
     public init(
-        _ session: some AppStore & AuditStore & CheckStore & ClickStore & ExportStore & LearningStore
-            & LinkStore & PostbackStore & PrivacyStore & SessionStore & StatsStore,
+        _ session: some AppStore & ApplePostbackStore & AuditStore & CheckStore & ClickStore & ExportStore
+            & LearningStore & LinkStore & PostbackStore & PrivacyStore & SessionStore & StatsStore,
         clicks: (any ClickStore)? = nil,
         endTurn: @escaping () -> Void = {},
         beginTurn: @escaping (Int) -> Void = { _ in }
@@ -81,6 +84,7 @@ public final class Stores {
         audit = session
         privacy = session
         postbacks = session
+        applePostbacks = session
         self.endTurn = endTurn
         self.beginTurn = beginTurn
     }
@@ -162,7 +166,8 @@ public final class Service: Sendable {
 
     /// Creates the handler of one event loop; called on the loop's thread.
     public func makeHandler(_ stores: Stores) -> any RequestHandler {
-        let dashboard = settings.dashboardHost == nil ? [] : Routes.makeDashboard()
+        let dashboard =
+            settings.dashboardHost == nil ? [] : ReceiveApplePostback.makeRoutes() + Routes.makeDashboard()
         return ServiceHandler(
             service: self,
             routes: Routes.makePublic(),

@@ -29,6 +29,10 @@ struct EveryAnswerTests {
         ("/admin/api/erase", ["POST"], false),
         ("/.well-known/apple-app-site-association", ["GET"], false),
         ("/apple-app-site-association", ["GET"], false), ("/.well-known/assetlinks.json", ["GET"], false),
+        ("/admin/api/apple-postbacks", ["GET"], false),
+        ("/admin/api/apple-postbacks/verify", ["POST"], false),
+        ("/.well-known/skadnetwork/report-attribution/", ["GET", "POST"], false),
+        ("/.well-known/appattribution/report-attribution", ["GET", "POST"], false),
     ]
     private static let methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
 

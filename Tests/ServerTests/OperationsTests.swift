@@ -2,6 +2,7 @@ import Attribution
 import HTTPServer
 import JSON
 import Server
+import Support
 import Testing
 import Threads
 
@@ -183,7 +184,8 @@ struct UnreadableStoreTests {
     private static func answer(
         _ method: HTTPServer.Method,
         _ path: String,
-        fields: [FieldLine] = []
+        fields: [FieldLine] = [],
+        body: String = ""
     ) async throws -> (status: Int, text: String, fields: [String]) {
         let key = try #require(ServerKey(bytes: Array(repeating: 7, count: ServerKey.byteCount)))
         let service = Service(
@@ -201,7 +203,7 @@ struct UnreadableStoreTests {
             path: path,
             query: "fingerprint=\(hex)",
             fields: fields,
-            body: [],
+            body: Array(body.utf8),
             peer: TestService.peer,
             firstByteAt: .now()
         )
@@ -225,6 +227,15 @@ struct UnreadableStoreTests {
     func checks() async throws {
         let bearer = FieldLine(name: "Authorization", value: "Bearer app_0123456789012345678901234567890123")
         #expect(try await Self.answer(.get, "/v1/deferred-deeplink", fields: [bearer]).status == 503)
+    }
+
+    @Test("Apple's postbacks get 500, because devices repeat a postback after that status alone")
+    func postbacks() async throws {
+        for path in [ApplePostbackEndpointTests.skan, String(ApplePostbackEndpointTests.skan.dropLast())] {
+            let answer = try await Self.answer(.post, path, body: AppleSamples.version4)
+            #expect(answer.status == 500 && answer.text.contains("UNAVAILABLE"))
+            #expect(!answer.fields.contains { $0.hasPrefix("Retry-After") })
+        }
     }
 
     @Test("without a readable store, a link's visitors get a page that asks them to wait; programs get 503")
@@ -257,11 +268,19 @@ private let failure = StoreError(.inputOutput, "for the test")
 
 /// A store whose calls all fail with an input/output error.
 private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore, CheckStore, LinkStore,
-    SessionStore, AuditStore, ExportStore, PrivacyStore
+    SessionStore, AuditStore, ExportStore, PrivacyStore, ApplePostbackStore
 {
     func end(of table: ExportTable, at now: Timestamp) throws(StoreError) -> ExportCursor { throw failure }
     func export(_ query: ExportQuery) throws(StoreError) -> ExportPage { throw failure }
     func held(_ subject: DataSubject) throws(StoreError) -> HeldData { throw failure }
+    func store(_ postback: StoredApplePostback) throws(StoreError) -> ApplePostbackOutcome { throw failure }
+    func applePostbacks(_ query: ApplePostbackQuery) throws(StoreError) -> ApplePostbackPage { throw failure }
+    func applePostbackSums(from start: Timestamp, to end: Timestamp) throws(StoreError)
+        -> [ApplePostbackSum]
+    { throw failure }
+    func start(_ probe: AppleProbe, at now: Timestamp) throws(StoreError) { throw failure }
+    func noteArrival(ofProbe nonce: String, _ digest: KeyDigest) throws(StoreError) { throw failure }
+    func arrival(ofProbe nonce: String) throws(StoreError) -> AppleProbe.Arrival { throw failure }
     func erase(_ subject: DataSubject, _ record: Erasure) throws(StoreError) -> Erasure { throw failure }
     func erasures(atMost limit: Int) throws(StoreError) -> [Erasure] { throw failure }
     func holdings() throws(StoreError) -> [TableHolding] { throw failure }

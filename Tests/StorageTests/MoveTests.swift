@@ -329,7 +329,7 @@ struct MoveTests {
         let own: Set<String> = [
             "migrations", "directory", "clicks", "click_index", "click_addresses", "claims", "checks",
             // Everybody signs in again, and the server stores its address again.
-            "dashboard_sessions", "sign_in_links", "dashboard_address",
+            "dashboard_sessions", "sign_in_links", "dashboard_address", "apple_probes",
         ]
         let tables = try texts("SELECT name FROM sqlite_schema WHERE type = 'table'").filter {
             !own.contains($0)

@@ -72,6 +72,28 @@ public final class RawTLSServer: Sendable {
             }
         }
 
+        /// Reads a request with the body that its `Content-Length` announces.
+        public func readRequest() -> (head: String, body: String) {
+            var text = ""
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while true {
+                // The buffer has room for the count that is passed.
+                let count =
+                    if let session = unsafe session {
+                        Int(unsafe SSL_read(session, &buffer, Int32(buffer.count)))
+                    } else {
+                        unsafe recv(descriptor, &buffer, buffer.count, 0)
+                    }
+                guard count > 0 else { return (text, "") }
+                text += String(decoding: buffer[..<count], as: UTF8.self)
+                guard let end = text.range(of: "\r\n\r\n") else { continue }
+                let (head, body) = (String(text[..<end.upperBound]), String(text[end.upperBound...]))
+                let length = head.lowercased().components(separatedBy: "content-length: ").last
+                    .flatMap { Int($0.prefix { $0.isNumber }) }
+                if body.utf8.count >= length ?? 0 { return (head, body) }
+            }
+        }
+
         /// Writes bytes, and returns whether the system accepted all of them.
         @discardableResult
         public func write(_ bytes: [UInt8]) -> Bool {

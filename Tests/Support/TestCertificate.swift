@@ -58,7 +58,7 @@ public struct TestCertificate: Sendable {
         }
     }
 
-    private static func makeKey(_ kind: KeyKind) -> OpaquePointer? {
+    static func makeKey(_ kind: KeyKind) -> OpaquePointer? {
         var key: OpaquePointer?
         let type =
             switch kind {

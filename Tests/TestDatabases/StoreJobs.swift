@@ -47,6 +47,12 @@ extension TestDatabase {
         try job.runToEnd()
     }
 
+    /// Deletes Apple's postbacks after their retention.
+    package func deleteOldApplePostbacks() throws(StoreError) {
+        var job = ApplePostbackJob(makeJobContext())
+        try job.runToEnd()
+    }
+
     /// Deletes faded counters.
     package func fadeLearning() throws(StoreError) {
         var job = FadingJob(makeJobContext())

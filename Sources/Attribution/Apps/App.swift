@@ -28,6 +28,8 @@ public struct App: Equatable, Sendable {
         public var reportingOffset: Int64
         /// What is done with the click ids of ad networks.
         public var clickIDs: ClickIDPolicy
+        /// The meanings of Apple's conversion values: the day from which each is in force, a space, and its JSON.
+        public var conversionSchemas: [String] = []
 
         public static let reportingOffsets: ClosedRange<Int64> = -12...14
 

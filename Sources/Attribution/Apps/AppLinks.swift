@@ -32,6 +32,12 @@ public struct AppleApp: Equatable, Sendable {
     public var appClipIDs: [String] = []
     /// Whether passwords are shared between the app and its link hosts.
     public var sharesWebCredentials = false
+    /// The shop's registrable domain, to which Apple's devices send postbacks.
+    public var postbackHost: LinkHost?
+    /// Whether attribution tokens are exchanged with Apple Ads.
+    public var usesAppleAds = false
+    /// Whether reports count postbacks that are signed for development.
+    public var countsDevelopmentPostbacks = false
 
     public init() {}
 }
@@ -90,11 +96,15 @@ public enum AppLinkField: String, SettingField {
     case desktopURL = "desktop_url"
     /// The rules about which URLs of the link hosts open the app; each text is a ``LinkRule``.
     case rules = "link_rules"
+    /// The domain to which Apple's devices send postbacks.
+    case postbackHost = "apple_postback_host"
+    case appleAds = "apple_ads"
+    case developmentPostbacks = "apple_development_postbacks"
 
     public var kind: SettingFieldKind {
         switch self {
         case .hosts, .webHosts, .iosBundles, .iosAppClips, .androidCertificates, .rules: .list
-        case .webCredentials: .flag
+        case .webCredentials, .appleAds, .developmentPostbacks: .flag
         default: .text
         }
     }
@@ -157,6 +167,9 @@ extension AppLinks {
         fields.set(.huaweiFallback, fallbacks.huawei?.text)
         fields.set(.desktopURL, fallbacks.desktop?.text)
         fields[.rules] = rules.map(\.text)
+        fields.set(.postbackHost, apple.postbackHost?.text)
+        fields.set(.appleAds, apple.usesAppleAds ? "true" : nil)
+        fields.set(.developmentPostbacks, apple.countsDevelopmentPostbacks ? "true" : nil)
         return fields
     }
 }
@@ -201,6 +214,16 @@ extension FieldReader where Field == AppLinkField {
         )
         apple.scheme = scheme(.iosScheme)
         apple.sharesWebCredentials = flag(.webCredentials) ?? false
+        apple.postbackHost = value(
+            .postbackHost,
+            rule: "must be the shop's domain, as in shop.example, without https:// and without a path",
+            read: LinkHost.init(naming:)
+        )
+        apple.countsDevelopmentPostbacks = flag(.developmentPostbacks) ?? false
+        apple.usesAppleAds = flag(.appleAds) ?? false
+        if apple.usesAppleAds, apple.appStoreID == nil {
+            report(.appleAds, "apple_ads needs ios_store_id, the number of the app in the App Store.")
+        }
     }
 
     fileprivate mutating func read(_ android: inout AndroidApp) {

@@ -13,6 +13,7 @@ extension App.Settings {
             ("on_ambiguity", [policy.onAmbiguity.rawValue]),
             ("fingerprinting", ["\(policy.usesFingerprints)"]),
             ("default_link", defaultLink.map { [$0.text] } ?? []), ("click_ids", [clickIDs.rawValue]),
+            ("conversion_schemas", conversionSchemas),
         ]
         return AuditFields(own + links.fields.all.map { (name: $0.field.rawValue, texts: $0.texts) })
     }

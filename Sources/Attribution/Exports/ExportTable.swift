@@ -12,6 +12,8 @@ public enum ExportTable: String, CaseIterable, Sendable {
     case counters
     /// Rows of `clicks` and `checks` that are no longer stored: each erased one, and one row a table for retention.
     case deletions
+    /// Apple's postbacks, and the attributions of Apple Ads, in the order in which they were received.
+    case applePostbacks = "apple_postbacks"
 
     /// Whether each export contains the whole table, so that no cursor continues an earlier one.
     public var isSnapshot: Bool { self == .links }
@@ -34,6 +36,13 @@ public enum ExportTable: String, CaseIterable, Sendable {
                 + ["clicks", "robots", "matches", "created_at", "updated_at", "archived_at"]
         case .counters: ["hour", "app", "test", "campaign", "dimension", "value", "metric", "count"]
         case .deletions: ["table", "id", "app", "at", "reason", "before"]
+        case .applePostbacks:
+            [
+                "id", "received_at", "app", "app_store_id", "framework", "version", "network",
+                "source_identifier", "sequence", "did_win", "conversion_type", "publisher",
+                "conversion_value", "coarse_conversion_value", "interaction", "country", "verification",
+                "environment", "counted",
+            ]
         }
     }
 
@@ -50,12 +59,24 @@ public enum ExportTable: String, CaseIterable, Sendable {
                 .time,
                 [
                     "clicked_at", "recorded_at", "expires_at", "at", "first_install_time", "created_at",
-                    "updated_at", "archived_at", "hour", "before",
+                    "updated_at", "archived_at", "hour", "before", "received_at",
                 ]
             ),
-            (.integer, ["candidates", "weight", "clicks", "robots", "matches", "count"]),
+            (
+                .integer,
+                [
+                    "candidates", "weight", "clicks", "robots", "matches", "count", "sequence",
+                    "conversion_value",
+                ]
+            ),
             (.real, ["confidence", "minimum_confidence", "organic_share"]),
-            (.flag, ["test", "robot", "contradictory", "campaign_only", "names_click", "has_install_id"]),
+            (
+                .flag,
+                [
+                    "test", "robot", "contradictory", "campaign_only", "names_click", "has_install_id",
+                    "did_win", "counted",
+                ]
+            ),
         ]
         return names.reduce(into: [:]) { kinds, part in for name in part.1 { kinds[name] = part.0 } }
     }()
@@ -118,7 +139,7 @@ public enum ExportCursor: Equatable, Sendable {
         case .deletions:
             guard let cursor = DeletionCursor(text) else { return nil }
             self = .deletion(cursor)
-        case .clicks, .checks, .matches, .links:
+        case .clicks, .checks, .matches, .links, .applePostbacks:
             guard let number = Int64(text), number >= 0 else { return nil }
             self = .row(number)
         }

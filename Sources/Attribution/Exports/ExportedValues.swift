@@ -81,3 +81,18 @@ public struct ErasedRow: Equatable, Sendable {
         [.text(table.rawValue), .none, .none, .none, .text("retention"), .time(time)]
     }
 }
+
+extension StoredApplePostback {
+    /// Returns the values of the postback as a row of `apple_postbacks`.
+    public func exportValues(of app: AppID?) -> [ExportValue] {
+        [
+            .text(postback.id), .time(receivedAt), .text(app?.text), .text(postback.item),
+            .text(postback.framework.rawValue), .text(postback.version), .text(postback.network),
+            .text(postback.source), .integer(postback.sequence), .flag(postback.didWin),
+            .text(postback.conversionType), .text(postback.publisher),
+            postback.fineValue.map { .integer($0) } ?? .none, .text(postback.coarseValue?.rawValue),
+            .text(postback.interaction), .text(postback.country), .text(verification.rawValue),
+            .text(environment.rawValue), .flag(isCounted),
+        ]
+    }
+}

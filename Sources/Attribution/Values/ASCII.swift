@@ -149,6 +149,19 @@ public enum Base64URL {
         return bytes
     }
 
+    /// Returns the bytes of a text in the usual alphabet (RFC 4648 §4), with its padding or without; nil for any other.
+    public static func bytes(ofStandard text: String) -> [UInt8]? {
+        guard !text.utf8.contains(UInt8(ascii: "-")), !text.utf8.contains(UInt8(ascii: "_")) else {
+            return nil
+        }
+        let padding = text.utf8.suffix(2).count { $0 == UInt8(ascii: "=") }
+        let digits = text.utf8.dropLast(padding).map { digit in
+            digit == UInt8(ascii: "+")
+                ? UInt8(ascii: "-") : digit == UInt8(ascii: "/") ? UInt8(ascii: "_") : digit
+        }
+        return bytes(of: String(decoding: digits, as: UTF8.self))
+    }
+
     static func value(of digit: UInt8) -> UInt32? {
         switch digit {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(digit - UInt8(ascii: "A"))

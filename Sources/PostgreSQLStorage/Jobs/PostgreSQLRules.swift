@@ -8,7 +8,10 @@ enum PostgreSQLRules: StoreRules {
     static var publishesDirectory: Bool { true }
     static var gatheringNanoseconds: UInt64 { 0 }
     static var jobs: Set<JobName> {
-        [.summaries, .audit, .compaction, .learning, .drift, .fading, .collisions, .policyGrid, .postbacks]
+        [
+            .summaries, .audit, .applePostbacks, .compaction, .learning, .drift, .fading, .collisions,
+            .policyGrid, .postbacks,
+        ]
     }
 
     /// Creates the jobs that only PostgreSQL has, on the thread that will run them.

@@ -153,7 +153,9 @@ struct RowNeeds {
         case .updates(let updates): clicks += updates.failedDeliveries.map { Int64(bitPattern: $0.high) }
         case .learning(.add(let slices)): learning.formUnion(slices.map(\.scope))
         case .erase(let slice): clicks += slice.isLast ? [] : slice.clicks
-        case .directory, .links, .learning, .keys, .sessions, .postbacks, .audit, .job, .barrier, .hold: break
+        case .directory, .links, .learning, .keys, .sessions, .postbacks, .applePostbacks, .audit, .job,
+            .barrier, .hold:
+            break
         }
     }
 

@@ -12,7 +12,8 @@ extension SQLiteReader: ExportRows {
     private static let lastNumber: SQL = """
         SELECT max(
             (SELECT ifnull(max(id), 0) FROM clicks), (SELECT ifnull(max(id), 0) FROM checks),
-            (SELECT ifnull(max(number), 0) FROM erased_rows)
+            (SELECT ifnull(max(number), 0) FROM erased_rows),
+            (SELECT ifnull(max(number), 0) FROM apple_postbacks)
         )
         """
 

@@ -21,7 +21,7 @@ enum AppEndpoints {
     static func change(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let app = try app(&exchange)
         let (object, fields) = (try JSONBody(exchange.request).members, app.settings.links.fields)
-        let names = Set(windows.map(\.name) + [clickIDs])
+        let names = Set(windows.map(\.name) + [clickIDs, ConversionSchemas.name])
         let body = FieldBody<AppLinkField>(object, over: fields, besides: others.union(names))
         var settings = app.settings
         var problems = change(&settings.policy.windows, object)
@@ -31,6 +31,13 @@ enum AppEndpoints {
                 problems.append(
                     FieldProblem(clickIDs, "\(clickIDs) must be off, keep or answer, or null for keep.")
                 )
+            }
+        }
+        if let value = object[ConversionSchemas.name] {
+            do throws(FieldProblem) {
+                settings.conversionSchemas = try ConversionSchemas.texts(value)
+            } catch {
+                problems.append(error)
             }
         }
         settings.links = try body.validated(problems) { fields throws(FieldProblems) in
@@ -126,6 +133,7 @@ public enum AppBody {
         json.member("default_link", settings.defaultLink?.text)
         json.member("reporting_offset", settings.reportingOffset)
         json.member("click_ids", settings.clickIDs.rawValue)
+        ConversionSchemas.write(settings.conversionSchemas, to: &json)
         json.members(of: settings.links.fields)
         json.member("created_at", app.createdAt.iso8601)
     }

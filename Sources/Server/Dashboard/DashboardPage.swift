@@ -132,7 +132,7 @@ struct DashboardPage {
 
 /// The pages in the navigation.
 enum DashboardSection: CaseIterable {
-    case overview, live, launches, links, campaigns, matching, domains, postbacks, system, trial, settings
+    case overview, live, launches, links, campaigns, matching, postbacks, apple, domains, system, trial, settings
 
     var path: String {
         switch self {
@@ -142,6 +142,7 @@ enum DashboardSection: CaseIterable {
         case .live: "/live"
         case .campaigns: "/campaigns"
         case .matching: "/matching"
+        case .apple: "/apple"
         case .domains: "/domains"
         case .postbacks: "/postbacks"
         case .system: "/system"
@@ -159,6 +160,7 @@ enum DashboardSection: CaseIterable {
         case .live: "v"
         case .campaigns: "c"
         case .matching: "m"
+        case .apple: "a"
         case .domains: "d"
         case .postbacks: "p"
         case .system: "y"
@@ -175,6 +177,7 @@ enum DashboardSection: CaseIterable {
         case .live: DashboardText.liveTraffic
         case .campaigns: DashboardText.campaigns
         case .matching: DashboardText.matching
+        case .apple: DashboardText.apple
         case .domains: DashboardText.domains
         case .postbacks: DashboardText.postbacks
         case .system: DashboardText.system

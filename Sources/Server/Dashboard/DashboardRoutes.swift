@@ -45,6 +45,8 @@ extension Routes {
             action("/postbacks/{id}/test", PostbackPage.test),
             action("/postbacks/{id}/replay", PostbackPage.replay),
             action("/postbacks/{id}/rotate", PostbackPage.rotate),
+            action("/domains/probe", DomainsPage.probe),
+            page("/apple", ApplePage.make),
             page("/system", SystemPage.make),
             page("/try", TrialPage.make),
             action("/try", TrialPage.run),

@@ -23,13 +23,14 @@ enum DomainsPage {
             DashboardPage(title: DashboardText.domains) { html in
                 guard let host else {
                     html.element("p", ["class": "empty"], DashboardText.noHosts)
-                    return
+                    return writeReceivers(apps, visit, to: &html)
                 }
                 writeForm(hosts, host, text, visit, to: &html)
                 let served = files(of: host, directory)
                 if let url { write(served, deciding: url, to: &html) }
                 writeCopies(watch?.all, of: hosts, visit, at: now, to: &html)
                 for (file, body) in served { write(file, body, of: host, to: &html) }
+                writeReceivers(apps, visit, to: &html)
             }
         )
     }
@@ -131,4 +132,58 @@ enum DomainsPage {
 
     /// A longer file is cut, so that the page stays small.
     private static let maximumShownBytes = 16_000
+}
+
+/// The receivers of Apple's postbacks, which the shop's domain must lead to.
+extension DomainsPage {
+    fileprivate static func writeReceivers(_ apps: [App], _ visit: DashboardVisit, to html: inout HTML) {
+        let apps = apps.filter { $0.settings.links.apple.postbackHost != nil }
+        guard !apps.isEmpty else { return }
+        html.element("h2", DashboardText.receivers)
+        html.note(DashboardText.receiversExplained)
+        for app in apps {
+            let host = app.settings.links.apple.postbackHost?.text ?? ""
+            html.element("h3", host)
+            if visit.mayChange {
+                html.action("/domains/probe", visit, class: "filters") { html in
+                    html.hidden("app", app.id.text)
+                    html.element("button", DashboardText.probe)
+                }
+            }
+            let target = app.settings.links.hosts.first?.text ?? "links.example.com"
+            for (name, text) in ProxySnippet.all(target: target) {
+                html.element("details") { html in
+                    html.element("summary", DashboardText.snippet(name))
+                    html.element("pre", text)
+                }
+            }
+        }
+    }
+
+    /// `POST /domains/probe`: sends probes to an app's domain, and shows how they arrived.
+    static func probe(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
+        async throws(APIError) -> Response
+    {
+        guard let app = form["app"].flatMap({ AppID($0) }).flatMap(exchange.directory.app),
+            let host = app.settings.links.apple.postbackHost
+        else { throw .notFound(DashboardText.noSuchApp) }
+        let (service, store, now) = (exchange.service, exchange.stores.applePostbacks, exchange.now)
+        let findings = try await exchange.store(
+            await ApplePostbackProbe.run(host, store, at: now, random: service.random) { request in
+                await service.settings.outgoing.perform { client in
+                    do throws(HTTPSFailure) { return .success(try client.send(request)) } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+        )
+        let page = DashboardPage(title: "\(DashboardText.receivers): \(host.text)") { html in
+            html.table(DashboardText.receivers, DashboardText.probeHeadings, findings) { html, finding in
+                html.element("th", ["scope": "row"], finding.path)
+                html.element("td", ["class": finding.isReached ? "good" : "bad"], finding.text)
+            }
+            html.element("p") { $0.link(DashboardAddress("/domains"), DashboardText.domains) }
+        }
+        return page.response(visit: visit)
+    }
 }

@@ -6,13 +6,19 @@ internal import Threads
 /// Sends the service's requests to other servers; event loops call `perform`, which does not block them.
 public final class OutgoingRequests: Sendable {
     /// The maximum number of concurrent calls of `perform`; further calls are refused.
-    private static let maximumConcurrentCount = 4
-
+    private let maximumConcurrentCount: Int
     package let client: HTTPSClient
     private let underWay = Atomic<Int>(0)
 
-    /// - Parameter client: the client that makes the requests; only tests pass one that may reach private addresses.
-    public init(_ client: HTTPSClient = OutgoingRequests.publicOnly()) { self.client = client }
+    /// - Parameters:
+    ///   - client: the client that makes the requests; only tests pass one that may reach private addresses.
+    ///   - maximumConcurrentCount: the maximum number of concurrent calls of `perform`.
+    public init(
+        _ client: HTTPSClient = OutgoingRequests.publicOnly(),
+        maximumConcurrentCount: Int = 4
+    ) {
+        (self.client, self.maximumConcurrentCount) = (client, maximumConcurrentCount)
+    }
 
     /// Creates a client that connects only to addresses of the public Internet.
     ///
@@ -23,9 +29,9 @@ public final class OutgoingRequests: Sendable {
 
     /// Runs blocking work on a new thread, and suspends the caller until the work ends.
     ///
-    /// - Returns: nil if four other calls are under way, or the system has no thread.
+    /// - Returns: nil if the maximum number of other calls is under way, or the system has no thread.
     func perform<Result: Sendable>(_ work: @escaping @Sendable (HTTPSClient) -> Result) async -> Result? {
-        guard underWay.add(1, ordering: .relaxed).oldValue < Self.maximumConcurrentCount else {
+        guard underWay.add(1, ordering: .relaxed).oldValue < maximumConcurrentCount else {
             underWay.subtract(1, ordering: .relaxed)
             return nil
         }

@@ -36,6 +36,8 @@ public enum RateLimitClass: String, CaseIterable, Sendable {
     case clicks, checks, admin
     /// QR codes, which are drawn for each request.
     case pictures
+    /// Apple's postbacks, which devices send without a key.
+    case applePostbacks = "apple-postbacks"
 
     /// The index of the limiter in an array, because every request reads it and a dictionary would hash the class.
     var index: Int {
@@ -44,6 +46,7 @@ public enum RateLimitClass: String, CaseIterable, Sendable {
         case .checks: 1
         case .admin: 2
         case .pictures: 3
+        case .applePostbacks: 4
         }
     }
 }
@@ -96,6 +99,7 @@ public struct RateLimits: Equatable, Sendable {
     public static func standardLimit(_ limitClass: RateLimitClass) -> RateLimit? {
         switch limitClass {
         case .clicks, .checks: RateLimit(perSecond: 500, burst: 10_000)
+        case .applePostbacks: RateLimit(perSecond: 50, burst: 2000)
         case .admin, .pictures: RateLimit(perSecond: 20, burst: 400)
         }
     }

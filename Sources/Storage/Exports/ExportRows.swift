@@ -1,8 +1,8 @@
 public import Attribution
 
 /// The reads of exports, each in the order of its table.
-public protocol ExportRows: DirectoryReader, LinkPageRows {
-    /// Returns the number up to which no transaction can add a row to `clicks`, `checks` or `erased_rows` any more.
+public protocol ExportRows: DirectoryReader, LinkPageRows, ApplePostbackRows {
+    /// Returns the number up to which no transaction can add a row to a table with numbers of their times any more.
     func exportEnd() throws(Failure) -> Int64
 
     /// Feeds clicks to `body`, with the ids of their links, until it returns false.
@@ -58,7 +58,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             // What is counted in memory is written within a second, and clocks of servers differ by less.
             let hour = CivilDate.floorDivide(now.milliseconds - 60_000, by: 3_600_000) * 3_600_000
             return .count(CountCursor(hour: Timestamp(milliseconds: hour), scope: -1))
-        case .clicks, .checks, .matches, .deletions:
+        case .clicks, .checks, .matches, .deletions, .applePostbacks:
             try await loop.flushUpdates()
             // This read must end before the snapshot of the first page begins.
             return .row(
@@ -83,6 +83,7 @@ extension ExportRows {
         case (.counters, .count(let end)): try readCounts(&builder, through: end)
         case (.links, .row): try readLinks(&builder)
         case (.deletions, .row(let end)): try readDeletions(&builder, through: end)
+        case (.applePostbacks, .row(let end)): try readApplePostbacks(&builder, through: end)
         case (_, .row(let end)):
             guard let numbers = builder.numbers(through: end) else { break }
             if query.table == .clicks {
@@ -105,6 +106,17 @@ extension ExportRows {
             next = last
         }
         builder.add(try oldestRows(), before: RowIdentifier.time(of: end))
+    }
+
+    private func readApplePostbacks(_ builder: inout PageBuilder, through end: Int64) throws(Failure) {
+        let limit = builder.query.limit
+        var next = builder.lastNumber
+        while next < end {
+            let rows = try applePostbacks((next + 1)...end, atMost: limit)
+            for row in rows where !builder.add(row) { return }
+            guard rows.count == limit, let last = rows.last?.number else { return }
+            next = last
+        }
     }
 
     private func readLinks(_ builder: inout PageBuilder) throws(Failure) {

@@ -5,11 +5,17 @@ struct PageBuilder {
     let query: ExportQuery
     private(set) var page = ExportPage()
     private let apps: [Int64: AppID]
+    /// The apps by the App Store's numbers.
+    private let items: [String: AppID]
 
     init(_ query: ExportQuery, _ snapshot: DirectoryCache.Snapshot) {
         self.query = query
         // Apps are read in the snapshot of the rows, so that every row has one.
         apps = Dictionary(snapshot.numbers.map { ($1, $0) }) { first, _ in first }
+        let items = snapshot.directory.apps.compactMap { app in
+            app.settings.links.apple.appStoreID.map { (String($0), app.id) }
+        }
+        self.items = Dictionary(items) { first, _ in first }
     }
 
     /// The scopes of the query's app, or of all apps, in ascending order.
@@ -63,6 +69,19 @@ struct PageBuilder {
         var cursor = deletions
         cursor.number = row.number
         return add(.deletion(cursor), of: row.app) { _ in row.exportValues }
+    }
+
+    /// Adds a postback, whose app may be none of this server.
+    mutating func add(_ stored: StoredApplePostback) -> Bool {
+        let app = items[stored.postback.item]
+        guard app == nil, query.app == nil else {
+            return add(.row(stored.number), of: app) { app in stored.exportValues(of: app) }
+        }
+        page.next = nil
+        page.rows.append(ExportRow(.row(stored.number), stored.exportValues(of: nil)))
+        guard page.rows.count >= query.limit else { return true }
+        page.next = .row(stored.number)
+        return false
     }
 
     /// What the reader knows behind the last row of the page.

@@ -9,6 +9,8 @@ public enum JobName: String, CaseIterable, Sendable {
     case retention
     /// Deletes old entries of the audit log.
     case audit
+    /// Deletes Apple's postbacks after their retention.
+    case applePostbacks = "apple_postbacks"
     case compaction
     case drift
     case collisions

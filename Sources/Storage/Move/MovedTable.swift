@@ -33,7 +33,7 @@ public struct MovedTable: Sendable {
 
     /// The tables in an order in which each row follows those that it refers to.
     public static let all: [MovedTable] =
-        directory + links + counts + learning + keys + audit + erasures + postbacks
+        directory + links + counts + learning + keys + audit + erasures + postbacks + applePostbacks
 
     private static let directory = [
         MovedTable(
@@ -148,6 +148,18 @@ public struct MovedTable: Sendable {
             ],
             texts: ["failure", "answer"]
         ),
+    ]
+
+    private static let applePostbacks = [
+        MovedTable(
+            "apple_postbacks",
+            integers: ["number", "sequence", "did_win", "fine_value", "counted", "received_at"],
+            texts: [
+                "framework", "version", "network", "item", "postback", "source", "conversion_type",
+                "publisher", "coarse_value", "interaction", "country", "verification", "environment", "body",
+            ],
+            bytes: ["digest"]
+        )
     ]
 
     private static let keys = [

@@ -88,7 +88,7 @@ public struct AppRecord: Record, Equatable, Sendable {
     /// The lists that are not about links.
     private static let ownLists: [OwnList] = [
         ("allowed_origins", \.allowedOrigins), ("destinations", \.destinations),
-        ("localizations", \.localizations),
+        ("localizations", \.localizations), ("conversion_schemas", \.conversionSchemas),
     ]
     private typealias OwnList = (name: String, list: any WritableKeyPath<App.Settings, [String]> & Sendable)
 }

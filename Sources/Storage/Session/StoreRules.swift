@@ -28,8 +28,8 @@ public enum FileRules: StoreRules {
     public static var gatheringNanoseconds: UInt64 { 4_000_000 }
     public static var jobs: Set<JobName> {
         [
-            .filter, .summaries, .retention, .audit, .compaction, .learning, .drift, .fading, .collisions,
-            .policyGrid, .postbacks,
+            .filter, .summaries, .retention, .audit, .applePostbacks, .compaction, .learning, .drift, .fading,
+            .collisions, .policyGrid, .postbacks,
         ]
     }
 }

@@ -103,6 +103,7 @@ extension StoreThreads where Backend.Reader: ReportReader {
                 SummaryJob(context),
                 RetentionJob(context),
                 AuditJob(context),
+                ApplePostbackJob(context),
                 CompactionJob(context),
                 LearningJob(context),
                 DriftJob(context),

@@ -13,6 +13,8 @@ public enum Write: Sendable {
     case keys(KeyChange)
     case sessions(SessionChange)
     case postbacks(PostbackChange, by: AuditActor)
+    // It is large, and the queue copies writes.
+    indirect case applePostbacks(ApplePostbackChange)
     /// Writes an entry of the audit log for a change outside of the database.
     case audit(AuditedChange, by: AuditActor)
     /// The answer is ``Written/erased(_:)``.
@@ -42,6 +44,7 @@ public enum Written: Sendable {
     case replayed(count: Int, upTo: OutboxEventID?)
     /// The names of the leases that were taken, and whether there is more to delete.
     case leases(Set<String>, isMore: Bool)
+    case applePostback(ApplePostbackOutcome)
     case linkRefused(LinkStoreError)
     case refused(StoreError)
 

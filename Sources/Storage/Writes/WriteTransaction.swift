@@ -84,7 +84,7 @@ public enum StoredValue: String, Sendable {
 /// The statements of the writing thread in its open transaction.
 ///
 /// ``WriteTransaction`` decides which of them run, in which order and with which values.
-public protocol StoreWriter: ErasureWriter, PostbackWriter {
+public protocol StoreWriter: ErasureWriter, PostbackWriter, ApplePostbackWriter {
     associatedtype Rules: StoreRules = FileRules
 
     func insert(_ check: CheckRecord) throws(Failure)
@@ -210,6 +210,8 @@ struct TransactionMemory {
     var newestErased: Int64 = 0
     /// Nil before they are read, and after a change of this process.
     var targets: PostbackTargets?
+    /// The newest number of one of Apple's postbacks.
+    var newestApplePostback: Int64 = 0
 
     init(admitsNames: Bool) { totals = BatchTotals(admitsNames: admitsNames) }
 
@@ -311,10 +313,10 @@ public final class WriteTransaction<Writer: StoreWriter> {
         guard let saved else { return }
         // Numbers are not used again, because one of them may be the reason for the failure.
         let (newestClick, newestCheck) = (memory.newestClick, memory.newestCheck)
-        let newestErased = memory.newestErased
+        let (newestErased, newestApplePostback) = (memory.newestErased, memory.newestApplePostback)
         memory = saved
         (memory.newestClick, memory.newestCheck) = (newestClick, newestCheck)
-        memory.newestErased = newestErased
+        (memory.newestErased, memory.newestApplePostback) = (newestErased, newestApplePostback)
     }
 
     /// Returns the scope of an app; nil for an app that does not exist.
@@ -339,6 +341,7 @@ extension WriteTransaction {
         case .keys(let change): return try perform(change)
         case .sessions(let change): return try perform(change)
         case .postbacks(let change, let actor): return try perform(change, by: actor)
+        case .applePostbacks(let change): return try perform(change)
         case .audit(let change, let actor): try note(change, by: actor)
         case .erase(let slice): return try perform(slice)
         case .job(let step): return try perform(step)

@@ -85,6 +85,8 @@ extension Program {
         ServeCommand.description,
         DashboardCommand.description,
         AuditCommand.description,
+        ListApplePostbacksCommand.description, ReadApplePostbackCommand.verification,
+        ReadApplePostbackCommand.decoding,
         InitializeCommand.description,
         CreateAppCommand.description,
         ListAppsCommand.description,

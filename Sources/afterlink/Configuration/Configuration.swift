@@ -27,6 +27,7 @@ package struct Configuration: Sendable {
     package var checkRateLimit: RateLimitChoice?
     package var adminRateLimit: RateLimitChoice?
     package var pictureRateLimit: RateLimitChoice?
+    package var applePostbackRateLimit: RateLimitChoice?
 
     /// The URL of a PostgreSQL database, or the path of a file relative to ``dataDirectory``; see ``databasePath``.
     package var database = "afterlink.db"
@@ -176,6 +177,7 @@ extension Configuration {
         set(checkRateLimit ?? general, .checks, &limits)
         set(adminRateLimit ?? (general == .off ? .off : nil), .admin, &limits)
         set(pictureRateLimit ?? (general == .off ? .off : nil), .pictures, &limits)
+        set(applePostbackRateLimit ?? (general == .off ? .off : nil), .applePostbacks, &limits)
         return limits
     }
 

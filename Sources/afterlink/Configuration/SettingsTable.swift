@@ -68,6 +68,13 @@ extension Setting {
             .saying("Limit the requests of one address to /admin and /metrics."),
         optional("rate-limit-pictures", .rateLimit, default: standard(.pictures), into: \.pictureRateLimit)
             .saying("Limit the QR codes that one address may request."),
+        optional(
+            "rate-limit-apple-postbacks",
+            .rateLimit,
+            default: standard(.applePostbacks),
+            into: \.applePostbackRateLimit
+        )
+        .saying("Limit the postbacks of Apple's frameworks that one address may send."),
     ]
 
     private static func standard(_ limitClass: RateLimitClass) -> String {

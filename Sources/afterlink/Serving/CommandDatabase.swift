@@ -136,6 +136,7 @@ struct CommandDatabase {
     var privacy: any PrivacyStore { stores.privacy }
     var postbacks: any PostbackStore { stores.postbacks }
     var learning: any LearningStore { stores.learning }
+    var applePostbacks: any ApplePostbackStore { stores.applePostbacks }
     var checks: any CheckStore { stores.checks }
     var statistics: any StatsStore { stores.statistics }
 

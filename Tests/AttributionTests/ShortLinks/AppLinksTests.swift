@@ -25,6 +25,9 @@ struct AppLinksTests {
         fields.set(.huaweiFallback, "https://appgallery.huawei.com/app/C1")
         fields.set(.desktopURL, "https://shop.example/")
         fields[.rules] = ["exclude /terms", "/products/* ?id=?* -- with an id alone"]
+        fields.set(.postbackHost, "shop.example")
+        fields.set(.appleAds, "true")
+        fields.set(.developmentPostbacks, "true")
         return fields
     }()
 
@@ -55,7 +58,9 @@ struct AppLinksTests {
         arguments: [
             (AppLinkField.hosts, "https://go.shop.example"), (.rules, "products/*"), (.rules, "exclude"),
             (.hosts, "go.shop.example/x"), (.hosts, "go.shop.example:8443"), (.hosts, "a b"),
-            (.hosts, "*.shop.example"),
+            (.hosts, "*.shop.example"), (.postbackHost, "https://shop.example"),
+            // The exchange needs the app's number in the App Store.
+            (.appleAds, "true"), (.developmentPostbacks, "yes"),
             (.webHosts, "https://x.example"), (.icon, "http://shop.example/i.png"), (.color, "blue"),
             (.iosTeam, "abcde12345"), (.iosTeam, "ABCDE1234"), (.iosBundles, "shop"),
             (.iosBundles, "com..shop"), (.iosBundles, "com.sh op"), (.iosStoreID, "id"),

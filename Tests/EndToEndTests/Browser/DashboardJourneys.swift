@@ -199,7 +199,8 @@ struct DashboardJourneys {
         let tab = try stage.signedIn()
         for page in [
             "/", "/launches", "/live", "/links", "/campaigns", "/campaigns/one?campaign=SUMMER25",
-            "/matching", "/domains", "/system", "/settings", "/settings/audit", "/settings/held", "/try",
+            "/matching", "/apple", "/domains", "/system", "/settings", "/settings/audit", "/settings/held",
+            "/try",
             "/sign-in",
         ] {
             try tab.checkWidths(of: page)

@@ -120,7 +120,8 @@ struct DashboardPageJourneys {
         let launch = try tab.value(of: "document.querySelector('tbody a').getAttribute('href')")
         let pages = [
             "/", "/live", "/launches", launch, "/links", "/links/new", "/campaigns",
-            "/campaigns/one?campaign=SUMMER25", "/matching", "/domains", "/system", "/try", "/settings",
+            "/campaigns/one?campaign=SUMMER25", "/matching", "/apple", "/domains", "/system", "/try",
+            "/settings",
             "/settings/audit", "/settings/held", "/none", "/sign-in",
         ]
         for page in pages {

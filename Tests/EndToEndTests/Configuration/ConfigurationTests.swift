@@ -207,6 +207,7 @@ struct ConfigurationTests {
         #expect(mixed[.clicks] == seven && mixed[.checks] == nil && mixed[.admin] == seven)
         for name in [
             "rate-limit", "rate-limit-clicks", "rate-limit-checks", "rate-limit-admin", "rate-limit-pictures",
+            "rate-limit-apple-postbacks",
         ] {
             #expect(
                 try failure(["--\(name)", "20"]).explanation.contains("--\(name) \"20\" must be off, or")

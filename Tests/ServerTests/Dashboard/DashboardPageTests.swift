@@ -132,7 +132,8 @@ struct DashboardPageTests {
         }
         await service.check(hex, fields: ["X-Client-Version": "<svg/onload=alert(1)>"])
         for path in [
-            "/", "/launches", "/launches?campaign=%3Cscript%3E%22", "/campaigns", "/matching", "/domains",
+            "/", "/launches", "/launches?campaign=%3Cscript%3E%22", "/campaigns", "/matching", "/apple",
+            "/domains",
             "/system",
             "/try", "/campaigns?search=%3Cscript%3E",
             "/campaigns/one?campaign=%3Cscript%3Ealert(1)%3C%2Fscript%3E",

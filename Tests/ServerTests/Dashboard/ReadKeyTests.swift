@@ -127,7 +127,8 @@ struct ReadKeyTests {
         let held = await admin.get("/settings/held").text
         #expect(held.contains("Zebra"))
         for path in [
-            "/", "/launches", "/live", "/links", "/campaigns", "/matching", "/domains", "/system", "/try",
+            "/", "/launches", "/live", "/links", "/campaigns", "/matching", "/apple", "/domains", "/system",
+            "/try",
             "/settings",
             "/settings/audit", "/settings/held",
         ] {

@@ -139,7 +139,10 @@ struct APIDescriptionTests {
         expect(
             AppLinkField.self,
             in: "AppChange",
-            besides: Set(["id", "created_at", "click_ids", "fingerprint_window", "deterministic_window"])
+            besides: [
+                "id", "created_at", "click_ids", "fingerprint_window", "deterministic_window",
+                "conversion_schemas",
+            ]
         )
         for name in LinkField.allCases.map(\.rawValue) {
             #expect(!api.schema("Link")["properties"][name].isNull, "\(name)")

@@ -288,6 +288,11 @@ struct MemoryWriter<Rules: StoreRules>: StoreWriter {
     func insert(_ rows: [ErasedRecord]) {}
     func add(_ record: ErasureRecord) {}
     func removeErasures(before time: Timestamp) {}
+    func insert(_ postback: ApplePostbackRecord) -> Bool { false }
+    func deleteApplePostbacks(_ deadlines: ApplePostbackDeadlines, atMost limit: Int64) -> Int64 { 0 }
+    func insert(_ probe: AppleProbe) {}
+    func removeProbes(before now: Timestamp) {}
+    func setArrival(ofProbe nonce: String, _ digest: KeyDigest) {}
     func keep(_ findings: DriftDetector.Findings, of scope: Scope, end: Timestamp) {}
     func keep(_ figures: [(name: String, value: Double)], as report: FigureReport, of scope: Scope) {}
 }

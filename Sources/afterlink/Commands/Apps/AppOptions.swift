@@ -1,4 +1,7 @@
 internal import Attribution
+internal import Glibc
+internal import JSON
+internal import Server
 
 /// The options of `apps create` and `apps set`.
 enum AppSettingOptions {
@@ -29,6 +32,9 @@ enum AppSettingOptions {
             "click-ids off|keep|answer":
                 "Store no click ids of ad networks, such as gclid; store them with the click, the default; or send them to"
                 + " the app with its first launch, too.",
+            "conversion-schema DAY=FILE ...":
+                "What Apple's conversion values mean from a day on, as in 2027-01-31=schema.json; a schema of the same day is"
+                + " replaced, and `none` removes all.",
         ]) + MatchingOptions.all + AppLinkOptions.all
 
     /// Changes the settings that the arguments name, and keeps the others.
@@ -63,8 +69,27 @@ enum AppSettingOptions {
         let offset = try arguments.read("reporting-offset", hours, App.Settings.reportingOffset)
         if let offset { settings.reportingOffset = offset }
         settings.clickIDs = try MatchingOptions.word("click-ids", arguments) ?? settings.clickIDs
+        for text in arguments.values("conversion-schema") ?? [] {
+            settings.conversionSchemas = try schemas(text, over: settings.conversionSchemas)
+        }
         try MatchingOptions.apply(arguments, to: &settings)
         try AppLinkOptions.apply(arguments, to: &settings)
+    }
+
+    private static func schemas(_ text: String, over texts: [String]) throws -> [String] {
+        guard text != "none" else { return [] }
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let bytes = try? OpenFile(parts[1], O_RDONLY).readAll(limit: 1 << 16),
+            let json = try? JSONValue(parsing: bytes)
+        else {
+            let sentence = "must be a day and a file with JSON, as in 2027-01-31=schema.json"
+            throw CommandFailure.wrongValue("conversion-schema", text, sentence)
+        }
+        do throws(FieldProblem) {
+            return try ConversionSchemas.texts(texts, setting: json, since: parts[0])
+        } catch {
+            throw CommandFailure.usage("--conversion-schema \(text) is not allowed.").advising(error.message)
+        }
     }
 
     private static func language(_ text: String, of option: String) throws -> String {
@@ -234,6 +259,11 @@ extension AppLinkField {
                 "RULE",
                 "URLs that open the app, as in '/products/*' or 'exclude /terms'; without rules, all URLs open it."
             )
+        case .postbackHost:
+            ("DOMAIN", "The shop's domain, to which Apple's devices send postbacks, as in shop.example.")
+        case .appleAds: ("on|off", "Whether attribution tokens are exchanged with Apple Ads.")
+        case .developmentPostbacks:
+            ("on|off", "Whether reports count Apple's postbacks that are signed for development.")
         }
     }
 }

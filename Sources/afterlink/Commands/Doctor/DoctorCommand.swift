@@ -11,8 +11,9 @@ enum DoctorCommand {
         summary: "Examine settings, keys, clock, disk, files and the service",
         discussion: [
             "Examines what the service depends on and prints a line for each finding: ok, warning or problem, with what"
-                + " to do. Give it the settings of the service. It changes nothing and prints no secret. The exit status is 1 if"
-                + " there is a problem.",
+                + " to do. Give it the settings of the service. It prints no secret, and changes nothing but the record of a test: it"
+                + " sends a request to each domain that an app names for Apple's postbacks. The exit status is 1 if there is"
+                + " a problem.",
             "--request-from shows the client address of a request: the peer of its connection, or the address that"
                 + " trusted proxies forward.",
         ],
@@ -93,6 +94,7 @@ enum DoctorCommand {
             + Diagnosis.dashboardHost(configuration, report.directory)
             + (await Diagnosis.policies(configuration, report, at: now))
             + KeyExamination.diagnoses(report.directory.keys, at: now)
+            + (await Diagnosis.applePostbacks(configuration, report.directory, at: now))
             + [.clock(now, newestClickAt: report.summary.newestClickAt, newestFileAt: newest)]
             + ServiceExamination(configuration: configuration, holder: report.holder).diagnoses()
             + InitialSettings.withoutEffect(origins, configuration, report.directory).map {

@@ -1,0 +1,145 @@
+/// A received postback as it is stored.
+public struct StoredApplePostback: Equatable, Sendable {
+    /// The place among all postbacks: milliseconds and a counter, as in the numbers of clicks; 0 before it is stored.
+    public var number: Int64 = 0
+    public let postback: ApplePostback
+    public let verification: AppleVerification
+    public let environment: AppleEnvironment
+    /// Whether this is the first verified postback with its framework, network, identifier, sequence and outcome.
+    public var isCounted: Bool
+    public let receivedAt: Timestamp
+    /// The body as it was received.
+    public let body: String
+
+    public init(
+        _ postback: ApplePostback,
+        _ verification: AppleVerification,
+        _ environment: AppleEnvironment,
+        receivedAt: Timestamp,
+        body: String
+    ) {
+        self.postback = postback
+        (self.verification, self.environment) = (verification, environment)
+        (self.receivedAt, self.body) = (receivedAt, body)
+        isCounted = verification == .valid
+    }
+}
+
+/// What storing a postback has done.
+public enum ApplePostbackOutcome: String, Sendable {
+    /// It is stored and counted.
+    case counted
+    /// It is stored, but is not verified, or another one with its identifier was verified first.
+    case stored
+    /// The same body is stored already.
+    case duplicate
+}
+
+/// A query for stored postbacks.
+public struct ApplePostbackQuery: Equatable, Sendable {
+    /// The App Store's numbers of the advertised apps; nil for all.
+    public var items: Set<String>?
+    public var framework: ApplePostback.Framework?
+    public var network: String?
+    public var verification: AppleVerification?
+    public var environment: AppleEnvironment?
+    /// The first time, and the end, which is exclusive.
+    public var from: Timestamp?
+    public var to: Timestamp?
+    /// Return only postbacks with smaller numbers; nil for the first page.
+    public var before: Int64?
+    public var limit: Int
+
+    /// The possible sizes of a page.
+    public static let limits = 1...1000
+    public static let standardLimit = 100
+
+    public init(limit: Int = ApplePostbackQuery.standardLimit) { self.limit = limit }
+
+    /// Returns whether a postback of the query's times matches its other conditions.
+    public func matches(_ stored: StoredApplePostback) -> Bool {
+        (items?.contains(stored.postback.item) ?? true) && matches(stored.verification, stored.environment)
+            && matches(stored.postback.framework, stored.postback.network)
+    }
+
+    private func matches(_ verification: AppleVerification, _ environment: AppleEnvironment) -> Bool {
+        (self.verification ?? verification) == verification
+            && (self.environment ?? environment) == environment
+    }
+
+    private func matches(_ framework: ApplePostback.Framework, _ network: String) -> Bool {
+        (self.framework ?? framework) == framework && (self.network ?? network) == network
+    }
+}
+
+/// One page of the postbacks that match a query.
+public struct ApplePostbackPage: Equatable, Sendable {
+    /// The postbacks, newest first.
+    public var postbacks: [StoredApplePostback]
+    /// The ``ApplePostbackQuery/before`` of the next page; nil for the last one.
+    ///
+    /// A page may have fewer postbacks than its limit, or none, without being the last.
+    public var next: Int64?
+
+    public init(postbacks: [StoredApplePostback], next: Int64?) {
+        (self.postbacks, self.next) = (postbacks, next)
+    }
+}
+
+/// The number of stored postbacks that have the same values.
+public struct ApplePostbackSum: Equatable, Sendable {
+    /// The framework, network, app, source, sequence, outcome and conversion value of each; its identifier is empty.
+    public let postback: ApplePostback
+    public let verification: AppleVerification
+    public let environment: AppleEnvironment
+    public let isCounted: Bool
+    public let count: Int64
+
+    public init(
+        _ postback: ApplePostback,
+        _ verification: AppleVerification,
+        _ environment: AppleEnvironment,
+        isCounted: Bool,
+        count: Int64
+    ) {
+        self.postback = postback
+        (self.verification, self.environment) = (verification, environment)
+        (self.isCounted, self.count) = (isCounted, count)
+    }
+}
+
+/// A probe that proves that a shop's domain leads here: a request with a text that nobody else knows.
+public struct AppleProbe: Equatable, Sendable {
+    /// How a probe arrived.
+    public enum Arrival: Int64, Sendable {
+        case missing
+        /// With the same bytes as they were sent.
+        case unchanged
+        case changed
+    }
+
+    public static let milliseconds: Int64 = 600_000
+
+    public let nonce: String
+    /// The digest of the sent body.
+    public let digest: KeyDigest
+    public let expiresAt: Timestamp
+
+    public init(nonce: String, digest: KeyDigest, expiresAt: Timestamp) {
+        (self.nonce, self.digest, self.expiresAt) = (nonce, digest, expiresAt)
+    }
+}
+
+/// The store of Apple's postbacks, and of the probes of their receivers.
+public protocol ApplePostbackStore {
+    func store(_ postback: StoredApplePostback) async throws(StoreError) -> ApplePostbackOutcome
+    func applePostbacks(_ query: ApplePostbackQuery) async throws(StoreError) -> ApplePostbackPage
+    /// Returns how many postbacks were received from `start` on and before `end`, by their values.
+    func applePostbackSums(from start: Timestamp, to end: Timestamp) async throws(StoreError)
+        -> [ApplePostbackSum]
+    /// Stores a probe, and deletes those that have ended.
+    func start(_ probe: AppleProbe, at now: Timestamp) async throws(StoreError)
+    /// Stores that a probe's body has arrived; does nothing for an unknown probe.
+    func noteArrival(ofProbe nonce: String, _ digest: KeyDigest) async throws(StoreError)
+    func arrival(ofProbe nonce: String) async throws(StoreError) -> AppleProbe.Arrival
+}

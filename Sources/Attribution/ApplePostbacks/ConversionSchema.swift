@@ -1,0 +1,35 @@
+/// What an app's conversion values mean: the rules by which reports decode them.
+public struct ConversionSchema: Equatable, Sendable {
+    /// A value that the app reports if a condition holds.
+    public struct Rule: Equatable, Sendable {
+        /// 0…63.
+        public let fineValue: Int64
+        public let coarseValue: ApplePostback.CoarseValue?
+        /// What reports call the value.
+        public let name: String
+
+        public init(fineValue: Int64, coarseValue: ApplePostback.CoarseValue?, name: String) {
+            (self.fineValue, self.coarseValue, self.name) = (fineValue, coarseValue, name)
+        }
+    }
+
+    /// The largest number of rules: one for each value.
+    public static let maximumRuleCount = 64
+
+    private let rules: [Rule]
+
+    public init(_ rules: [Rule]) { self.rules = rules }
+
+    /// Returns what a postback's conversion value means; nil if it has none, or if no rule sets it.
+    ///
+    /// Several rules may set the same coarse value, so the text then names all of them.
+    public func meaning(of postback: ApplePostback) -> String? {
+        let found =
+            if let fine = postback.fineValue {
+                rules.filter { $0.fineValue == fine }
+            } else {
+                rules.filter { $0.coarseValue != nil && $0.coarseValue == postback.coarseValue }
+            }
+        return found.isEmpty ? nil : found.map(\.name).joined(separator: " or ")
+    }
+}

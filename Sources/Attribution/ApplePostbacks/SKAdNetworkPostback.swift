@@ -1,0 +1,82 @@
+/// Reads postbacks of SKAdNetwork, and builds the text that Apple signs.
+extension SignedApplePostback {
+    /// The separator of the signed values, U+2063.
+    private static let separator = "\u{2063}"
+
+    /// The signed fields of each version that can be verified, in the order in which they are signed.
+    ///
+    /// Conversion values are never signed. `publisher` is `source-app-id` or `source-domain`, and is left out with its
+    /// separator if there is none. The order of 2.2 is from Apple's article alone: no signed example is published.
+    ///
+    /// Source: Apple's articles "Verifying an install-validation postback" and "Combining parameters for …".
+    private static let orders: [String: [String]] = {
+        let early = [
+            "version", "ad-network-id", "campaign-id", "app-id", "transaction-id", "redownload", "publisher",
+        ]
+        return [
+            "2.1": early, "2.2": early + ["fidelity-type"], "3.0": early + ["fidelity-type", "did-win"],
+            "4.0": early.map { $0 == "campaign-id" ? "source-identifier" : $0 }
+                + ["fidelity-type", "did-win", "postback-sequence-index"],
+        ]
+    }()
+
+    /// Reads a postback of SKAdNetwork, and verifies its signature.
+    ///
+    /// - Throws: a problem for a postback that Apple cannot have written. One with a version that cannot be verified is
+    ///   read like the others.
+    public init(skAdNetwork values: [String: PostbackValue], keys: ApplePublicKeys = .published)
+        throws(FieldProblem)
+    {
+        let fields = PostbackFields(values: values)
+        let version = try fields.text("version", upTo: 16)
+        var postback = ApplePostback(
+            .skAdNetwork,
+            network: try fields.required("ad-network-id", try fields.text("ad-network-id")),
+            item: try fields.required("app-id", try fields.digits("app-id")),
+            id: try fields.required("transaction-id", try fields.text("transaction-id", upTo: 64))
+        )
+        postback.version = version
+        let (app, domain) = (try fields.digits("source-app-id"), try fields.text("source-domain"))
+        guard app == nil || domain == nil else {
+            throw FieldProblem("source-domain", "source-app-id and source-domain exclude each other.")
+        }
+        postback.publisher = app ?? domain
+        let (source, campaign) = (try fields.source(), try fields.digits("campaign-id"))
+        postback.source = source ?? campaign
+        let redownload = try fields.flag("redownload")
+        postback.conversionType = redownload.map { $0 ? "redownload" : "download" }
+        let fidelity = try fields.number("fidelity-type", in: 0...1)
+        postback.interaction = fidelity.map { $0 == 0 ? "view" : "click" }
+        let (didWin, sequence) = (
+            try fields.flag("did-win"), try fields.number("postback-sequence-index", in: 0...2)
+        )
+        (postback.didWin, postback.sequence) = (didWin ?? true, sequence ?? 0)
+        try fields.readUnsigned(into: &postback)
+        let text = try fields.required(
+            "attribution-signature",
+            try fields.text("attribution-signature", upTo: 1024)
+        )
+        let signature = Base64URL.bytes(ofStandard: text)
+        guard let order = version.flatMap({ Self.orders[$0] }) else {
+            self.init(postback, .unsupported, message: [], signature: signature, keys)
+            return
+        }
+        var signed: [String: String] = [:]
+        signed["version"] = version
+        signed["ad-network-id"] = postback.network
+        signed["campaign-id"] = campaign
+        signed["source-identifier"] = source
+        signed["app-id"] = postback.item
+        signed["transaction-id"] = postback.id
+        signed["redownload"] = redownload.map { "\($0)" }
+        signed["publisher"] = postback.publisher
+        signed["fidelity-type"] = fidelity.map { "\($0)" }
+        signed["did-win"] = didWin.map { "\($0)" }
+        signed["postback-sequence-index"] = sequence.map { "\($0)" }
+        if let missing = order.first(where: { signed[$0] == nil && $0 != "publisher" }) {
+            throw FieldProblem(missing, "The postback has no \(missing).")
+        }
+        let message = order.compactMap { signed[$0] }.joined(separator: Self.separator)
+        self.init(postback, .skAdNetwork, message: Array(message.utf8), signature: signature, keys)
+    }
+}

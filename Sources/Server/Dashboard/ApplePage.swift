@@ -1,0 +1,109 @@
+internal import Attribution
+internal import HTTPServer
+
+/// Apple's postbacks by network, source, window and decoded value, and the states of their signatures.
+///
+/// They are never added to matches: Apple does not say which device a postback is about.
+enum ApplePage {
+    private static let newestCount = 50
+
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> DashboardResult
+    {
+        let filter = try DashboardFilter(exchange)
+        let apps = AppleApps(exchange.directory)
+        let store = exchange.stores.applePostbacks
+        let (from, to) = (filter.span.from, filter.span.to)
+        // Within each part the conversion values have the same meaning.
+        let bounds = [from] + apps.changes.filter { $0 > from && $0 < to }.sorted() + [to]
+        var (counts, states): ([[String]: Int64], [[String]: Int64]) = ([:], [:])
+        for (start, end) in zip(bounds, bounds.dropFirst()) {
+            for sum in try await exchange.store(await store.applePostbackSums(from: start, to: end)) {
+                let app = apps.app(sum.postback.item)
+                guard filter.app == nil || app?.id == filter.app?.id else { continue }
+                states[state(sum), default: 0] += sum.count
+                let isShown = sum.environment == (filter.isTest ? .development : .production)
+                let isOptedIn = app?.settings.links.apple.countsDevelopmentPostbacks == true
+                guard sum.isCounted, isShown || isOptedIn && !filter.isTest else { continue }
+                let meaning = apps.meaning(of: sum.postback, at: start)
+                counts[row(sum.postback, app, meaning), default: 0] += sum.count
+            }
+        }
+        var query = ApplePostbackQuery(limit: newestCount)
+        query.items = filter.app.map { Set($0.appleItems) }
+        (query.from, query.to) = (from, to)
+        let newest = try await exchange.store(await store.applePostbacks(query)).postbacks
+        let rows: [Count] = counts.map { Count(texts: $0.key, count: $0.value) }.sorted(by: Count.isGreater)
+        let shown: [Count] = states.map { Count(texts: $0.key, count: $0.value) }.sorted(by: Count.isGreater)
+        return .page(
+            DashboardPage(title: DashboardText.apple) { html in
+                filter.writeForm(visit, to: &html)
+                html.note(DashboardText.appleExplained)
+                guard !newest.isEmpty else {
+                    return html.element("p", ["class": "empty"], DashboardText.noPostbacks)
+                }
+                write(rows, DashboardText.byNetwork, DashboardText.networkHeadings, to: &html)
+                write(shown, DashboardText.signatures, DashboardText.signatureHeadings, to: &html)
+                write(newest, apps, to: &html)
+            }
+        )
+    }
+
+    /// How many postbacks have the same texts.
+    private struct Count {
+        let texts: [String]
+        let count: Int64
+
+        static func isGreater(_ left: Count, _ right: Count) -> Bool {
+            left.count == right.count
+                ? left.texts.lexicographicallyPrecedes(right.texts) : left.count > right.count
+        }
+    }
+
+    private static func write(
+        _ counts: [Count],
+        _ caption: String,
+        _ headings: [String],
+        to html: inout HTML
+    ) {
+        html.table(caption, headings, counts) { html, row in
+            html.element("th", ["scope": "row"], row.texts.first ?? "")
+            for text in row.texts.dropFirst() { html.element("td", text) }
+            html.number(DashboardText.count(row.count))
+        }
+    }
+
+    private static func write(_ postbacks: [StoredApplePostback], _ apps: AppleApps, to html: inout HTML) {
+        html.table(DashboardText.newestPostbacks, DashboardText.postbackHeadings, postbacks) { html, stored in
+            let postback = stored.postback
+            html.element("th", ["scope": "row"], DashboardText.time(stored.receivedAt))
+            html.element("td", postback.network)
+            html.element("td", apps.app(postback.item)?.settings.name ?? postback.item)
+            html.element("td", postback.source ?? "–")
+            html.element("td", DashboardText.window(of: postback))
+            let meaning = apps.meaning(of: postback, at: stored.receivedAt)
+            html.element("td", DashboardText.value(of: postback, meaning))
+            html.element("td", postback.country ?? "–")
+            let state = DashboardText.state(stored.verification, isCounted: stored.isCounted)
+            html.element("td", ["class": stored.verification == .valid ? "good" : "bad"], state)
+            html.element("td", stored.environment.rawValue)
+        }
+    }
+
+    /// Returns the texts of a row of the table by network.
+    private static func row(_ postback: ApplePostback, _ app: App?, _ meaning: String?) -> [String] {
+        [
+            postback.network, DashboardText.name(of: postback.framework),
+            app?.settings.name ?? postback.item, postback.source ?? "–",
+            DashboardText.window(of: postback), DashboardText.value(of: postback, meaning),
+        ]
+    }
+
+    /// Returns the texts of a row of the table of signatures.
+    private static func state(_ sum: ApplePostbackSum) -> [String] {
+        [
+            DashboardText.name(of: sum.postback.framework), sum.environment.rawValue,
+            DashboardText.state(sum.verification, isCounted: sum.isCounted),
+        ]
+    }
+}

@@ -1,0 +1,63 @@
+internal import Attribution
+
+/// The sentences of the page on Apple's postbacks, and of the probes of their receivers.
+extension DashboardText {
+    static let apple = "Apple"
+    static let appleExplained =
+        "Installations as Apple reports them to ad networks. They name no device, so they are not part of matches."
+        + " Conversion values and countries are not signed. Test traffic is what is signed for development."
+    static let noPostbacks =
+        "No postback was received in this period. `afterlink apps set --apple-postback-host shop.example` names the domain"
+        + " that Apple's devices call, and the page Domains tests it."
+    static let byNetwork = "Counted postbacks by network"
+    static let networkHeadings = ["Network", "Framework", "App", "Source", "Window", "Value", "Postbacks"]
+    static let signatures = "Signatures"
+    static let signatureHeadings = ["Framework", "Environment", "Signature", "Postbacks"]
+    static let newestPostbacks = "Newest postbacks"
+    static let postbackHeadings = [
+        "Received", "Network", "App", "Source", "Window", "Value (unsigned)", "Country (unsigned)",
+        "Signature", "Environment",
+    ]
+
+    static func name(of framework: ApplePostback.Framework) -> String {
+        switch framework {
+        case .skAdNetwork: "SKAdNetwork"
+        case .adAttributionKit: "AdAttributionKit"
+        case .appleAds: "Apple Ads"
+        }
+    }
+
+    /// Returns the days after the installation that a postback is about.
+    static func window(of postback: ApplePostback) -> String {
+        guard postback.framework != .appleAds else { return "–" }
+        return switch postback.sequence {
+        case 0: "days 0–2"
+        case 1: "days 3–7"
+        default: "days 8–35"
+        }
+    }
+
+    static func value(of postback: ApplePostback, _ meaning: String?) -> String {
+        guard postback.framework != .appleAds else { return "–" }
+        let value = ApplePostbackBody.value(of: postback)
+        return meaning.map { "\($0) (\(value))" } ?? value
+    }
+
+    static func state(_ verification: AppleVerification, isCounted: Bool) -> String {
+        switch verification {
+        case .valid: isCounted ? "verified" : "verified, repeated"
+        case .invalid: "invalid"
+        case .unverifiable: "unverifiable: no known key"
+        }
+    }
+
+    // Reachability, on the page Domains
+    static let receivers = "Receivers of Apple's postbacks"
+    static let receiversExplained =
+        "Apple's devices send postbacks to the shop's domain, and follow no redirect. The web server of that domain must pass"
+        + " them on. The test sends a request to it, which must arrive here unchanged."
+    static let probe = "Test"
+    static let probeHeadings = ["Path", "Result"]
+
+    static func snippet(_ server: String) -> String { "Settings for \(server)" }
+}

@@ -1,0 +1,165 @@
+public import Attribution
+
+/// A change of Apple's postbacks or of probes.
+public enum ApplePostbackChange: Sendable {
+    /// The answer is ``Written/applePostback(_:)``.
+    case store(StoredApplePostback)
+    case start(AppleProbe, at: Timestamp)
+    case noteArrival(nonce: String, KeyDigest)
+    /// Deletes up to `limit` postbacks after their retention; ``Written/flag(_:)`` is true if there may be more.
+    case deleteOld(ApplePostbackDeadlines, limit: Int)
+}
+
+/// The numbers before which postbacks are deleted.
+public struct ApplePostbackDeadlines: Sendable {
+    /// For postbacks of apps that nobody has here: 30 days.
+    public let unclaimed: Int64
+    /// For those whose signature is not verified: 90 days.
+    public let unverified: Int64
+    /// For all others: 400 days, so that a month can be compared with that of the year before.
+    public let all: Int64
+
+    public init(at now: Timestamp) {
+        func number(days: Int64) -> Int64 {
+            RowIdentifier.first(at: now.advanced(byMilliseconds: -days * 86_400_000))
+        }
+        (unclaimed, unverified, all) = (number(days: 30), number(days: 90), number(days: 400))
+    }
+}
+
+/// The reads of Apple's postbacks and of probes.
+public protocol ApplePostbackRows {
+    associatedtype Failure: Error
+
+    /// Feeds the postbacks with numbers from `first` on and before `end` to `body`, newest first, until it returns false.
+    func applePostbacks(from first: Int64, before end: Int64, _ body: (StoredApplePostback) -> Bool)
+        throws(Failure)
+    /// Returns how many postbacks have numbers from `first` on and before `end`, by their values.
+    func applePostbackSums(from first: Int64, before end: Int64) throws(Failure) -> [ApplePostbackSum]
+    /// Returns the first postbacks of these numbers.
+    func applePostbacks(_ numbers: ClosedRange<Int64>, atMost limit: Int) throws(Failure)
+        -> [StoredApplePostback]
+    func arrival(ofProbe nonce: String) throws(Failure) -> AppleProbe.Arrival?
+}
+
+/// The statements that change Apple's postbacks and probes.
+public protocol ApplePostbackWriter: ClickWriter {
+    /// Stores a postback.
+    ///
+    /// Returns false, and stores nothing, if the same body is stored, or if both are counted and one with its identifier
+    /// is.
+    func insert(_ postback: ApplePostbackRecord) throws(Failure) -> Bool
+    /// Returns the largest number of a postback; 0 without any.
+    ///
+    /// It is called only where ``StoreRules/readsNewestClicks`` is true; elsewhere each server makes numbers of its own.
+    func newestApplePostback() throws(Failure) -> Int64
+    /// Deletes postbacks after their retention; returns how many.
+    func deleteApplePostbacks(_ deadlines: ApplePostbackDeadlines, atMost limit: Int64) throws(Failure)
+        -> Int64
+    func insert(_ probe: AppleProbe) throws(Failure)
+    func removeProbes(before now: Timestamp) throws(Failure)
+    func setArrival(ofProbe nonce: String, _ digest: KeyDigest) throws(Failure)
+}
+
+extension ApplePostbackWriter {
+    public func newestApplePostback() -> Int64 { 0 }
+}
+
+extension WriteTransaction {
+    func perform(_ change: ApplePostbackChange) throws(Failure) -> Written {
+        switch change {
+        case .store(let stored): return .applePostback(try store(stored))
+        case .start(let probe, let now):
+            try writer.removeProbes(before: now)
+            try writer.insert(probe)
+        case .noteArrival(let nonce, let digest): try writer.setArrival(ofProbe: nonce, digest)
+        case .deleteOld(let deadlines, let limit):
+            return .flag(try writer.deleteApplePostbacks(deadlines, atMost: Int64(limit)) == limit)
+        }
+        return .done
+    }
+
+    private func store(_ stored: StoredApplePostback) throws(Failure) -> ApplePostbackOutcome {
+        let now = state.configuration.clock.now()
+        let last = Rules.readsNewestClicks ? try writer.newestApplePostback() : 0
+        let number = numbers.check(after: max(memory.newestApplePostback, last), at: now)
+        memory.newestApplePostback = number
+        var record = ApplePostbackRecord(stored)
+        record.stored.number = number
+        if record.stored.isCounted, try writer.insert(record) {
+            didStoreVerified(record.stored)
+            return .counted
+        }
+        record.stored.isCounted = false
+        return try writer.insert(record) ? .stored : .duplicate
+    }
+
+    /// Called in the transaction that has stored and counted a verified postback: the place for what follows from it.
+    private func didStoreVerified(_ stored: StoredApplePostback) {}
+}
+
+extension DatabaseSession where Backend.Reader: ReportReader {
+    public func store(_ postback: StoredApplePostback) async throws(StoreError) -> ApplePostbackOutcome {
+        guard case .applePostback(let outcome) = try await loop.write(.applePostbacks(.store(postback)))
+        else {
+            throw .mismatch
+        }
+        return outcome
+    }
+
+    public func applePostbacks(_ query: ApplePostbackQuery) async throws(StoreError) -> ApplePostbackPage {
+        try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+            var walk = PageWalk<StoredApplePostback, Int64>(limit: query.limit, rowLimit: 20_000)
+            let end = query.to.map { RowIdentifier.first(at: $0) } ?? .max
+            let first = query.from.map { RowIdentifier.first(at: $0) } ?? 0
+            try reader.applePostbacks(from: first, before: min(end, query.before ?? .max)) { stored in
+                walk.add(query.matches(stored) ? stored : nil, at: stored.number)
+            }
+            return ApplePostbackPage(postbacks: walk.elements, next: walk.next)
+        }
+    }
+
+    public func applePostbackSums(from start: Timestamp, to end: Timestamp) async throws(StoreError)
+        -> [ApplePostbackSum]
+    {
+        let (first, last) = (RowIdentifier.first(at: start), RowIdentifier.first(at: end))
+        return try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+            try reader.applePostbackSums(from: first, before: last)
+        }
+    }
+
+    public func start(_ probe: AppleProbe, at now: Timestamp) async throws(StoreError) {
+        try await loop.write(.applePostbacks(.start(probe, at: now)))
+    }
+
+    public func noteArrival(ofProbe nonce: String, _ digest: KeyDigest) async throws(StoreError) {
+        try await loop.write(.applePostbacks(.noteArrival(nonce: nonce, digest)))
+    }
+
+    public func arrival(ofProbe nonce: String) async throws(StoreError) -> AppleProbe.Arrival {
+        try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+            try reader.arrival(ofProbe: nonce) ?? .missing
+        }
+    }
+}
+
+/// Deletes Apple's postbacks after their retention.
+public struct ApplePostbackJob<Reader: JobReader>: Job {
+    public let name = JobName.applePostbacks
+    public let share = 1.0 / 8
+
+    private let context: JobContext<Reader>
+    private static var interval: UInt64 { 3_600_000_000_000 }
+    private static var limit: Int { 500 }
+
+    public init(_ context: JobContext<Reader>) { self.context = context }
+
+    public mutating func slice(at _: UInt64) throws(StoreError) -> Due {
+        guard let now = context.clock.settledNow() else { return .after(60_000_000_000) }
+        let change = ApplePostbackChange.deleteOld(ApplePostbackDeadlines(at: now), limit: Self.limit)
+        guard case .flag(true) = try context.queue.perform(.applePostbacks(change)) else {
+            return .after(Self.interval)
+        }
+        return .more
+    }
+}
