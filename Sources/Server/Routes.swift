@@ -18,6 +18,14 @@ enum Routes {
             // Newer clients make these calls. Each response is final, so that the client does not retry.
             Route(.get, "/v1/skan/config", .anyone, ShowSKAdNetworkConfiguration.respond),
             Route(.post, "/v1/apple-ads/attribution", .anyone, DeclineAppleAdsAttribution.respond),
+            Route(
+                .post,
+                RecordEvents.path,
+                .key([.app, .server, .test]),
+                limitedAs: .clicks,
+                crossOrigin: true,
+                RecordEvents.respond
+            ),
             withDirectory("/campaign/resolve/{key}", ResolveCampaign.respond),
             withDirectory("/resolve/{key}", ResolveCampaign.respond),
             Route(.get, "/openapi.json", .anyone, ShowOpenAPI.respond),
@@ -30,6 +38,7 @@ enum Routes {
             admin(.get, "/admin/stats", query: statistics, ShowStatistics.respond),
             admin(.get, "/admin/api/checks", query: checks, ListChecks.respond),
             admin(.get, "/admin/api/checks/{id}/explain", ExplainCheck.respond),
+            admin(.get, "/admin/api/events/report", query: ReportEvents.items, ReportEvents.respond),
             admin(.get, "/admin/api/export/{file}", query: StreamExport.items, StreamExport.respond),
             admin(.get, "/admin/api/apps", AppEndpoints.list),
             admin(.get, "/admin/api/apps/{id}", AppEndpoints.show),

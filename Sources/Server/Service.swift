@@ -53,6 +53,7 @@ public final class Stores {
     public let links: any LinkStore
     public let sessions: any SessionStore
     public let exports: any ExportStore
+    public let events: any EventStore
     public let audit: any AuditStore
     public let privacy: any PrivacyStore
     /// Called before the loop sleeps; ends the read snapshot of the loop's turn.
@@ -62,7 +63,7 @@ public final class Stores {
 
     /// Creates the stores of one database session; tests replace `clicks`.
     public init(
-        _ session: some AppStore & AuditStore & CheckStore & ClickStore & ExportStore & LearningStore
+        _ session: some AppStore & AuditStore & CheckStore & ClickStore & EventStore & ExportStore & LearningStore
             & LinkStore & PrivacyStore & SessionStore & StatsStore,
         clicks: (any ClickStore)? = nil,
         endTurn: @escaping () -> Void = {},
@@ -76,6 +77,7 @@ public final class Stores {
         links = session
         sessions = session
         exports = session
+        events = session
         audit = session
         privacy = session
         self.endTurn = endTurn
@@ -85,6 +87,9 @@ public final class Stores {
 
 /// The attribution service: the state that all event loops share.
 public final class Service: Sendable {
+    /// The largest body of each path whose bodies may be longer than others, for the server's limits.
+    public static let longBodies = [RecordEvents.path: RecordEvents.maximumBodyLength]
+
     public let settings: ServiceSettings
     public let metrics: Metrics
     let clock: WallClock

@@ -142,6 +142,15 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
+    /// Returns the hash that is stored instead of an app's own id of a user.
+    public func user(app: AppID, isTest: Bool, id: String) -> KeyedHash {
+        var message = KeyedMessage(.user)
+        message.append(app)
+        message.append(isTest)
+        message.append(id)
+        return hash(of: message)
+    }
+
     /// Returns the hash of a post's `idempotency_key`.
     public func idempotency(app: AppID, isTest: Bool, key: String) -> KeyedHash {
         var message = KeyedMessage(.idempotency)
@@ -255,6 +264,7 @@ struct KeyedMessage {
         // 11 was for signals, which are hashed without a key.
         case variant = 12
         case post = 13
+        case user = 14
     }
 
     private(set) var bytes: [UInt8] = []

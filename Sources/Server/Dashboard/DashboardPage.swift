@@ -132,7 +132,7 @@ struct DashboardPage {
 
 /// The pages in the navigation.
 enum DashboardSection: CaseIterable {
-    case overview, live, launches, links, campaigns, matching, domains, system, trial, settings
+    case overview, live, launches, links, campaigns, events, matching, domains, system, trial, settings
 
     var path: String {
         switch self {
@@ -141,6 +141,7 @@ enum DashboardSection: CaseIterable {
         case .links: "/links"
         case .live: "/live"
         case .campaigns: "/campaigns"
+        case .events: EventsPage.path
         case .matching: "/matching"
         case .domains: "/domains"
         case .system: "/system"
@@ -157,6 +158,7 @@ enum DashboardSection: CaseIterable {
         case .links: "i"
         case .live: "v"
         case .campaigns: "c"
+        case .events: "e"
         case .matching: "m"
         case .domains: "d"
         case .system: "y"
@@ -172,6 +174,7 @@ enum DashboardSection: CaseIterable {
         case .links: DashboardText.links
         case .live: DashboardText.liveTraffic
         case .campaigns: DashboardText.campaigns
+        case .events: DashboardText.events
         case .matching: DashboardText.matching
         case .domains: DashboardText.domains
         case .system: DashboardText.system

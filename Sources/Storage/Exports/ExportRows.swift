@@ -58,7 +58,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             // What is counted in memory is written within a second, and clocks of servers differ by less.
             let hour = CivilDate.floorDivide(now.milliseconds - 60_000, by: 3_600_000) * 3_600_000
             return .count(CountCursor(hour: Timestamp(milliseconds: hour), scope: -1))
-        case .clicks, .checks, .matches, .deletions:
+        case .clicks, .checks, .matches, .events, .deletions:
             try await loop.flushUpdates()
             // This read must end before the snapshot of the first page begins.
             return .row(
@@ -85,7 +85,11 @@ extension ExportRows {
         case (.deletions, .row(let end)): try readDeletions(&builder, through: end)
         case (_, .row(let end)):
             guard let numbers = builder.numbers(through: end) else { break }
-            if query.table == .clicks {
+            if query.table == .events {
+                for event in try exportedEvents(numbers, atMost: query.limit + 1) where !builder.add(event) {
+                    break
+                }
+            } else if query.table == .clicks {
                 try exportedClicks(numbers) { click, link in builder.add(click, link) }
             } else {
                 try exportedChecks(numbers, onlyMatches: query.table == .matches) { builder.add($0) }

@@ -2,7 +2,7 @@ public import Attribution
 internal import Threads
 
 /// A store as one event loop sees it; used on that loop's thread alone.
-public protocol LoopSession: AnyObject, AppStore, AuditStore, CheckStore, ClickStore, ExportStore,
+public protocol LoopSession: AnyObject, AppStore, AuditStore, CheckStore, ClickStore, EventStore, ExportStore,
     LearningStore, LinkStore, PrivacyStore, SessionStore, StatsStore
 {
     /// Starts a turn (one pass of the loop) with requests from this number of connections.

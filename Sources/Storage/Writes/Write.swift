@@ -6,6 +6,8 @@ public import Attribution
 public enum Write: Sendable {
     case click(NewClick)
     case claim(ClaimRequest)
+    /// The answer is ``Written/events(_:)``.
+    case events(EventBatch)
     case updates(PendingUpdates.Content)
     case directory(DirectoryChange, by: AuditActor)
     case links(LinkChange, by: AuditActor)
@@ -35,6 +37,8 @@ public enum Written: Sendable {
     case retention(RetentionSlice)
     case serverKeys(ServerKeyRecognition)
     case erased(PrivacyCounts)
+    /// For each event, whether it is new.
+    case events([Bool])
     case linkRefused(LinkStoreError)
     case refused(StoreError)
 

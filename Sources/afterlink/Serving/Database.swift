@@ -124,6 +124,7 @@ extension StoreConfiguration {
         auditRetentionSeconds = given.auditRetention
         checkRetentionSeconds = given.retentionChecks
         matchRetentionSeconds = given.usedRetentionOfMatches
+        installRetentionSeconds = given.retentionInstalls
         standardWindow = given.attributionWindow
         durability = given.durability
         queueLimit = given.queueLimit
