@@ -63,7 +63,8 @@ public final class Stores {
 
     /// Creates the stores of one database session; tests replace `clicks`.
     public init(
-        _ session: some AppStore & AuditStore & CheckStore & ClickStore & EventStore & ExportStore & LearningStore
+        _ session: some AppStore & AuditStore & CheckStore & ClickStore & EventStore & ExportStore
+            & LearningStore
             & LinkStore & PrivacyStore & SessionStore & StatsStore,
         clicks: (any ClickStore)? = nil,
         endTurn: @escaping () -> Void = {},

@@ -37,7 +37,8 @@ public enum ExportTable: String, CaseIterable, Sendable {
         case .counters: ["hour", "app", "test", "campaign", "dimension", "value", "metric", "count"]
         case .events:
             [
-                "event_id", "app", "test", "name", "occurred_at", "received_at", "verified", "amount", "currency",
+                "event_id", "app", "test", "name", "occurred_at", "received_at", "verified", "amount",
+                "currency",
                 "purchase_id", "properties", "click_id", "campaign", "source", "link", "variant", "method",
                 "matched_at",
             ]
@@ -63,7 +64,13 @@ public enum ExportTable: String, CaseIterable, Sendable {
             ),
             (.integer, ["candidates", "weight", "clicks", "robots", "matches", "count"]),
             (.real, ["confidence", "minimum_confidence", "organic_share"]),
-            (.flag, ["test", "robot", "contradictory", "campaign_only", "names_click", "has_install_id", "verified"]),
+            (
+                .flag,
+                [
+                    "test", "robot", "contradictory", "campaign_only", "names_click", "has_install_id",
+                    "verified",
+                ]
+            ),
         ]
         return names.reduce(into: [:]) { kinds, part in for name in part.1 { kinds[name] = part.0 } }
     }()

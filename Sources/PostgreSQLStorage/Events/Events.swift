@@ -27,7 +27,9 @@ extension PostgreSQLWriter {
         var records = ColumnArrays(EventRecord.columns)
         for event in events { records.append(event) }
         let accepted = try batch.run(Self.insertEvents, records)
-        return Set(try accepted.map { (row) throws(PostgreSQLError) in try accepted.value(row, 0, as: String.self) })
+        return Set(
+            try accepted.map { (row) throws(PostgreSQLError) in try accepted.value(row, 0, as: String.self) }
+        )
     }
 
     private static let insertEvents = PreparedStatement(
@@ -226,8 +228,10 @@ struct EventKey: Hashable {
     let key: Int64
 }
 
-/// Locks what an event and a match have in common: of two servers that write both at once, the later one reads the
-/// earlier one's row. Matches exclude events, and events do not exclude each other.
+/// Locks what an event and a match have in common, so that of two servers that write both, the later one reads the
+/// earlier one's row.
+///
+/// Matches exclude events, and events do not exclude each other.
 enum EventLocks {
     /// The number of different locks, because a server has room for some thousand at a time.
     private static let count: Int64 = 1024

@@ -96,7 +96,8 @@ extension DatabaseSession where Backend.Reader: ReportReader {
                 return found.checks.count < HeldData.maximumClicks
             }
         }
-        found.isComplete = max(found.clicks.count, found.checks.count, found.events.count) < HeldData.maximumClicks
+        found.isComplete =
+            max(found.clicks.count, found.checks.count, found.events.count) < HeldData.maximumClicks
         found.sums = try await sums(of: found, subject)
         return found
     }

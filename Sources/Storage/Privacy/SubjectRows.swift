@@ -11,7 +11,9 @@ struct SubjectRows: Sendable {
     var installs: [AttributedInstall] = []
     var isComplete = true
 
-    var isEmpty: Bool { clicks.isEmpty && checks.isEmpty && sums.isEmpty && events.isEmpty && installs.isEmpty }
+    var isEmpty: Bool {
+        clicks.isEmpty && checks.isEmpty && sums.isEmpty && events.isEmpty && installs.isEmpty
+    }
 
     var counts: PrivacyCounts {
         var counts = PrivacyCounts()
