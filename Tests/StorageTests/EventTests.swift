@@ -138,7 +138,7 @@ struct EventTests {
             #expect(try await session.record(Self.batch(events)) == Array(repeating: true, count: 5))
         }
         #expect(try await Self.counted(test).byCampaign.isEmpty)
-        try await test.run { try await Self.match($0, install: 7) }
+        _ = try await test.run { try await Self.match($0, install: 7) }
         let report = try await Self.counted(test)
         let campaign = try #require(report.byCampaign.first)
         // The event of the user alone comes with the one that names both.
@@ -257,7 +257,7 @@ struct EventTests {
                 at: TestStore.noon,
                 app: Self.app,
                 kind: subject.kind,
-                actor: .command("test")
+                actor: .command(user: "test")
             )
             let held = try await test.run { try await $0.held(subject).counts }
             let counts = try await test.run { try await $0.erase(subject, record).counts }

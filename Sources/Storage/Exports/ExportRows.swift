@@ -1,7 +1,7 @@
 public import Attribution
 
 /// The reads of exports, each in the order of its table.
-public protocol ExportRows: DirectoryReader, LinkPageRows {
+public protocol ExportRows: DirectoryReader, LinkPageRows, EventRows {
     /// Returns the number up to which no transaction can add a row to `clicks`, `checks` or `erased_rows` any more.
     func exportEnd() throws(Failure) -> Int64
 

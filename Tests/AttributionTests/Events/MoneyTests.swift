@@ -14,7 +14,8 @@ struct MoneyTests {
         ] as [(String, String, Int64, String)]
     )
     func read(text: String, code: String, amount: Int64, written: String) throws {
-        let money = try #require(Money(text, try #require(Currency(code))))
+        let currency = try #require(Currency(code))
+        let money = try #require(Money(text, currency))
         #expect(money.amount == amount && money.text == written)
     }
 
@@ -28,7 +29,8 @@ struct MoneyTests {
         ]
     )
     func refused(text: String, code: String) throws {
-        #expect(Money(text, try #require(Currency(code))) == nil)
+        let currency = try #require(Currency(code))
+        #expect(Money(text, currency) == nil)
     }
 
     @Test("have the currencies of ISO 4217")
