@@ -533,7 +533,7 @@ CREATE TABLE erasures (
     click_addresses INTEGER NOT NULL,
     claims INTEGER NOT NULL,
     checks INTEGER NOT NULL,
-    learnt_counters INTEGER NOT NULL,
+    learnt_counters INTEGER NOT NULL, events INTEGER NOT NULL DEFAULT 0, attributed_installs INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (id_high, id_low)
 ) STRICT, WITHOUT ROWID;
 
@@ -550,52 +550,77 @@ CREATE TABLE erased_rows (
     erased_at INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE apple_postbacks (
-    -- Postbacks of SKAdNetwork and AdAttributionKit, and attributions of Apple Ads. Without values of persons.
+CREATE TABLE attributed_installs (
+    -- Matches with an installation id, from which the installation's events inherit: kept longer than clicks.
 
-    -- 48 bits of milliseconds and a counter, as in the numbers of clicks.
-    number INTEGER PRIMARY KEY,
-    -- skadnetwork, adattributionkit or apple_ads.
-    framework TEXT NOT NULL,
-    version TEXT,
-    network TEXT NOT NULL,
-    -- The App Store's number of the advertised app, which need not be an app of this database.
-    item TEXT NOT NULL,
-    -- The postback's own identifier.
-    postback TEXT NOT NULL,
-    sequence INTEGER NOT NULL,
-    did_win INTEGER NOT NULL,
-    source TEXT,
-    conversion_type TEXT,
-    publisher TEXT,
-    fine_value INTEGER,
-    coarse_value TEXT,
-    interaction TEXT,
-    country TEXT,
-    -- valid, invalid or unverifiable; production or development.
-    verification TEXT NOT NULL,
-    environment TEXT NOT NULL,
-    -- 1 for the first verified postback with its identifier.
-    counted INTEGER NOT NULL,
-    received_at INTEGER NOT NULL,
-    -- SHA-256 of the body.
-    digest BLOB NOT NULL,
-    body TEXT NOT NULL
+    scope INTEGER NOT NULL,
+    -- A keyed hash of the installation id; NULL if an event has named the click of a match without one.
+    install INTEGER,
+    install_rest INTEGER,
+    -- The number of the click, and the second half of its identifier.
+    click INTEGER PRIMARY KEY,
+    click_low INTEGER NOT NULL,
+    campaign TEXT,
+    source TEXT NOT NULL,
+    -- The link's id as a text, because the link may be deleted.
+    link TEXT,
+    variant TEXT,
+    method TEXT NOT NULL,
+    matched_at INTEGER NOT NULL,
+    confidence REAL,
+    is_guaranteed INTEGER NOT NULL,
+    clicked_at INTEGER NOT NULL,
+    click_ids TEXT
 ) STRICT;
 
-CREATE UNIQUE INDEX apple_postback_bodies
-    ON apple_postbacks (framework, network, postback, sequence, did_win, digest);
+CREATE INDEX matches_of_installs ON attributed_installs (scope, install, matched_at) WHERE install IS NOT NULL;
 
-CREATE UNIQUE INDEX counted_apple_postbacks
-    ON apple_postbacks (framework, network, postback, sequence, did_win, environment) WHERE counted = 1;
+CREATE INDEX attributed_installs_by_time ON attributed_installs (matched_at);
 
-CREATE TABLE apple_probes (
-    -- Requests that prove that a shop's domain leads to the receivers of postbacks; any server may receive one.
+CREATE TABLE events (
+    -- What happened in apps after their installation.
 
-    nonce TEXT PRIMARY KEY,
-    -- SHA-256 of the sent body.
-    digest BLOB NOT NULL,
-    expires_at INTEGER NOT NULL,
-    -- 0 missing, 1 with the same bytes, 2 with others.
-    arrival INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+    -- 48 bits of milliseconds and a counter, as in the numbers of checks.
+    number INTEGER PRIMARY KEY,
+    scope INTEGER NOT NULL,
+    -- The sender's id; an id that was used again after 30 days has a suffix.
+    event_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    occurred_at INTEGER NOT NULL,
+    received_at INTEGER NOT NULL,
+    -- Whether a server key sent it.
+    is_verified INTEGER NOT NULL,
+    -- In the currency's smallest units.
+    amount INTEGER,
+    currency TEXT,
+    -- The event_id of the purchase that a refund takes back.
+    purchase TEXT,
+    -- A flat JSON object.
+    properties TEXT,
+    -- Keyed hashes of the installation id and of the sender's own id of the user.
+    install INTEGER,
+    install_rest INTEGER,
+    user_hash INTEGER,
+    user_rest INTEGER,
+    -- The click that the sender named.
+    named_click INTEGER,
+    named_low INTEGER,
+    -- What the event is credited to, as in `attributed_installs`; NULL as long as it waits for a match.
+    click INTEGER,
+    click_low INTEGER,
+    campaign TEXT,
+    source TEXT,
+    link TEXT,
+    variant TEXT,
+    method TEXT,
+    matched_at INTEGER,
+    UNIQUE (scope, event_id)
+) STRICT;
+
+CREATE INDEX events_of_installs ON events (scope, install, click) WHERE install IS NOT NULL;
+
+CREATE INDEX events_of_users ON events (scope, user_hash, click) WHERE user_hash IS NOT NULL;
+
+CREATE INDEX events_of_named_clicks ON events (scope, named_click, click) WHERE named_click IS NOT NULL;
+
+CREATE INDEX events_of_clicks ON events (click, name) WHERE click IS NOT NULL;

@@ -65,6 +65,9 @@ public struct Limits: Sendable, Hashable {
     /// A longer one gets 413 as soon as the peer states its length, or the length of the chunk that exceeds the limit.
     public var bodyByteCount = 64 * 1024
 
+    /// The larger limits of single paths.
+    public var longBodies: [String: Int] = [:]
+
     /// The maximum number of requests on one connection (`--limit-requests`).
     ///
     /// The response to the last of them has `Connection: close`, and the server then closes the connection.

@@ -107,7 +107,11 @@ extension SQLiteReader {
 
     func requiredKeys(at now: Timestamp) throws(SQLiteError) -> RequiredKeys {
         var required = RequiredKeys()
-        for sql in ["SELECT min(id) FROM clicks", "SELECT min(id) FROM checks"] as [SQL] {
+        let oldest: [SQL] = [
+            "SELECT min(id) FROM clicks", "SELECT min(id) FROM checks", "SELECT min(number) FROM events",
+            "SELECT min(matched_at) << 16 FROM attributed_installs",
+        ]
+        for sql in oldest {
             let id = try connection.statement(sql).first { $0.optionalInteger(0) } ?? nil
             guard let time = id.map(RowIdentifier.time(of:)) else { continue }
             required.oldestRecord = min(time, required.oldestRecord ?? time)

@@ -26,6 +26,14 @@ enum Routes {
                 needsDirectory: true,
                 AttributeAppleAds.respond
             ),
+            Route(
+                .post,
+                RecordEvents.path,
+                .key([.app, .server, .test]),
+                limitedAs: .clicks,
+                crossOrigin: true,
+                RecordEvents.respond
+            ),
             withDirectory("/campaign/resolve/{key}", ResolveCampaign.respond),
             withDirectory("/resolve/{key}", ResolveCampaign.respond),
             Route(.get, "/openapi.json", .anyone, ShowOpenAPI.respond),
@@ -38,6 +46,7 @@ enum Routes {
             admin(.get, "/admin/stats", query: statistics, ShowStatistics.respond),
             admin(.get, "/admin/api/checks", query: checks, ListChecks.respond),
             admin(.get, "/admin/api/checks/{id}/explain", ExplainCheck.respond),
+            admin(.get, "/admin/api/events/report", query: ReportEvents.items, ReportEvents.respond),
             admin(.get, "/admin/api/export/{file}", query: StreamExport.items, StreamExport.respond),
             admin(.get, "/admin/api/apps", AppEndpoints.list),
             admin(.get, "/admin/api/apps/{id}", AppEndpoints.show),

@@ -56,6 +56,7 @@ public final class Stores {
     public let links: any LinkStore
     public let sessions: any SessionStore
     public let exports: any ExportStore
+    public let events: any EventStore
     public let audit: any AuditStore
     public let privacy: any PrivacyStore
     public let postbacks: any PostbackStore
@@ -67,8 +68,8 @@ public final class Stores {
 
     /// Creates the stores of one database session; tests replace `clicks`.
     public init(
-        _ session: some AppStore & ApplePostbackStore & AuditStore & CheckStore & ClickStore & ExportStore
-            & LearningStore & LinkStore & PostbackStore & PrivacyStore & SessionStore & StatsStore,
+        _ session: some AppStore & ApplePostbackStore & AuditStore & CheckStore & ClickStore & EventStore
+            & ExportStore & LearningStore & LinkStore & PostbackStore & PrivacyStore & SessionStore & StatsStore,
         clicks: (any ClickStore)? = nil,
         endTurn: @escaping () -> Void = {},
         beginTurn: @escaping (Int) -> Void = { _ in }
@@ -81,6 +82,7 @@ public final class Stores {
         links = session
         sessions = session
         exports = session
+        events = session
         audit = session
         privacy = session
         postbacks = session
@@ -92,6 +94,9 @@ public final class Stores {
 
 /// The attribution service: the state that all event loops share.
 public final class Service: Sendable {
+    /// The largest body of each path whose bodies may be longer than others, for the server's limits.
+    public static let longBodies = [RecordEvents.path: RecordEvents.maximumBodyLength]
+
     public let settings: ServiceSettings
     public let metrics: Metrics
     let clock: WallClock

@@ -8,6 +8,8 @@ public enum ExportTable: String, CaseIterable, Sendable {
     case matches
     /// All links as they are now, so that each export contains every link.
     case links
+    /// Events that apps and servers have sent, in the order in which they were received.
+    case events
     /// The counts of closed hours.
     case counters
     /// Rows of `clicks` and `checks` that are no longer stored: each erased one, and one row a table for retention.
@@ -35,6 +37,13 @@ public enum ExportTable: String, CaseIterable, Sendable {
             ["id", "app", "slug"] + LinkField.allCases.map(\.rawValue)
                 + ["clicks", "robots", "matches", "created_at", "updated_at", "archived_at"]
         case .counters: ["hour", "app", "test", "campaign", "dimension", "value", "metric", "count"]
+        case .events:
+            [
+                "event_id", "app", "test", "name", "occurred_at", "received_at", "verified", "amount",
+                "currency",
+                "purchase_id", "properties", "click_id", "campaign", "source", "link", "variant", "method",
+                "matched_at",
+            ]
         case .deletions: ["table", "id", "app", "at", "reason", "before"]
         case .applePostbacks:
             [
@@ -59,7 +68,7 @@ public enum ExportTable: String, CaseIterable, Sendable {
                 .time,
                 [
                     "clicked_at", "recorded_at", "expires_at", "at", "first_install_time", "created_at",
-                    "updated_at", "archived_at", "hour", "before", "received_at",
+                    "updated_at", "archived_at", "hour", "before", "occurred_at", "received_at", "matched_at",
                 ]
             ),
             (
@@ -74,7 +83,7 @@ public enum ExportTable: String, CaseIterable, Sendable {
                 .flag,
                 [
                     "test", "robot", "contradictory", "campaign_only", "names_click", "has_install_id",
-                    "did_win", "counted",
+                    "did_win", "counted", "verified",
                 ]
             ),
         ]
@@ -139,7 +148,7 @@ public enum ExportCursor: Equatable, Sendable {
         case .deletions:
             guard let cursor = DeletionCursor(text) else { return nil }
             self = .deletion(cursor)
-        case .clicks, .checks, .matches, .links, .applePostbacks:
+        case .clicks, .checks, .matches, .links, .events, .applePostbacks:
             guard let number = Int64(text), number >= 0 else { return nil }
             self = .row(number)
         }

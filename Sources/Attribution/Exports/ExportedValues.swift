@@ -51,6 +51,20 @@ extension Click {
     }
 }
 
+extension StoredEvent {
+    /// The values of the event as a row of `events`; the amount is a decimal number as a text.
+    public var exportValues: [ExportValue] {
+        [
+            .text(event.id), .text(app.text), .flag(isTest), .text(event.name.text), .time(event.occurredAt),
+            .time(receivedAt), .flag(isVerified), .text(event.money?.text),
+            .text(event.money?.currency.code), .text(event.purchase), .text(event.properties),
+            .text(attribution?.click.text), .text(attribution?.campaign), .text(attribution?.source.rawValue),
+            .text(attribution?.link?.text), .text(attribution?.variant),
+            .text(attribution?.method.rawValue), .time(attribution?.matchedAt),
+        ]
+    }
+}
+
 /// A row that was erased, by its random identifier.
 public struct ErasedRow: Equatable, Sendable {
     /// The place among erased rows: milliseconds and a counter, as in the numbers of clicks.

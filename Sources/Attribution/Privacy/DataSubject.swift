@@ -3,6 +3,8 @@ public enum SubjectKind: String, CaseIterable, Sendable {
     case click = "click_id"
     case fingerprint
     case install = "install_id"
+    /// An app's own id of a user, which events may have named.
+    case user
     case address
 }
 
@@ -15,6 +17,8 @@ public struct DataSubject: Sendable {
         case fingerprint([KeyedHash])
         /// The hashes of the live and of the test installation under each server key.
         case install(live: [KeyedHash], test: [KeyedHash])
+        /// The hashes of the user in live and in test traffic under each server key.
+        case user(live: [KeyedHash], test: [KeyedHash])
         /// The words of the address, or of its network, under the key of each day that still has one.
         case address(Set<UInt64>, isNetwork: Bool, since: Timestamp)
     }
@@ -55,6 +59,12 @@ public struct DataSubject: Sendable {
                     }
                     return .install(live: hashes[0], test: hashes[1])
                 }
+            case .user where (1...AppEvent.maximumIDLength).contains(text.utf8.count):
+                .user(
+                    live: keys.map { $0.user(app: app, isTest: false, id: text) },
+                    test: keys.map { $0.user(app: app, isTest: true, id: text) }
+                )
+            case .user: nil
             case .address: Self.address(text, addresses, at: now)
             }
         guard let key else { throw FieldProblem(kind.rawValue, "\(kind.rawValue) must be \(kind.form).") }
@@ -86,6 +96,7 @@ public struct DataSubject: Sendable {
         case .click: .click
         case .fingerprint: .fingerprint
         case .install: .install
+        case .user: .user
         case .address: .address
         }
     }
@@ -93,6 +104,12 @@ public struct DataSubject: Sendable {
     /// Returns the installation's hashes of live or test traffic; empty for another kind of value.
     public func installs(isTest: Bool) -> [KeyedHash] {
         guard case .install(let live, let test) = key else { return [] }
+        return isTest ? test : live
+    }
+
+    /// Returns the user's hashes of live or test traffic; empty for another kind of value.
+    public func users(isTest: Bool) -> [KeyedHash] {
+        guard case .user(let live, let test) = key else { return [] }
         return isTest ? test : live
     }
 
@@ -108,7 +125,7 @@ public struct DataSubject: Sendable {
         case .click(let id): facts.click?.high == id.high
         case .fingerprint(let keys):
             keys.contains { $0 == facts.fingerprint || facts.otherFingerprints.contains($0.index) }
-        case .install: false
+        case .install, .user: false
         case .address: has(facts.address)
         }
     }
@@ -120,6 +137,7 @@ extension SubjectKind {
         switch self {
         case .click: "the id of a click, as in clk_01jz8w6t7n3k5m9q2r4v6x8y0z"
         case .fingerprint: "64 hexadecimal digits"
+        case .user: "the id that the app's events name, of 1 to 128 bytes"
         case .install: "1 to 64 letters, digits, - and _"
         case .address:
             "a public address, as in 203.0.113.7, or the network around it, as in 203.0.113.0/24 or 2001:db8:1::/48"

@@ -11,6 +11,9 @@ public struct PrivacyCounts: Equatable, Sendable {
     public var checks: Int64 = 0
     /// Learnt sums by fingerprint or address.
     public var sums: Int64 = 0
+    public var events: Int64 = 0
+    /// Matches that events are credited to.
+    public var installs: Int64 = 0
 
     public init() {}
 
@@ -19,6 +22,7 @@ public struct PrivacyCounts: Equatable, Sendable {
         [
             ("clicks", \.clicks), ("click_index", \.hashes), ("click_addresses", \.addresses),
             ("claims", \.claims), ("checks", \.checks), ("learnt_counters", \.sums),
+            ("events", \.events), ("attributed_installs", \.installs),
         ]
 
     public var isEmpty: Bool { self == PrivacyCounts() }

@@ -22,11 +22,29 @@ extension Dimension {
     /// groups with a watched match rate.
     public var nameLimit: Int? {
         switch self {
-        case .total, .platform, .method, .timeToInstall, .calibration, .hourOfDay, .playFinding: nil
+        case .total, .platform, .method, .timeToInstall, .calibration, .hourOfDay, .playFinding, .eventSource,
+            .eventLink, .cohort:
+            nil
         case .campaign, .link: 10_000
         case .source: 1_000
         case .osVersion, .browser: 500
         case .launch, .click: 200
+        case .event: 100
+        }
+    }
+
+    /// Returns the limited name in a stored value: that of an event has its currency behind it.
+    public func limitedName(in value: String) -> String {
+        self == .event ? EventCount.name(ofValue: value) : value
+    }
+
+    /// The dimension whose row of clicks names and ranks a campaign or link that has counts of this dimension; nil if
+    /// those counts need no such row.
+    public var naming: Dimension? {
+        switch self {
+        case .total, .event: .total
+        case .link, .eventLink: .link
+        default: nil
         }
     }
 

@@ -67,6 +67,14 @@ public enum Dimension: Int64, CaseIterable, Sendable {
     case hourOfDay = 12
     /// The ``PlayFinding`` of matches that have one.
     case playFinding = 13
+    /// The events of apps by ``EventCount/value(_:_:)``, of a campaign or of all together.
+    case event = 14
+    /// Events whose value begins with the token of the source and a blank; only for all campaigns together.
+    case eventSource = 15
+    /// The events of a link; see ``CounterLabel/campaign``.
+    case eventLink = 16
+    /// Events by the day of the match, with a value of ``EventCount/cohortValue(_:_:)``.
+    case cohort = 17
 }
 
 /// Numbers by metric; a missing metric is zero.

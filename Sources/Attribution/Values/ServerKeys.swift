@@ -142,6 +142,15 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
+    /// Returns the hash that is stored instead of an app's own id of a user.
+    public func user(app: AppID, isTest: Bool, id: String) -> KeyedHash {
+        var message = KeyedMessage(.user)
+        message.append(app)
+        message.append(isTest)
+        message.append(id)
+        return hash(of: message)
+    }
+
     /// Returns the hash of a post's `idempotency_key`.
     public func idempotency(app: AppID, isTest: Bool, key: String) -> KeyedHash {
         var message = KeyedMessage(.idempotency)
@@ -259,6 +268,7 @@ struct KeyedMessage {
         case variant = 12
         case post = 13
         case secret = 20
+        case user = 14
     }
 
     private(set) var bytes: [UInt8] = []

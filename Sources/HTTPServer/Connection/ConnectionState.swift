@@ -63,6 +63,9 @@ package struct ConnectionState {
     /// The size, in bytes, of the request that a handler got last.
     private var requestByteCount = 0
 
+    /// The larger limit of the chunked body that is being read; 0 for none.
+    private var chunkLimit = 0
+
     /// Whether the connection ends with the current response.
     private var isLast = false
     /// Whether the peer sends no request after this one.
@@ -219,10 +222,11 @@ extension ConnectionState {
         switch head.body {
         case .none: return passToHandler(head)
         case .length(let count):
-            guard count <= limits.bodyByteCount else { throw .bodyLength }
+            guard count <= limits.bodyByteCount || count <= longLimit(of: head) else { throw .bodyLength }
             input.beginBody(after: head.length)
             action = readBody(head, count: count)
         case .chunked:
+            chunkLimit = longLimit(of: head)
             input.beginBody(after: head.length)
             var decoder = ChunkedDecoder()
             action = try readChunks(head, &decoder)
@@ -232,6 +236,13 @@ extension ConnectionState {
             return .sendContinue
         }
         return action
+    }
+
+    /// Returns the larger limit of the path's bodies; 0 for none.
+    private func longLimit(of head: HeadParser.Head) -> Int {
+        guard !limits.longBodies.isEmpty else { return 0 }
+        let path = input.bytes[input.readStart...].dropFirst(head.target.path.lowerBound)
+        return limits.longBodies[String(decoding: path.prefix(head.target.path.count), as: UTF8.self)] ?? 0
     }
 
     private mutating func readBody(_ head: HeadParser.Head, count: Int) -> Action {
@@ -245,7 +256,8 @@ extension ConnectionState {
         _ head: HeadParser.Head,
         _ decoder: inout ChunkedDecoder
     ) throws(Refusal) -> Action {
-        var used = 0
+        var (used, limits) = (0, limits)
+        limits.bodyByteCount = max(limits.bodyByteCount, chunkLimit)
         let bytes = input.bytes
         let unread = bytes.span.extracting(droppingFirst: input.readStart)
         let outcome = try decoder.decode(unread, into: &body, used: &used, limits: limits)

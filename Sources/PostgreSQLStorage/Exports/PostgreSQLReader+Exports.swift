@@ -146,7 +146,7 @@ extension PostgreSQLReader: ExportRows {
         """
         SELECT dimension, value, metric, count FROM counts WHERE scope = $1 AND campaign = $2
         AND span = \(Granularity.hour.rawValue) AND period = $3
-        AND dimension IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+        AND dimension IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17)
         """
     )
 }

@@ -35,7 +35,8 @@ struct SweepJob: Job {
         }
         let (first, end) = (block, block + Self.blocksAtOnce)
         // Rows are deleted a day later, because clocks may be set back.
-        let time = now.milliseconds - Self.day
+        let kept = table.keepsInstalls ? context.state.configuration.installRetentionSeconds * 1000 : 0
+        let time = now.milliseconds - Self.day - kept
         let blockCount: Int64 = try context.read { reader throws(PostgreSQLError) in
             let connection = reader.connection
             // The blocks of distributed tables are those of their shards, so one statement reads all.
@@ -60,6 +61,8 @@ struct SweepJob: Job {
         let ofBlocks: PreparedStatement
         /// Deletes all rows of a table that Citus distributes; nil for another table.
         let ofShards: PreparedStatement?
+        /// Whether rows are kept for the retention of installations.
+        var keepsInstalls = false
     }
 
     /// For each table, the statements that delete rows.
@@ -74,10 +77,18 @@ struct SweepJob: Job {
             AND (click >> 16) / 86400000 NOT IN (SELECT slot FROM partitions)
             """
         },
+        keeping(sweep("events", isDistributed: false) { "number >> 16 < \($0)" }),
+        keeping(sweep("attributed_installs", isDistributed: false) { "matched_at < \($0)" }),
         sweep("live_clicks", isDistributed: false) { time in
             "expires_in < \(time) / CASE span WHEN 'second' THEN 1000 ELSE 3600000 END"
         },
     ]
+
+    private static func keeping(_ sweep: Sweep) -> Sweep {
+        var sweep = sweep
+        sweep.keepsInstalls = true
+        return sweep
+    }
 
     private static func sweep(_ table: StaticString, isDistributed: Bool, _ isOver: (SQLText) -> SQLText)
         -> Sweep

@@ -226,6 +226,8 @@ enum AdvisoryLock: Int64 {
     case servers = 0x4146_4C4B_0003
     case slugs = 0x4146_4C4B_0004
     case directory = 0x4146_4C4B_0005
+    /// The first of ``EventLocks``.
+    case events = 0x4146_4C4B_1000
 }
 
 extension AppliedMigrations {

@@ -74,7 +74,9 @@ extension PostgreSQLWriter {
         ON CONFLICT (id_high, id_low) DO UPDATE SET clicks = e.clicks + excluded.clicks,
         click_index = e.click_index + excluded.click_index,
         click_addresses = e.click_addresses + excluded.click_addresses, claims = e.claims + excluded.claims,
-        checks = e.checks + excluded.checks, learnt_counters = e.learnt_counters + excluded.learnt_counters
+        checks = e.checks + excluded.checks, learnt_counters = e.learnt_counters + excluded.learnt_counters,
+        events = e.events + excluded.events,
+        attributed_installs = e.attributed_installs + excluded.attributed_installs
         """
     )
     private static let removeErasures = PreparedStatement("DELETE FROM erasures WHERE erased_at < $1")
@@ -128,6 +130,11 @@ extension PostgreSQLReader: PrivacyRows {
         ("installs", holding("installs", "NULL::int8")),
         ("idempotencies", holding("idempotencies", "NULL::int8")),
         ("learnt_counters", holding("learnt_counters", "NULL::int8")),
+        ("events", holding("events", "(SELECT min(number) >> 16 FROM events)")),
+        (
+            "attributed_installs",
+            holding("attributed_installs", "(SELECT min(matched_at) FROM attributed_installs)")
+        ),
         (
             "dashboard_sessions",
             holding("dashboard_sessions", "(SELECT min(created_at) FROM dashboard_sessions)")

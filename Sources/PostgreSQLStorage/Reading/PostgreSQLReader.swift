@@ -167,8 +167,9 @@ extension PostgreSQLReader {
 
     private static let oldestRecord = PreparedStatement(
         """
-        SELECT min(n) AS number FROM buckets AS k CROSS JOIN LATERAL (
-        SELECT min(id) AS n FROM clicks WHERE b = k.b UNION ALL SELECT min(id) FROM checks WHERE b = k.b) f
+        SELECT least((SELECT min(n) FROM buckets AS k CROSS JOIN LATERAL (
+        SELECT min(id) AS n FROM clicks WHERE b = k.b UNION ALL SELECT min(id) FROM checks WHERE b = k.b) f),
+        (SELECT min(number) FROM events), (SELECT min(matched_at) << 16 FROM attributed_installs)) AS number
         """
     )
     private static let firstAddressDay = PreparedStatement(

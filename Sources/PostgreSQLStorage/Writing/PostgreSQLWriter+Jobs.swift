@@ -116,13 +116,14 @@ extension PostgreSQLWriter {
 
     private static let rareCampaigns: SQLText = """
         scope = $1 AND dimension IN (\(Dimension.total.rawValue), \(Dimension.source.rawValue), \(Dimension.platform.rawValue),
-        \(Dimension.method.rawValue), \(Dimension.timeToInstall.rawValue), \(Dimension.playFinding.rawValue)) AND $6 >= 0
+        \(Dimension.method.rawValue), \(Dimension.timeToInstall.rawValue), \(Dimension.playFinding.rawValue),
+        \(Dimension.event.rawValue), \(Dimension.cohort.rawValue)) AND $6 >= 0
         AND span = $2 AND period = $3 AND campaign IN (
         SELECT campaign FROM counts WHERE scope = $1 AND span = $2 AND period = $3 AND metric = 'clicks'
         AND dimension = \(Dimension.total.rawValue) AND campaign <> '' AND campaign <> ALL ($5) ORDER BY count DESC LIMIT 32 OFFSET $4)
         """
     private static let rareLinks: SQLText = """
-        scope = $1 AND dimension = \(Dimension.link.rawValue) AND $6 >= 0 AND span = $2 AND period = $3 AND campaign IN (
+        scope = $1 AND dimension IN (\(Dimension.link.rawValue), \(Dimension.eventLink.rawValue)) AND $6 >= 0 AND span = $2 AND period = $3 AND campaign IN (
         SELECT campaign FROM counts WHERE scope = $1 AND span = $2 AND period = $3 AND metric = 'clicks'
         AND dimension = \(Dimension.link.rawValue) AND campaign <> ALL ($5) ORDER BY count DESC LIMIT 32 OFFSET $4)
         """

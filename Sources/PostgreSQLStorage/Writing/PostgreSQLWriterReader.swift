@@ -8,7 +8,7 @@ struct PostgreSQLWriterReader: WriterReader {
     let batch: WriteBatch
 
     /// Reads what the rows in memory do not have.
-    private var reader: PostgreSQLReader { get throws(PostgreSQLError) { try batch.connection.reader() } }
+    var reader: PostgreSQLReader { get throws(PostgreSQLError) { try batch.connection.reader() } }
 }
 
 /// Clicks, claims and links.

@@ -27,6 +27,8 @@ enum RowChange: Hashable, Comparable {
     case delivery(slot: Int64)
     case closing(slot: Int64)
     case closedDelivery(slot: Int64)
+    /// A match, or the installation that has got its answer.
+    case attributedInstall
     case limit
     case keyUse
     case addressDay
@@ -60,6 +62,7 @@ enum RowChange: Hashable, Comparable {
             ["click", "is_undelivered", "caller", "caller_rest", "install", "install_rest"]
         case .closing: ["scope", "hash", "since", "click", "closed_at", "caller"]
         case .closedDelivery: ["scope", "hash", "since", "click", "is_undelivered", "caller"]
+        case .attributedInstall: AttributedInstall.columns
         case .limit: ["link", "clicks"]
         case .keyUse: ["id_high", "id_low", "last_used_at"]
         case .addressDay: ["day", "needed_until"]
@@ -82,7 +85,9 @@ enum RowChange: Hashable, Comparable {
         case .address, .erasedAddress: "near_address"
         case .click, .check, .erasedClick, .erasedCheck: "id"
         case .claim, .retirement, .delivery: "click"
-        case .limit, .keyUse, .addressDay, .knownCounter, .learntCounter, .outboxEvent, .postback: nil
+        case .attributedInstall, .limit, .keyUse, .addressDay, .knownCounter, .learntCounter, .outboxEvent,
+            .postback:
+            nil
         }
     }
 
@@ -185,6 +190,11 @@ enum RowChange: Hashable, Comparable {
             """
             UPDATE click_index f SET is_undelivered = r.is_undelivered, caller = r.caller
             FROM \(rows) WHERE \(Self.entry(slot, bucket("hash")))
+            """
+        case .attributedInstall:
+            """
+            INSERT INTO attributed_installs (\(columns)) SELECT \(columns) FROM \(rows) ORDER BY click
+            ON CONFLICT (click) DO UPDATE SET install = excluded.install, install_rest = excluded.install_rest
             """
         case .limit:
             """

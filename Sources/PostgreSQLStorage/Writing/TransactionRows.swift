@@ -41,6 +41,11 @@ struct TransactionRows {
     /// The epochs of learnt sums, unless the transaction has changed them.
     var epochs: [Scope: LearningEpoch?] = [:]
 
+    /// Whether events wait for claims of these keys, which were locked and searched before.
+    var eventKeys: [EventKey: Bool] = [:]
+    /// Whether the transaction has inserted events.
+    var hasNewEvents = false
+
     /// Adds a click that was read or inserted; does not replace a locked one, which may have changes.
     mutating func add(_ row: ClickRow) {
         let number = row.click.number
@@ -125,10 +130,12 @@ struct RowNeeds {
     var visitors: [Visitor] = []
     /// The scopes whose learnt sums grow.
     var learning: Set<Scope> = []
+    /// The installations and clicks of events and of claims, for ``EventLocks``; true for those of claims.
+    var eventKeys: [EventKey: Bool] = [:]
 
     var isEmpty: Bool {
         installs.isEmpty && clicks.isEmpty && links.isEmpty && posts.isEmpty && idempotencies.isEmpty
-            && visitors.isEmpty && learning.isEmpty
+            && visitors.isEmpty && learning.isEmpty && eventKeys.isEmpty
     }
 
     /// Adds what a write will need; a superset, because the write decides.
@@ -150,6 +157,17 @@ struct RowNeeds {
             guard let scope = try transaction.scope(of: request.app, isTest: request.isTest) else { return }
             installs += request.installs.map { ScopedHash(scope: scope, hash: $0) }
             clicks.append(Int64(bitPattern: request.click.high))
+            if !request.installs.isEmpty {
+                let keys = (request.installs.map(\.index) + [request.click.high])
+                for key in keys { eventKeys[EventKey(scope: scope, key: Int64(bitPattern: key))] = true }
+            }
+        case .events(let batch):
+            guard let scope = try transaction.scope(of: batch.app, isTest: batch.isTest) else { return }
+            for event in batch.events {
+                let keys = event.installs.map(\.index) + [event.click?.high].compactMap(\.self)
+                for key in keys.map({ EventKey(scope: scope, key: Int64(bitPattern: $0)) })
+                where eventKeys[key] == nil { eventKeys[key] = false }
+            }
         case .updates(let updates): clicks += updates.failedDeliveries.map { Int64(bitPattern: $0.high) }
         case .learning(.add(let slices)): learning.formUnion(slices.map(\.scope))
         case .erase(let slice): clicks += slice.isLast ? [] : slice.clicks

@@ -111,6 +111,13 @@ final class WriteBatch {
         changes.learnt[key, default: 0] += sum
     }
 
+    /// Sends the matches of the transaction's claims, before events are written that may inherit from them.
+    func sendInstalls() throws(PostgreSQLError) {
+        let key = Rows(change: .attributedInstall, bucket: -1)
+        guard let arrays = changes.rows.removeValue(forKey: key) else { return }
+        _ = try connection.run(statement(.change(key.change)), arrays.parameters)
+    }
+
     func mark(_ click: Int64) {
         changeCount += 1
         changes.marked.insert(click)
@@ -274,6 +281,21 @@ extension WriteBatch {
                 if isByBucket { parameters.append(bucket) }
                 ask(statement(slotStatement), parameters, read)
             }
+            if !needs.eventKeys.isEmpty {
+                let keys = Array(needs.eventKeys)
+                ask(EventLocks.take, Parameters(keys.map(\.key.key), keys.map { $0.value ? 1 : 0 as Int64 }))
+                {
+                    _ in
+                }
+                let claimed = keys.filter(\.value).map(\.key)
+                if !claimed.isEmpty {
+                    ask(EventLocks.waiting, Parameters(claimed.map(\.scope.number), claimed.map(\.key))) {
+                        [self] in
+                        let scope = Scope(number: $0.get("scope"))
+                        rows.eventKeys[EventKey(scope: scope, key: $0.get("key"))] = true
+                    }
+                }
+            }
             for (group, keys) in installs { ask(.installs, group.bucket, Parameters(keys), addInstall) }
             for (group, numbers) in clicks {
                 ask(.clicks(group.key), group.bucket, Parameters(numbers), addLockedClick)
@@ -326,6 +348,7 @@ extension WriteBatch {
             rows.idempotencies.updateValue(nil, forKey: key)
         }
         for link in needs.links where rows.links[link] == nil { rows.links.updateValue(nil, forKey: link) }
+        for (key, isClaimed) in needs.eventKeys where isClaimed { rows.eventKeys[key] = false }
         for scope in needs.learning { rows.epochs.updateValue(nil, forKey: scope) }
         for post in needs.posts { rows.add([], to: post.hash) }
         for visitor in needs.visitors { rows.visits[visitor] = rows.visits[visitor] ?? [] }

@@ -157,7 +157,7 @@ extension SQLiteWriter {
                 while try statement.step() {}
                 statement.reset()
                 guard key.namesCampaign else { continue }
-                let dimension = record.dimension.rawValue
+                let dimension = (record.dimension.naming ?? record.dimension).rawValue
                 try connection.statement(Self.addName).run(
                     scope,
                     campaign,

@@ -42,7 +42,7 @@ extension SQLiteWriter {
     /// The rows of the 32 most clicked campaigns after the first ?4.
     private static let rareCampaigns: SQL = """
         scope = ?1 AND dimension IN (\(Dimension.total), \(Dimension.source), \(Dimension.platform),
-            \(Dimension.method), \(Dimension.timeToInstall), \(Dimension.playFinding)) AND span = ?2 AND period = ?3 AND campaign IN (
+            \(Dimension.method), \(Dimension.timeToInstall), \(Dimension.playFinding), \(Dimension.event), \(Dimension.cohort)) AND span = ?2 AND period = ?3 AND campaign IN (
                 SELECT campaign FROM counts
                 WHERE scope = ?1 AND span = ?2 AND period = ?3 AND metric = 'clicks' AND dimension = \(Dimension.total)
                     AND campaign <> '' AND campaign NOT IN (SELECT value FROM json_each(?5))
@@ -51,7 +51,7 @@ extension SQLiteWriter {
         """
     /// The rows of the 32 most clicked links after the first ?4.
     private static let rareLinks: SQL = """
-        scope = ?1 AND dimension = \(Dimension.link) AND span = ?2 AND period = ?3 AND campaign IN (
+        scope = ?1 AND dimension IN (\(Dimension.link), \(Dimension.eventLink)) AND span = ?2 AND period = ?3 AND campaign IN (
                 SELECT campaign FROM counts
                 WHERE scope = ?1 AND span = ?2 AND period = ?3 AND metric = 'clicks' AND dimension = \(Dimension.link)
                     AND campaign NOT IN (SELECT value FROM json_each(?5))

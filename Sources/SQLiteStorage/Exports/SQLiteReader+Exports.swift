@@ -12,7 +12,7 @@ extension SQLiteReader: ExportRows {
     private static let lastNumber: SQL = """
         SELECT max(
             (SELECT ifnull(max(id), 0) FROM clicks), (SELECT ifnull(max(id), 0) FROM checks),
-            (SELECT ifnull(max(number), 0) FROM erased_rows),
+            (SELECT ifnull(max(number), 0) FROM erased_rows), (SELECT ifnull(max(number), 0) FROM events),
             (SELECT ifnull(max(number), 0) FROM apple_postbacks)
         )
         """
@@ -119,6 +119,6 @@ extension SQLiteReader: ExportRows {
     static let countsOfHour: SQL = """
         SELECT dimension, value, metric, count FROM counts
         WHERE scope = ?1 AND campaign = ?2 AND span = \(Granularity.hour) AND period = ?3
-            AND dimension IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+            AND dimension IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17)
         """
 }

@@ -54,7 +54,9 @@ extension SQLiteWriter {
         INSERT INTO erasures (\(ErasureRecord.columns)) VALUES (\(parametersFor: ErasureRecord.columns))
         ON CONFLICT DO UPDATE SET clicks = clicks + excluded.clicks, click_index = click_index + excluded.click_index,
             click_addresses = click_addresses + excluded.click_addresses, claims = claims + excluded.claims,
-            checks = checks + excluded.checks, learnt_counters = learnt_counters + excluded.learnt_counters
+            checks = checks + excluded.checks, learnt_counters = learnt_counters + excluded.learnt_counters,
+            events = events + excluded.events,
+            attributed_installs = attributed_installs + excluded.attributed_installs
         """
 }
 
@@ -91,7 +93,7 @@ extension SQLiteReader: PrivacyRows {
         for (table, count, oldest) in Self.holdings {
             let number = try connection.statement(count).first(TableHolding.maximumCount) { $0.integer(0) }
             let time = try connection.statement(oldest).first { $0.optionalInteger(0) } ?? nil
-            let isNumber = table == "clicks" || table == "checks"
+            let isNumber = ["clicks", "checks", "events"].contains(table)
             holdings.append(
                 TableHolding(
                     table: table,
@@ -112,6 +114,11 @@ extension SQLiteReader: PrivacyRows {
         ("claims", count("claims"), "SELECT claimed_at FROM claims ORDER BY click LIMIT 1"),
         ("checks", count("checks"), "SELECT min(id) FROM checks"),
         ("learnt_counters", count("learnt_counters"), "SELECT NULL"),
+        ("events", count("events"), "SELECT min(number) FROM events"),
+        (
+            "attributed_installs", count("attributed_installs"),
+            "SELECT min(matched_at) FROM attributed_installs"
+        ),
         ("dashboard_sessions", count("dashboard_sessions"), "SELECT min(created_at) FROM dashboard_sessions"),
         ("erasures", count("erasures"), "SELECT min(erased_at) FROM erasures"),
         ("erased_rows", count("erased_rows"), "SELECT min(erased_at) FROM erased_rows"),

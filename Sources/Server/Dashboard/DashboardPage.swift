@@ -132,7 +132,8 @@ struct DashboardPage {
 
 /// The pages in the navigation.
 enum DashboardSection: CaseIterable {
-    case overview, live, launches, links, campaigns, matching, postbacks, apple, domains, system, trial, settings
+    case overview, live, launches, links, campaigns, events, matching, postbacks, apple, domains, system, trial
+    case settings
 
     var path: String {
         switch self {
@@ -141,6 +142,7 @@ enum DashboardSection: CaseIterable {
         case .links: "/links"
         case .live: "/live"
         case .campaigns: "/campaigns"
+        case .events: EventsPage.path
         case .matching: "/matching"
         case .apple: "/apple"
         case .domains: "/domains"
@@ -159,6 +161,7 @@ enum DashboardSection: CaseIterable {
         case .links: "i"
         case .live: "v"
         case .campaigns: "c"
+        case .events: "e"
         case .matching: "m"
         case .apple: "a"
         case .domains: "d"
@@ -176,6 +179,7 @@ enum DashboardSection: CaseIterable {
         case .links: DashboardText.links
         case .live: DashboardText.liveTraffic
         case .campaigns: DashboardText.campaigns
+        case .events: DashboardText.events
         case .matching: DashboardText.matching
         case .apple: DashboardText.apple
         case .domains: DashboardText.domains

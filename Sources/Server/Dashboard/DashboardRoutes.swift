@@ -34,6 +34,7 @@ extension Routes {
             page("/export/{file}", PanelFile.make),
             page("/campaigns", CampaignsPage.make),
             page(OneCampaignPage.path, OneCampaignPage.make),
+            page(EventsPage.path, EventsPage.make),
             page("/matching", MatchingPage.make),
             action("/matching/compare", PolicyGridPanel.request),
             page("/domains", DomainsPage.make),

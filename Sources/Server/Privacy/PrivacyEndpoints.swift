@@ -81,7 +81,7 @@ public enum PrivacyBody {
             json.member("kind", subject.kind.rawValue)
             json.object("counts") { write(held.counts, to: &$0) }
             json.member("complete", held.isComplete)
-            for table in ["clicks", "claims", "checks"] {
+            for table in ["clicks", "claims", "checks", "attributed_installs", "events"] {
                 json.objects(table, held.rows.filter { $0.table == table }) { json, row in
                     json.member("test", row.isTest)
                     for (name, value) in row.fields { write(name, value, to: &json) }

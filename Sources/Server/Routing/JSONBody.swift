@@ -123,6 +123,17 @@ extension JSONBody {
         return texts
     }
 
+    /// A list of objects, whose members are named without the list; nil if it was not sent.
+    func objects(_ name: String, count: ClosedRange<Int>) throws(APIError) -> [JSONBody]? {
+        let form = "a list of \(count.lowerBound) to \(count.upperBound) objects"
+        guard let values = try value(name, form, { $0.array }) else { return nil }
+        let objects = values.compactMap(\.object)
+        guard objects.count == values.count, count.contains(objects.count) else {
+            throw .invalidField(path + name, "must be \(form)")
+        }
+        return objects.map { JSONBody(object: $0, bytes: bytes, path: "") }
+    }
+
     func object(_ name: String) throws(APIError) -> JSONBody? {
         try value(name, "an object") { $0.object }
             .map { JSONBody(object: $0, bytes: bytes, path: "\(path)\(name).") }

@@ -92,6 +92,23 @@ extension Trial {
         return ClientRequest("GET \(target)", host: host, fields + appFields + Self.testTime(time))
     }
 
+    /// Makes the request that reports a sign-up and a purchase of the installation that got a click.
+    public func events(host: String, key: String, click: String) -> ClientRequest {
+        let body = JSONWriter.object { json in
+            json.objects("events", ["sign_up", "purchase"]) { json, name in
+                json.member("event_id", "\(journey)-\(name)")
+                json.member("name", name)
+                json.member("click_id", click)
+                guard name == EventName.purchase.text else { return }
+                json.member("amount", "9.99")
+                json.member("currency", "EUR")
+            }
+        }.text
+        var fields = [("Authorization", "Bearer \(key)")] + appFields
+        fields += [("Content-Type", "application/json"), ("Content-Length", String(body.utf8.count))]
+        return ClientRequest("POST \(RecordEvents.path)", host: host, fields, body: body)
+    }
+
     /// The header fields that the default client of an app on the device adds.
     private var appFields: [(name: String, value: String)] {
         var fields = [("User-Agent", appAgent), ("Accept", "*/*")]

@@ -38,7 +38,7 @@ public struct AdmittedNames: Sendable {
         let page = Page(scope: scope, dimension: dimension, period: period)
         if names[page] == nil {
             forgetOldest(like: page)
-            names[page] = Set(try read(period)).subtracting([overflow])
+            names[page] = Set(try read(period).map(dimension.limitedName)).subtracting([overflow])
         }
         if names[page]?.contains(name) == true { return name }
         guard names[page]?.count ?? 0 < limit else { return overflow }

@@ -81,6 +81,54 @@ struct BatchTotals: Sendable {
         }
     }
 
+    /// Adds an event; with `isCredit` one that was counted before, and has got its match now.
+    ///
+    /// `isFirst` is true for the first event of its name that is credited to the click.
+    mutating func add<Reader: CountReader>(
+        _ event: EventRecord,
+        isFirst: Bool,
+        isCredit: Bool,
+        at now: Timestamp,
+        by reader: Reader
+    ) throws(Reader.Failure) {
+        let (scope, time) = (event.scope, event.occurredAt)
+        let name = try admit(event.name, .event, of: scope, at: time, by: reader)
+        let value = EventCount.value(name, event.money?.currency)
+        var campaign: String?
+        var labels = isCredit ? [] : [CounterLabel(.event, value)]
+        if let attribution = event.attribution {
+            campaign = try attribution.campaign.map { name throws(Reader.Failure) in
+                try admit(name, .campaign, of: scope, at: time, by: reader)
+            }
+            if let campaign { labels.append(CounterLabel(campaign: campaign, .event, value)) }
+            labels.append(CounterLabel(.eventSource, "\(attribution.source.rawValue) \(value)"))
+            if let link = attribution.link?.text {
+                let link = try admit(link, .link, of: scope, at: time, by: reader)
+                labels.append(CounterLabel(campaign: link, .eventLink, value))
+            }
+        }
+        // Hours of older days are compacted already.
+        let granularity: Granularity = time < StatisticsQuery.firstHour(at: now) ? .day : .hour
+        let sums: [(metric: String, count: Int64)] = [
+            (EventCount.events, 1), (EventCount.installs, isFirst ? 1 : 0),
+            (event.isVerified ? EventCount.verified : EventCount.reported, event.money?.amount ?? 0),
+        ]
+        for (metric, count) in sums {
+            for label in labels { counts.add(count, metric, to: label, of: scope, in: granularity, at: time) }
+            if isCredit, metric == EventCount.installs {
+                let all = CounterLabel(.event, value)
+                counts.add(count, metric, to: all, of: scope, in: granularity, at: time)
+            }
+            guard let attribution = event.attribution,
+                let day = EventCount.cohortDay(of: time, matchedAt: attribution.matchedAt)
+            else { continue }
+            for campaign in campaign.map({ [nil, $0] }) ?? [nil] {
+                let label = CounterLabel(campaign: campaign, .cohort, EventCount.cohortValue(day, value))
+                counts.add(count, metric, to: label, of: scope, in: .day, at: attribution.matchedAt)
+            }
+        }
+    }
+
     /// Removes erased clicks from the live clicks, by the times at which they would have expired.
     mutating func removeLive(_ clicks: [(scope: Scope, at: Timestamp)]) {
         for click in clicks { counts.addLive(-1, of: click.scope, expiringAt: click.at) }

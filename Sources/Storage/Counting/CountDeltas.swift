@@ -23,7 +23,7 @@ public struct CountKey: Hashable, Sendable {
 
     /// Whether the campaign or link must have a count of clicks in the span, even if it is 0, because that ranks it.
     public var namesCampaign: Bool {
-        label.campaign != nil && (label.dimension == .total || label.dimension == .link)
+        label.campaign != nil && label.dimension.naming != nil
             && metric != Metric.clicks.name
             && metric != CountWord.conversions && metric != CountWord.variance
     }
@@ -263,7 +263,8 @@ extension CountDeltas {
             for granularity in key.granularity.kept {
                 rows[key.row(key.label, key.metric, in: granularity), default: 0] += count
                 guard key.namesCampaign else { continue }
-                let label = CounterLabel(campaign: key.label.campaign, key.label.dimension)
+                let dimension = key.label.dimension.naming ?? key.label.dimension
+                let label = CounterLabel(campaign: key.label.campaign, dimension)
                 rows[key.row(label, Metric.clicks.name, in: granularity), default: 0] += 0
             }
         }
@@ -315,10 +316,29 @@ extension CounterLabel {
     {
         // Within a campaign, all other values are of a fixed set; so are the tokens of sources.
         if let campaign {
-            let name = dimension == .link ? Dimension.link : .campaign
-            return CounterLabel(campaign: try admit(name, campaign), dimension, value)
+            let name = dimension.naming == .link ? Dimension.link : .campaign
+            return CounterLabel(campaign: try admit(name, campaign), dimension, try admittedValue(admit))
         }
+        if dimension.hasEvents { return CounterLabel(dimension, try admittedValue(admit)) }
         guard dimension != .source || SourceToken(rawValue: value) == nil else { return self }
         return CounterLabel(dimension, try admit(dimension, value))
+    }
+
+    /// Returns the value with the admitted name of its event; a value without an event is unchanged.
+    private func admittedValue<Failure: Error>(_ admit: (Dimension, String) throws(Failure) -> String)
+        throws(Failure) -> String
+    {
+        guard dimension.hasEvents else { return value }
+        // Sources and cohorts have a word of a fixed set before the name.
+        let prefix = dimension == .eventSource || dimension == .cohort ? value.prefix { $0 != " " } + " " : ""
+        let rest = value.dropFirst(prefix.count)
+        let name = String(rest.prefix { $0 != " " })
+        return "\(prefix)\(try admit(.event, name))\(rest.dropFirst(name.count))"
+    }
+}
+
+extension Dimension {
+    fileprivate var hasEvents: Bool {
+        self == .event || self == .eventSource || self == .eventLink || self == .cohort
     }
 }

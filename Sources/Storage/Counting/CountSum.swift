@@ -62,7 +62,7 @@ public struct CountSum: Sendable {
         counts(at: value).first { $0.metric == metric }?.count ?? 0
     }
 
-    private func counts(at value: String) -> [(metric: String, count: Int64)] {
+    func counts(at value: String) -> [(metric: String, count: Int64)] {
         places[value].map { rows[$0].counts } ?? []
     }
 

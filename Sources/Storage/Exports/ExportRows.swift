@@ -1,7 +1,7 @@
 public import Attribution
 
 /// The reads of exports, each in the order of its table.
-public protocol ExportRows: DirectoryReader, LinkPageRows, ApplePostbackRows {
+public protocol ExportRows: DirectoryReader, LinkPageRows, EventRows, ApplePostbackRows {
     /// Returns the number up to which no transaction can add a row to a table with numbers of their times any more.
     func exportEnd() throws(Failure) -> Int64
 
@@ -58,7 +58,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             // What is counted in memory is written within a second, and clocks of servers differ by less.
             let hour = CivilDate.floorDivide(now.milliseconds - 60_000, by: 3_600_000) * 3_600_000
             return .count(CountCursor(hour: Timestamp(milliseconds: hour), scope: -1))
-        case .clicks, .checks, .matches, .deletions, .applePostbacks:
+        case .clicks, .checks, .matches, .events, .deletions, .applePostbacks:
             try await loop.flushUpdates()
             // This read must end before the snapshot of the first page begins.
             return .row(
@@ -86,7 +86,11 @@ extension ExportRows {
         case (.applePostbacks, .row(let end)): try readApplePostbacks(&builder, through: end)
         case (_, .row(let end)):
             guard let numbers = builder.numbers(through: end) else { break }
-            if query.table == .clicks {
+            if query.table == .events {
+                for event in try exportedEvents(numbers, atMost: query.limit + 1) where !builder.add(event) {
+                    break
+                }
+            } else if query.table == .clicks {
                 try exportedClicks(numbers) { click, link in builder.add(click, link) }
             } else {
                 try exportedChecks(numbers, onlyMatches: query.table == .matches) { builder.add($0) }

@@ -65,6 +65,12 @@ struct PageBuilder {
         }
     }
 
+    mutating func add(_ event: EventRecord) -> Bool {
+        add(.row(event.number), of: apps[event.scope.number >> 1]) { app in
+            event.event(of: app)?.exportValues ?? []
+        }
+    }
+
     mutating func add(_ row: ErasedRow) -> Bool {
         var cursor = deletions
         cursor.number = row.number
@@ -164,6 +170,10 @@ extension Dimension {
         case .link: "link"
         case .hourOfDay: "hour_of_day"
         case .playFinding: "play_finding"
+        case .event: "event"
+        case .eventSource: "event_source"
+        case .eventLink: "event_link"
+        case .cohort: "cohort"
         }
     }
 }

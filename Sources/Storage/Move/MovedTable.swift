@@ -33,7 +33,7 @@ public struct MovedTable: Sendable {
 
     /// The tables in an order in which each row follows those that it refers to.
     public static let all: [MovedTable] =
-        directory + links + counts + learning + keys + audit + erasures + postbacks + applePostbacks
+        directory + links + counts + learning + keys + audit + erasures + postbacks + applePostbacks + events
 
     private static let directory = [
         MovedTable(
@@ -112,7 +112,7 @@ public struct MovedTable: Sendable {
             "erasures",
             integers: [
                 "id_high", "id_low", "erased_at", "app_high", "app_low", "clicks", "click_index",
-                "click_addresses", "claims", "checks", "learnt_counters",
+                "click_addresses", "claims", "checks", "learnt_counters", "events", "attributed_installs",
             ],
             texts: ["kind", "actor"]
         ),
@@ -160,6 +160,31 @@ public struct MovedTable: Sendable {
             ],
             bytes: ["digest"]
         )
+    ]
+
+    private static let events = [
+        MovedTable(
+            "attributed_installs",
+            integers: [
+                "scope", "install", "install_rest", "click", "click_low", "matched_at", "is_guaranteed",
+                "clicked_at",
+            ],
+            texts: ["campaign", "source", "link", "variant", "method", "click_ids"],
+            reals: ["confidence"]
+        ),
+        MovedTable(
+            "events",
+            integers: [
+                "number", "scope", "occurred_at", "received_at", "is_verified", "amount", "install",
+                "install_rest",
+                "user_hash", "user_rest", "named_click", "named_low", "click", "click_low", "matched_at",
+            ],
+            texts: [
+                "event_id", "name", "currency", "purchase", "properties", "campaign", "source", "link",
+                "variant",
+                "method",
+            ]
+        ),
     ]
 
     private static let keys = [

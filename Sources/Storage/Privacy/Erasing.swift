@@ -10,6 +10,9 @@ public struct ErasureSlice: Sendable {
     public var clicks: [Int64] = []
     var checks: [CheckID] = []
     var sums: [LearntSum] = []
+    /// The numbers of events, and of clicks whose matches events are credited to.
+    var events: [Int64] = []
+    var installs: [Int64] = []
     /// Whether this is the last step, whose clicks are deleted already.
     public var isLast = false
 }
@@ -24,7 +27,7 @@ struct LearntSum: Hashable, Sendable {
 }
 
 /// The statements that erase.
-public protocol ErasureWriter: ClickWriter {
+public protocol ErasureWriter: EventWriter {
     /// Deletes a click and every row that refers to it; returns whether it could be matched.
     func erase(_ click: ClickRecord, _ claim: ClaimRecord?) throws(Failure) -> Bool
     /// Deletes records of checks; returns how many.
@@ -93,6 +96,10 @@ extension WriteTransaction {
             try writer.removeCounter(sum.number, sum.key.family, of: sum.scope)
             record.counts.sums += 1
         }
+        if !slice.events.isEmpty { record.counts.events = try writer.eraseEvents(slice.events) }
+        if !slice.installs.isEmpty {
+            record.counts.installs = try writer.eraseInstalls(ofClicks: slice.installs)
+        }
         if slice.isLast {
             try writer.finishErasure(of: slice.clicks)
             let kind = AuditFields([(name: "kind", texts: [record.kind.rawValue])])
@@ -142,7 +149,7 @@ public struct ErasureRecord: Record, Equatable, Sendable {
 
     public static let columns: Columns = [
         "id_high", "id_low", "erased_at", "app_high", "app_low", "kind", "actor", "clicks", "click_index",
-        "click_addresses", "claims", "checks", "learnt_counters",
+        "click_addresses", "claims", "checks", "learnt_counters", "events", "attributed_installs",
     ]
 
     public func write(to row: inout some RowWriter) {
@@ -160,6 +167,8 @@ public struct ErasureRecord: Record, Equatable, Sendable {
         row.put("claims", counts.claims)
         row.put("checks", counts.checks)
         row.put("learnt_counters", counts.sums)
+        row.put("events", counts.events)
+        row.put("attributed_installs", counts.installs)
     }
 
     public init?(_ row: inout some RowReader) {
@@ -176,6 +185,8 @@ public struct ErasureRecord: Record, Equatable, Sendable {
         erasure.counts.claims = row.get("claims")
         erasure.counts.checks = row.get("checks")
         erasure.counts.sums = row.get("learnt_counters")
+        erasure.counts.events = row.get("events")
+        erasure.counts.installs = row.get("attributed_installs")
         self.erasure = erasure
     }
 }

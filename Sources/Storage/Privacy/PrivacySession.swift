@@ -13,6 +13,10 @@ extension DatabaseSession where Backend.Reader: ReportReader {
                 held.rows.append(HeldRowWriter.row(claim, of: "claims", id, click.scope))
             }
         }
+        held.rows += found.installs.map {
+            HeldRowWriter.row($0, of: "attributed_installs", $0.attribution.click.text, $0.scope)
+        }
+        held.rows += found.events.map { HeldRowWriter.row($0, of: "events", $0.eventID, $0.scope) }
         held.rows += found.checks.map { HeldRowWriter.row($0, of: "checks", $0.id.text, $0.scope) }
         return held
     }
@@ -62,6 +66,8 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         add(numbers, clicksAtOnce) { $0.clicks = $1 }
         add(found.checks.map(\.id), othersAtOnce) { $0.checks = $1 }
         add(Array(found.sums), othersAtOnce) { $0.sums = $1 }
+        add(found.events.map(\.number), othersAtOnce) { $0.events = $1 }
+        add(found.installs.map(\.number), othersAtOnce) { $0.installs = $1 }
         var last = slice
         // By now these clicks are deleted; rows that refer to them may be left.
         (last.clicks, last.isLast) = (numbers, true)
@@ -81,6 +87,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             guard let scope = try loop.scope(of: subject.app, isTest: isTest) else { continue }
             found.scopes.append(scope)
             found.clicks += try await clicks(of: subject, scope)
+            try await addEvents(of: subject, scope, to: &found)
             let numbers = Set(found.clicks.map(\.click.id.high))
             try await forEachPart(scope) { check in
                 subject.has(check.facts) || check.facts.click.map { numbers.contains($0.high) } ?? false
@@ -89,9 +96,34 @@ extension DatabaseSession where Backend.Reader: ReportReader {
                 return found.checks.count < HeldData.maximumClicks
             }
         }
-        found.isComplete = max(found.clicks.count, found.checks.count) < HeldData.maximumClicks
+        found.isComplete =
+            max(found.clicks.count, found.checks.count, found.events.count) < HeldData.maximumClicks
         found.sums = try await sums(of: found, subject)
         return found
+    }
+
+    /// Adds the events of a subject, and the matches that they are credited to: those of its clicks, of its installation,
+    /// and of the installations of its clicks.
+    private func addEvents(of subject: DataSubject, _ scope: Scope, to found: inout SubjectRows)
+        async throws(StoreError)
+    {
+        var subjects = EventSubjects(scope)
+        subjects.installs = subject.installs(isTest: scope.isTest)
+        subjects.users = subject.users(isTest: scope.isTest)
+        subjects.clicks = found.clicks.filter { $0.click.scope == scope }.map(\.click.number)
+        if case .click(let id) = subject.key { subjects.clicks.append(Int64(bitPattern: id.high)) }
+        guard !subjects.isEmpty else { return }
+        let known = subjects
+        let rows = try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+            var subjects = known
+            let installs = try reader.attributedInstalls(subjects)
+            subjects.installs += installs.compactMap(\.install)
+            subjects.clicks += installs.map(\.number)
+            let limit = HeldData.maximumClicks
+            return (installs, try reader.events(of: subjects, onlyWaiting: false, atMost: limit))
+        }
+        found.installs += rows.0
+        found.events += rows.1
     }
 
     /// Passes the records of a scope's checks for which `isWanted` returns true to `body`, part by part, until it returns
@@ -136,7 +168,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
                 for install in subject.installs(isTest: scope.isTest) {
                     numbers.formUnion(try reader.clicks(ofInstall: install, in: scope, atMost: limit))
                 }
-            case .address: break
+            case .user, .address: break
             }
             var homes: [ClickHome] = []
             for number in numbers.sorted().prefix(limit) {
@@ -217,7 +249,7 @@ extension DataSubject {
         case .fingerprint(let hashes): keys = hashes.map { CounterKey(.organic, $0.index) }
         case .address(let words, let isNetwork, _):
             keys = words.map { CounterKey(isNetwork ? .launchesNearAddress : .launchesAtAddress, $0) }
-        case .click, .install: break
+        case .click, .install, .user: break
         }
         return Set(scopes.flatMap { scope in keys.map { LearntSum(scope: scope, key: $0) } })
     }

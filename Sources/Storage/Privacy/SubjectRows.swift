@@ -7,14 +7,19 @@ struct SubjectRows: Sendable {
     var checks: [CheckRecord] = []
     /// The learnt sums by hashes of these rows that no other check has.
     var sums: Set<LearntSum> = []
+    var events: [EventRecord] = []
+    var installs: [AttributedInstall] = []
     var isComplete = true
 
-    var isEmpty: Bool { clicks.isEmpty && checks.isEmpty && sums.isEmpty }
+    var isEmpty: Bool {
+        clicks.isEmpty && checks.isEmpty && sums.isEmpty && events.isEmpty && installs.isEmpty
+    }
 
     var counts: PrivacyCounts {
         var counts = PrivacyCounts()
         for home in clicks { counts += PrivacyCounts(of: home.click, home.claim) }
         (counts.checks, counts.sums) = (Int64(checks.count), Int64(sums.count))
+        (counts.events, counts.installs) = (Int64(events.count), Int64(installs.count))
         return counts
     }
 
@@ -61,7 +66,7 @@ struct HeldRowWriter: RowWriter {
     /// The integers that are neither hashes nor times nor flags.
     private static let numbers: Set<String> = [
         "scope", "window_seconds", "link", "competing_clicks", "candidates", "platform_form", "agreement",
-        "os_release", "weight", "signal_marks",
+        "os_release", "weight", "signal_marks", "amount",
     ]
 
     mutating func putInteger(_ column: StaticString, _ value: Int64?) {

@@ -3,7 +3,7 @@
 /// Each subject has a file, with the rows that a database reads, the functions that order, bound and add them up, and
 /// the session's functions that use them.
 public protocol ReportReader: JobReader, StatisticsRows, DriftRows, CheckRows, ExplanationRows, LinkPageRows,
-    AuditRows, ExportRows, HistoryRows, PrivacyRows, SessionRows, ApplePostbackRows
+    AuditRows, ExportRows, HistoryRows, PrivacyRows, SessionRows, EventRows, ApplePostbackRows
 {}
 
 /// A bounded walk back through rows, from a cursor on, which gathers a page of the rows that match a query.

@@ -3,7 +3,7 @@ internal import Threads
 
 /// A store as one event loop sees it; used on that loop's thread alone.
 public protocol LoopSession: AnyObject, AppStore, ApplePostbackStore, AuditStore, CheckStore, ClickStore,
-    ExportStore, LearningStore, LinkStore, PostbackStore, PrivacyStore, SessionStore, StatsStore
+    EventStore, ExportStore, LearningStore, LinkStore, PostbackStore, PrivacyStore, SessionStore, StatsStore
 {
     /// Starts a turn (one pass of the loop) with requests from this number of connections.
     func beginTurn(with connectionCount: Int)

@@ -23,6 +23,8 @@ public struct StoreConfiguration: Sendable {
     /// How long clicks that launches have consumed are stored after their window has ended; nil for
     /// ``retentionSeconds``.
     public var matchRetentionSeconds: Int64?
+    /// How long events, and the matches that they are credited to, are stored, in seconds: 400 days.
+    public var installRetentionSeconds: Int64 = 34_560_000
     /// The attribution window of apps without a window setting.
     public var standardWindow = AttributionWindow.standard
     /// The time after which a write's caller gets `timedOut`; the write is withdrawn if it is still queued.
@@ -81,7 +83,8 @@ public struct StoreConfiguration: Sendable {
         return RetentionDeadlines(
             clicks: before(nil),
             matches: before(matchRetentionSeconds),
-            checks: before(checkRetentionSeconds)
+            checks: before(checkRetentionSeconds),
+            installs: before(installRetentionSeconds)
         )
     }
 }
@@ -94,6 +97,8 @@ public struct RetentionDeadlines: Sendable {
     public let matches: Timestamp
     /// For records of checks.
     public let checks: Timestamp
+    /// For events and the matches that they are credited to.
+    public let installs: Timestamp
 
     /// The time before which all expired clicks are deleted.
     public var all: Timestamp { min(clicks, matches) }

@@ -24,6 +24,7 @@ extension WriteTransaction {
         let claim = request.claim(of: try reader.click(record, of: request.app))
         try writer.insert(request.row(of: claim, in: scope, foundBy: record.hashes))
         try insert(request.record, scope)
+        let events = try attribute(claim, scope, to: request.installs)
         let retired = try retireDuplicates(of: record, request)
         if let link = record.link, !record.facts.isTest {
             for variant in Self.countedVariants(record.facts) {
@@ -35,6 +36,7 @@ extension WriteTransaction {
             .match(claim, platform: request.platform, withClickIDs: withClickIDs)
         }
         try memory.totals.addMatch(claim, request, retired: retired, of: scope, by: reader)
+        try add(events)
 
         memory.values.storedChecks += 1
         state.ledger.expect(claim.click.id, for: request)
@@ -71,6 +73,7 @@ extension WriteTransaction {
             click.expiresAt >= request.at, try writer.markDelivered(click.number, to: request)
         else { return WrittenClaim(outcome: .lost) }
         let claim = record.claim(of: try reader.click(click, of: request.app))
+        try add(try attribute(claim, click.scope, to: request.installs))
         return WrittenClaim(outcome: .replayed(claim), mustBeDelivered: true)
     }
 

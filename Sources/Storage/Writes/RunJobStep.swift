@@ -66,6 +66,9 @@ extension WriteTransaction {
         let second = LiveClicks.second(of: step.now) - LiveClicks.keptSeconds
         for scope in try reader.numberedApps().flatMap(\.scopes)
         where try writer.purgeLiveClicks(of: scope, before: second, atMost: limit) { slice.isMore = true }
+        if try writer.removeEvents(before: step.deadlines.installs, atMost: Int64(limit)) {
+            slice.isMore = true
+        }
         if try deleteChecks(before: step.deadlines.checks, limit: 4 * Int64(limit)) { slice.isMore = true }
         memory.values.closedBefore = closedBefore
         return slice

@@ -6,6 +6,8 @@ public import Attribution
 public enum Write: Sendable {
     case click(NewClick)
     case claim(ClaimRequest)
+    /// The answer is ``Written/events(_:)``.
+    case events(EventBatch)
     case updates(PendingUpdates.Content)
     case directory(DirectoryChange, by: AuditActor)
     case links(LinkChange, by: AuditActor)
@@ -45,6 +47,8 @@ public enum Written: Sendable {
     /// The names of the leases that were taken, and whether there is more to delete.
     case leases(Set<String>, isMore: Bool)
     case applePostback(ApplePostbackOutcome)
+    /// For each event, whether it is new.
+    case events([Bool])
     case linkRefused(LinkStoreError)
     case refused(StoreError)
 

@@ -3,7 +3,7 @@ internal import Threads
 
 /// The reads of the writing thread in its open transaction.
 public protocol WriterReader: ClickReader, NumberReader, CountReader, LearningReader, DirectoryReader,
-    LinkFieldRows, SessionRows, EndpointRows
+    LinkFieldRows, SessionRows, EndpointRows, EventRows
 {
     // Clicks
 
@@ -212,6 +212,8 @@ struct TransactionMemory {
     var targets: PostbackTargets?
     /// The newest number of one of Apple's postbacks.
     var newestApplePostback: Int64 = 0
+    /// The newest number of an event.
+    var newestEvent: Int64 = 0
 
     init(admitsNames: Bool) { totals = BatchTotals(admitsNames: admitsNames) }
 
@@ -334,6 +336,7 @@ extension WriteTransaction {
         switch write {
         case .click(let click): return try record(click)
         case .claim(let request): return .claim(try claim(request))
+        case .events(let batch): return try record(batch)
         case .updates(let updates): try perform(updates)
         case .directory(let change, let actor): return try perform(change, by: actor)
         case .links(let change, let actor): return try perform(change, by: actor)

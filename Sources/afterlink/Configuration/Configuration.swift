@@ -54,6 +54,8 @@ package struct Configuration: Sendable {
     package var retentionChecks: Int64?
     /// The same as ``retention`` for clicks that launches have consumed; nil for ``usedRetentionOfMatches``.
     package var retentionMatches: Int64?
+    /// The time for which events and the matches of their installations are stored, in seconds: 400 days.
+    package var retentionInstalls: Int64 = 34_560_000
 
     /// Files that replace built-in tables and pages; see ``TableFiles``.
     package var deviceData: String?
@@ -270,6 +272,7 @@ extension Configuration {
         var settings = HTTPServerConfiguration(listenAddress: listen, loopCount: threads)
         settings.tls = tls
         settings.limits = limits
+        settings.limits.longBodies = Service.longBodies
         settings.timeouts = timeouts
         if let maximumConnections { settings.maximumConnections = maximumConnections }
         settings.requestMemoryByteCount = requestMemory

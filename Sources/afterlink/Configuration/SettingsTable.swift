@@ -148,6 +148,8 @@ extension Setting {
         .saying(
             "The same as --retention for clicks that led to a launch; their counts stay in the statistics."
         ),
+        value("retention-installs", .seconds(2_592_000...3_153_600_000), into: \.retentionInstalls)
+            .saying("Time for which events, and the matches that they are credited to, are stored."),
         optional("device-data", .file, default: "built in", into: \.deviceData)
             .saying("Replace the built-in tables of releases, panels, time zones or languages at the start."),
         optional("robots", .file, default: "built in", into: \.robots)

@@ -130,6 +130,7 @@ extension StoreConfiguration {
         outboxRetentionSeconds = given.outboxRetention
         checkRetentionSeconds = given.retentionChecks
         matchRetentionSeconds = given.usedRetentionOfMatches
+        installRetentionSeconds = given.retentionInstalls
         standardWindow = given.attributionWindow
         durability = given.durability
         queueLimit = given.queueLimit

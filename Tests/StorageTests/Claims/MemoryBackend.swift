@@ -399,3 +399,24 @@ final class MemoryStore: Sendable {
     func makeSession() -> MemorySession { MemorySession(LoopState(threads, directory)) }
     func stop() { threads.stop(within: 60_000) }
 }
+
+/// No events: the tests of claims send none.
+extension MemoryReader {
+    func attributedInstalls(_ subjects: EventSubjects) -> [AttributedInstall] { [] }
+    func events(of subjects: EventSubjects, onlyWaiting: Bool, atMost limit: Int) -> [EventRecord] { [] }
+    func creditedEvents(ofUsers users: [KeyedHash], in scope: Scope) -> [EventRecord] { [] }
+    func events(named ids: [String], in scope: Scope) -> [EventRecord] { [] }
+    func eventNames(ofClicks clicks: [Int64]) -> Set<EventOfClick> { [] }
+    func exportedEvents(_ numbers: ClosedRange<Int64>, atMost limit: Int) -> [EventRecord] { [] }
+    func newestEvent() -> Int64 { 0 }
+}
+
+extension MemoryWriter {
+    func insert(_ install: AttributedInstall) {}
+    func releaseEvents(_ ids: [String], in scope: Scope, receivedBefore time: Timestamp) {}
+    func insert(_ events: [EventRecord]) -> Set<String> { [] }
+    func credit(_ events: [EventRecord]) {}
+    func eraseEvents(_ numbers: [Int64]) -> Int64 { 0 }
+    func eraseInstalls(ofClicks clicks: [Int64]) -> Int64 { 0 }
+    func removeEvents(before time: Timestamp, atMost limit: Int64) -> Bool { false }
+}

@@ -51,6 +51,13 @@ enum PanelFile {
             var rows: [[ExportValue]]? = panel.rows(reports.0, reports.earlier, filter)
             body = format.body(panel.columns) { rows.take() }
         case "launches": body = try launches(exchange, format)
+        case "events":
+            guard let panel: EventPanel = try exchange.word("panel") else {
+                throw .missingField("panel", "The address of the file must name a panel")
+            }
+            let table = panel.table(try await EventsPage.report(&exchange).1)
+            var rows: [[ExportValue]]? = table.rows.map { row in row.map { .text($0 == "–" ? "" : $0) } }
+            body = format.body(table.headings) { rows.take() }
         default: throw .notFound(DashboardText.noPage)
         }
         let type = format == .csv ? ContentType.csv : .json

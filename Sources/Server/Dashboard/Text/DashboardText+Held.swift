@@ -34,6 +34,7 @@ extension DashboardText {
         case .click: "Click id"
         case .fingerprint: "Fingerprint"
         case .install: "Install id"
+        case .user: "User of events"
         case .address: "Address or network"
         }
     }

@@ -21,7 +21,7 @@ enum ExportTableCommand {
             "Parquet files are not compressed; they have types: times are timestamps in UTC.",
         ],
         options: CommandOption.table([
-            "table clicks|checks|matches|links|counters|deletions|apple_postbacks": "The table.",
+            "table clicks|checks|matches|links|events|counters|deletions|apple_postbacks": "The table.",
             "format csv|ndjson|parquet": "The form. Default: csv.",
             "to DIR": "The directory, which is created if its parent exists.",
             "state FILE": "The file that remembers the last row.",

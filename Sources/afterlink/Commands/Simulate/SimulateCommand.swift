@@ -97,6 +97,12 @@ enum SimulateCommand {
                 try run.report(trial, at: WallClock.system.now())
             }
         }
+        // Invented revenue must not stand among live one.
+        for result in reports.map(\.result) where choice.poster == .test && result.isMatched {
+            guard let click = result.launch?.json?["click_id"]?.string else { continue }
+            let host = server.exchange.hostField
+            _ = try server.send(result.trial.events(host: host, key: key.text, click: click), with: key)
+        }
         invocation.show(text(reports, isTable: choice.isAll), json: json(reports, of: server, choice))
         if !reports.allSatisfy(\.result.isAsExpected) { throw ExitCode.failed }
     }

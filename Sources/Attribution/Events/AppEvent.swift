@@ -1,0 +1,137 @@
+/// The name of an event: 1 to 40 lower-case letters, digits and underscores.
+public struct EventName: Hashable, Sendable {
+    public let text: String
+
+    /// Creates a name; nil for a text of another form.
+    public init?(_ text: String) {
+        let isAllowed = text.utf8.allSatisfy {
+            (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F
+        }
+        guard isAllowed, (1...40).contains(text.utf8.count) else { return nil }
+        self.text = text
+    }
+
+    private init(reserved text: String) { self.text = text }
+
+    public static let open = EventName(reserved: "open")
+    public static let purchase = EventName(reserved: "purchase")
+    public static let refund = EventName(reserved: "refund")
+
+    /// The names that have a meaning of their own.
+    public static let reserved: [String] = [
+        "open", "sign_up", "purchase", "refund", "subscription_started", "subscription_renewed",
+        "subscription_cancelled",
+    ]
+
+    /// The name that an app's further names of a day are counted under.
+    public static let others = "other"
+}
+
+/// The match that an event is credited to, as it is written with the event.
+public struct EventAttribution: Hashable, Sendable {
+    public let click: ClickID
+    public let campaign: String?
+    public let source: SourceToken
+    public let link: LinkID?
+    public let variant: String?
+    public let method: AttributionMethod
+    public let matchedAt: Timestamp
+
+    public init(
+        click: ClickID,
+        campaign: String?,
+        source: SourceToken,
+        link: LinkID?,
+        variant: String?,
+        method: AttributionMethod,
+        matchedAt: Timestamp
+    ) {
+        (self.click, self.campaign, self.source, self.link) = (click, campaign, source, link)
+        (self.variant, self.method, self.matchedAt) = (variant, method, matchedAt)
+    }
+
+    /// How long before its match an event may happen and still be credited, in milliseconds: 30 days.
+    public static let waitMilliseconds: Int64 = 30 * 86_400_000
+
+    /// Whether an event of this time may be credited to the match.
+    public func mayCredit(eventAt time: Timestamp) -> Bool {
+        matchedAt.milliseconds(since: time) <= Self.waitMilliseconds
+    }
+}
+
+/// Something that happened in an app after its installation, such as a purchase.
+public struct AppEvent: Equatable, Sendable {
+    /// The sender's id; a second event of the app with it is a duplicate.
+    public let id: String
+    public let name: EventName
+    public var occurredAt: Timestamp
+    /// The hashes of the installation under each server key, the current one first; empty without one.
+    public var installs: [KeyedHash] = []
+    /// The hashes of the sender's own id of the user, as ``installs``.
+    public var users: [KeyedHash] = []
+    public var click: ClickID?
+    public var money: Money?
+    /// The id of the purchase that a refund takes back.
+    public var purchase: String?
+    /// A flat JSON object.
+    public var properties: String?
+
+    public init(id: String, name: EventName, occurredAt: Timestamp) {
+        (self.id, self.name, self.occurredAt) = (id, name, occurredAt)
+    }
+
+    /// The number of milliseconds in which a repeated id is a duplicate: 30 days.
+    public static let uniqueMilliseconds: Int64 = 30 * 86_400_000
+    public static let maximumIDLength = 128
+    public static let maximumPropertiesLength = 4096
+}
+
+/// The events of one request.
+public struct EventBatch: Sendable {
+    public let app: AppID
+    public let isTest: Bool
+    /// Whether a server key sent the events, so that their revenue is verified.
+    public let isVerified: Bool
+    public let receivedAt: Timestamp
+    public let events: [AppEvent]
+
+    public static let maximumCount = 100
+
+    public init(app: AppID, isTest: Bool, isVerified: Bool, receivedAt: Timestamp, events: [AppEvent]) {
+        (self.app, self.isTest, self.isVerified) = (app, isTest, isVerified)
+        (self.receivedAt, self.events) = (receivedAt, events)
+    }
+}
+
+/// An event as it is stored, with what it is credited to.
+public struct StoredEvent: Equatable, Sendable {
+    public let event: AppEvent
+    public let app: AppID
+    public let isTest: Bool
+    public let isVerified: Bool
+    public let receivedAt: Timestamp
+    public let attribution: EventAttribution?
+
+    public init(
+        _ event: AppEvent,
+        app: AppID,
+        isTest: Bool,
+        isVerified: Bool,
+        receivedAt: Timestamp,
+        attribution: EventAttribution?
+    ) {
+        (self.event, self.app, self.isTest, self.isVerified) = (event, app, isTest, isVerified)
+        (self.receivedAt, self.attribution) = (receivedAt, attribution)
+    }
+}
+
+/// The store of events.
+public protocol EventStore {
+    /// Stores events, and returns for each whether it is new; false for one that repeats an id.
+    ///
+    /// They are on disk when this returns.
+    func record(_ batch: EventBatch) async throws(StoreError) -> [Bool]
+
+    /// Returns the sums of events and revenue of a query.
+    func events(_ query: EventQuery) async throws(StoreError) -> EventReport
+}

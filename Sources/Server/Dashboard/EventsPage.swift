@@ -1,0 +1,136 @@
+internal import Attribution
+internal import HTTPServer
+
+/// The events of a span: conversions per campaign, revenue per currency, and cohorts by the day of the match.
+enum EventsPage {
+    static let path = "/events"
+
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> DashboardResult
+    {
+        let (filter, report) = try await report(&exchange)
+        let directory = exchange.directory
+        return .page(
+            DashboardPage(title: DashboardText.events) { html in
+                filter.writeForm(visit, to: &html) { html in
+                    html.field("campaign", DashboardText.campaign, filter.campaign?.text)
+                }
+                guard !report.totals.isEmpty else {
+                    let reason = filter.emptyReason(directory, DashboardText.noEvents(filter.span.text))
+                    return html.element("p", ["class": "empty"], reason)
+                }
+                for panel in EventPanel.allCases {
+                    let (headings, rows) = panel.table(report)
+                    guard !rows.isEmpty else { continue }
+                    html.element("h2", panel.title)
+                    html.table(panel.title, headings, rows) { html, row in
+                        for (index, cell) in row.enumerated() {
+                            if index == 0 {
+                                html.element("th", ["scope": "row"], cell)
+                            } else {
+                                html.number(cell)
+                            }
+                        }
+                    }
+                    if let note = panel.note { html.note(note) }
+                    html.exports(exports(of: panel, filter, visit))
+                }
+            }
+        )
+    }
+
+    /// Reads the choices of the address and the report of them.
+    static func report(_ exchange: inout Exchange) async throws(APIError) -> (DashboardFilter, EventReport) {
+        let filter = try DashboardFilter(exchange, isOfCounts: true)
+        if let slice = filter.slice,
+            let word = CountedValue.words.first(where: { $0.dimension == slice.dimension })
+        {
+            throw .invalidField(word.word, "has no events; choose a campaign or leave it out")
+        }
+        let query = EventQuery(filter.query(filter.span))
+        return (filter, try await exchange.store(await exchange.stores.events.events(query)))
+    }
+
+    private static func exports(of panel: EventPanel, _ filter: DashboardFilter, _ visit: DashboardVisit)
+        -> PanelExports
+    {
+        let span = filter.query(filter.span)
+        return PanelExports(
+            "events",
+            of: visit.address,
+            panel: panel.rawValue,
+            call: (
+                "/admin/api/events/report",
+                [
+                    ("app", filter.app?.id.text), ("campaign", filter.campaign?.text),
+                    ("from", span.from?.iso8601), ("to", span.to?.iso8601),
+                    ("offset", span.offset == 0 ? nil : String(span.offset)),
+                    ("test", filter.isTest ? "true" : nil),
+                ]
+            )
+        )
+    }
+}
+
+/// The panels of the page.
+enum EventPanel: String, CaseIterable {
+    case events, revenue, campaigns, links, sources, cohorts
+
+    var title: String {
+        switch self {
+        case .events: DashboardText.events
+        case .revenue: DashboardText.revenue
+        case .campaigns: DashboardText.campaigns
+        case .links: DashboardText.links
+        case .sources: DashboardText.sources
+        case .cohorts: DashboardText.cohorts
+        }
+    }
+
+    var note: String? {
+        switch self {
+        case .revenue: DashboardText.revenueExplained
+        case .cohorts: DashboardText.cohortsExplained
+        case .events, .campaigns, .links, .sources: nil
+        }
+    }
+
+    /// Returns the headings and the texts of the rows.
+    func table(_ report: EventReport) -> (headings: [String], rows: [[String]]) {
+        switch self {
+        case .events:
+            let rows = report.totals.all.map { sum in
+                [
+                    sum.name, sum.currency?.code ?? "–", DashboardText.count(sum.events),
+                    DashboardText.count(sum.installs),
+                ] + DashboardText.amounts(sum)
+            }
+            return (DashboardText.eventHeadings, rows)
+        case .revenue:
+            let rows = report.totals.revenue.map { [$0.currency?.code ?? "–"] + DashboardText.amounts($0) }
+            return (DashboardText.revenueHeadings, rows)
+        case .campaigns: return groups(report.byCampaign)
+        case .links: return groups(report.byLink)
+        case .sources: return groups(report.bySource)
+        case .cohorts:
+            let rows = report.cohorts.map { cohort in
+                [String(cohort.day.iso8601.prefix(10)), DashboardText.count(cohort.matches)]
+                    + cohort.sums.map { DashboardText.cohort($0) }
+            }
+            return (DashboardText.cohortHeadings, rows.filter { $0.dropFirst(2).contains { $0 != "–" } })
+        }
+    }
+
+    private func groups(_ groups: [EventReport.Group]) -> (headings: [String], rows: [[String]]) {
+        let rows = groups.map { group in
+            let purchases = group.sums.all.filter { $0.name == EventName.purchase.text }
+            let buyers = purchases.reduce(0) { $0 + $1.installs }
+            let share = group.matches > 0 ? Double(buyers) / Double(group.matches) : nil
+            return [
+                group.name, DashboardText.count(group.matches), DashboardText.count(group.sums.eventCount),
+                DashboardText.count(buyers), DashboardText.percent(share), DashboardText.totals(group.sums),
+            ]
+        }
+        return ([title] + DashboardText.eventGroupHeadings, rows)
+    }
+}

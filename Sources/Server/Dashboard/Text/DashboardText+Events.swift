@@ -1,0 +1,45 @@
+internal import Attribution
+
+/// The page Events.
+extension DashboardText {
+    static let events = "Events"
+    static let revenue = "Revenue"
+    static let cohorts = "Cohorts"
+    static let eventHeadings = ["Event", "Currency", "Events", "Installs", "Reported", "Verified (total)"]
+    static let revenueHeadings = ["Currency", "Reported", "Verified (total)"]
+    static let eventGroupHeadings = ["Matches", "Events", "Buyers", "Buyers per match", "Revenue (verified)"]
+    static let revenueExplained =
+        "Verified revenue comes from server keys and is the total. Reported revenue comes from apps, whose keys anybody can"
+        + " read; it is not added."
+    static let cohortsExplained =
+        "Each row has the installations that were matched on a day in UTC. A column has their events, and their verified"
+        + " revenue, until the end of that day after the match."
+
+    static var cohortHeadings: [String] {
+        ["Day", "Matches"] + EventCount.cohortDays.map { "D\($0)" }
+    }
+
+    static func noEvents(_ span: String) -> String {
+        "No events in this span (\(span)). Apps and servers send them to POST /v1/events."
+    }
+
+    /// Returns the reported and the verified revenue of a sum.
+    static func amounts(_ sum: EventSum) -> [String] {
+        guard let currency = sum.currency else { return ["–", "–"] }
+        return [sum.reported, sum.verified].map { Money($0, currency).text }
+    }
+
+    /// Returns the verified revenue by currency, as `12.90 EUR`.
+    static func totals(_ sums: EventSums) -> String {
+        let totals = sums.revenue.filter { $0.verified != 0 }.compactMap { sum in
+            sum.currency.map { "\(Money(sum.verified, $0).text) \($0.code)" }
+        }
+        return totals.isEmpty ? "–" : totals.joined(separator: ", ")
+    }
+
+    static func cohort(_ sums: EventSums) -> String {
+        guard !sums.isEmpty else { return "–" }
+        let revenue = totals(sums)
+        return revenue == "–" ? count(sums.eventCount) : "\(count(sums.eventCount)) · \(revenue)"
+    }
+}

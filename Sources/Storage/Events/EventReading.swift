@@ -1,0 +1,157 @@
+public import Attribution
+
+/// Makes a report of events from counts.
+private struct EventReader<Reader: ReportReader> {
+    let reader: Reader
+    let query: EventQuery
+    let scopes: [Scope]
+
+    /// The number of campaigns and of links in a report, and of newest days with a cohort.
+    private static var groupLimit: Int { 100 }
+    private static var cohortLimit: Int { 31 }
+
+    private var campaign: String { query.span.campaign?.text ?? "" }
+
+    func report() throws(Reader.Failure) -> EventReport {
+        var report = EventReport()
+        report.totals = try sums(.event)
+        let label = CounterLabel(campaign: query.span.campaign?.text, .total)
+        for count in try matches(label).values { report.matches += count }
+        guard query.hasGroups else { return report }
+        report.cohorts = try cohorts()
+        guard query.span.campaign == nil else { return report }
+        report.byCampaign = try groups(.campaign, .event)
+        report.byLink = try groups(.link, .eventLink)
+        report.bySource = try sources()
+        return report
+    }
+
+    private func counts(_ dimension: Dimension, over spans: [CountedSpans]) throws(Reader.Failure) -> CountSum
+    {
+        var sum = CountSum()
+        for (scope, spans) in scopes.flatMap({ scope in spans.map { (scope, $0) } }) {
+            let query = CountQuery(scope: scope, campaign: campaign, dimension: dimension, spans: spans)
+            try reader.add(query, to: &sum)
+        }
+        return sum
+    }
+
+    private func sums(_ dimension: Dimension) throws(Reader.Failure) -> EventSums {
+        EventSums(try counts(dimension, over: query.span.spans))
+    }
+
+    /// Returns the matches of each day, or of the whole span if it has neither a start nor an end.
+    private func matches(_ label: CounterLabel) throws(Reader.Failure) -> [Timestamp: Int64] {
+        var matches: [Timestamp: Int64] = [:]
+        for (scope, spans) in scopes.flatMap({ scope in query.span.spans.map { (scope, $0) } }) {
+            try reader.totals(of: scope, label, over: spans) { period, metric, count in
+                if metric == Metric.matches.name { matches[period, default: 0] += count }
+            }
+        }
+        return matches
+    }
+
+    /// Returns the campaigns or links with events or matches, those with the most clicks first.
+    private func groups(_ names: Dimension, _ dimension: Dimension) throws(Reader.Failure) -> [EventReport
+        .Group]
+    {
+        let totals: Dimension = names == .link ? .link : .total
+        var (events, all, clicks): ([String: CountSum], [String: CountSum], [String: Int64]) = ([:], [:], [:])
+        for (scope, spans) in scopes.flatMap({ scope in query.span.spans.map { (scope, $0) } }) {
+            for name in try reader.top(names, of: scope, over: spans, atMost: 10 * Self.groupLimit) {
+                clicks[name.name, default: 0] += name.clicks
+            }
+        }
+        let found = clicks.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
+        for (scope, spans) in scopes.flatMap({ scope in query.span.spans.map { (scope, $0) } }) {
+            let query = CountQuery(scope: scope, campaign: "", dimension: dimension, spans: spans)
+            try reader.add(query, of: found, to: &events)
+            let total = CountQuery(scope: scope, campaign: "", dimension: totals, spans: spans)
+            try reader.add(total, of: found, to: &all)
+        }
+        let groups = found.map { name in
+            let matches = all[name]?.counts()[.matches] ?? 0
+            return EventReport.Group(
+                name: name,
+                matches: matches,
+                sums: EventSums(events[name] ?? CountSum())
+            )
+        }
+        return Array(groups.filter { $0.matches > 0 || !$0.sums.isEmpty }.prefix(Self.groupLimit))
+    }
+
+    private func sources() throws(Reader.Failure) -> [EventReport.Group] {
+        let counts = try counts(.eventSource, over: query.span.spans)
+        let matches = try self.counts(.source, over: query.span.spans)
+        let groups = SourceToken.allCases.map { token in
+            let prefix = "\(token.rawValue) "
+            var sums = EventSums()
+            for value in counts.values where value.hasPrefix(prefix) {
+                sums.add(counts, of: value, as: String(value.dropFirst(prefix.count)))
+            }
+            let own = matches.values.contains(token.rawValue) ? matches.counts(of: token.rawValue) : [:]
+            return EventReport.Group(name: token.rawValue, matches: own[.matches] ?? 0, sums: sums)
+        }
+        return groups.filter { $0.matches > 0 || !$0.sums.isEmpty }
+    }
+
+    /// Returns the cohorts of the newest days of the span that have matches.
+    private func cohorts() throws(Reader.Failure) -> [EventReport.Cohort] {
+        var query = query.span
+        (query.interval, query.offset) = (.day, 0)
+        let (first, end) = query.range
+        var days: [Timestamp: Int64] = [:]
+        let spans = CountedSpans(.day, from: first, before: end)
+        let label = CounterLabel(campaign: self.query.span.campaign?.text, .total)
+        for scope in scopes {
+            try reader.totals(of: scope, label, over: spans) { day, metric, count in
+                if metric == Metric.matches.name { days[day, default: 0] += count }
+            }
+        }
+        var cohorts: [EventReport.Cohort] = []
+        for day in days.keys.sorted(by: >).prefix(Self.cohortLimit) {
+            let span = CountedSpans(.day, from: day, before: day.advanced(byMilliseconds: 86_400_000))
+            let counts = try counts(.cohort, over: [span])
+            let sums = EventCount.cohortDays.map { last in
+                var sums = EventSums()
+                for value in counts.values {
+                    guard let parts = EventCount.cohortParts(value), parts.day <= last else { continue }
+                    sums.add(counts, of: value, as: parts.value)
+                }
+                return sums
+            }
+            cohorts.append(EventReport.Cohort(day: day, matches: days[day] ?? 0, sums: sums))
+        }
+        return cohorts
+    }
+}
+
+extension EventSums {
+    fileprivate init(_ counts: CountSum) {
+        self.init()
+        for value in counts.values { add(counts, of: value, as: value) }
+    }
+
+    fileprivate mutating func add(_ counts: CountSum, of value: String, as own: String) {
+        for (metric, count) in counts.counts(at: value) { add(count, metric, of: own) }
+    }
+}
+
+extension DatabaseSession where Backend.Reader: ReportReader {
+    public func record(_ batch: EventBatch) async throws(StoreError) -> [Bool] {
+        guard case .events(let isNew) = try await loop.write(.events(batch)) else { throw .mismatch }
+        return isNew
+    }
+
+    public func events(_ query: EventQuery) async throws(StoreError) -> EventReport {
+        try await loop.flushUpdates()
+        var scopes: [Scope] = []
+        let all = try loop.directory().apps.map(\.id)
+        for app in query.span.app.map({ [$0] }) ?? all {
+            if let scope = try loop.scope(of: app, isTest: query.span.isTest) { scopes.append(scope) }
+        }
+        return try await loop.readReport { [scopes] reader throws(Backend.Reader.Failure) in
+            try EventReader(reader: reader, query: query, scopes: scopes).report()
+        }
+    }
+}

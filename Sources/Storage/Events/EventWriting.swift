@@ -1,0 +1,255 @@
+public import Attribution
+
+/// Whom events belong to: installations, users and clicks of a scope.
+public struct EventSubjects: Equatable, Sendable {
+    public let scope: Scope
+    public var installs: [KeyedHash] = []
+    public var users: [KeyedHash] = []
+    /// The numbers of clicks.
+    public var clicks: [Int64] = []
+
+    public init(_ scope: Scope) { self.scope = scope }
+
+    public var isEmpty: Bool { installs.isEmpty && users.isEmpty && clicks.isEmpty }
+
+    mutating func add(_ event: AppEvent) {
+        installs += event.installs
+        users += event.users
+        if let click = event.click { clicks.append(Int64(bitPattern: click.high)) }
+    }
+}
+
+/// An event's name, as one of an installation's.
+public struct EventOfClick: Hashable, Sendable {
+    public let click: Int64
+    public let name: String
+
+    public init(click: Int64, name: String) { (self.click, self.name) = (click, name) }
+}
+
+/// The reads of events and of the matches that they inherit from.
+public protocol EventRows {
+    associatedtype Failure: Error
+
+    /// Returns the matches of installations and clicks, the newest first.
+    func attributedInstalls(_ subjects: EventSubjects) throws(Failure) -> [AttributedInstall]
+    /// Returns events of installations, users and clicks, also those that are credited to the clicks, oldest first.
+    func events(of subjects: EventSubjects, onlyWaiting: Bool, atMost limit: Int) throws(Failure)
+        -> [EventRecord]
+    /// Returns for each user an event that is credited to the user's newest match.
+    func creditedEvents(ofUsers users: [KeyedHash], in scope: Scope) throws(Failure) -> [EventRecord]
+    func events(named ids: [String], in scope: Scope) throws(Failure) -> [EventRecord]
+    /// Returns the names of the events that are credited to clicks.
+    func eventNames(ofClicks clicks: [Int64]) throws(Failure) -> Set<EventOfClick>
+    /// Returns the next events of numbers, in their order.
+    func exportedEvents(_ numbers: ClosedRange<Int64>, atMost limit: Int) throws(Failure) -> [EventRecord]
+    /// Returns the largest number of an event; 0 without events.
+    func newestEvent() throws(Failure) -> Int64
+}
+
+/// The statements that write events.
+public protocol EventWriter: ClickWriter {
+    /// Stores a match, or the installation that has got its answer.
+    func insert(_ install: AttributedInstall) throws(Failure)
+    /// Lets the ids of events that were received before a time be used again.
+    func releaseEvents(_ ids: [String], in scope: Scope, receivedBefore time: Timestamp) throws(Failure)
+    /// Stores those events whose ids are new, and returns these ids.
+    func insert(_ events: [EventRecord]) throws(Failure) -> Set<String>
+    /// Stores what events are credited to.
+    func credit(_ events: [EventRecord]) throws(Failure)
+    func eraseEvents(_ numbers: [Int64]) throws(Failure) -> Int64
+    func eraseInstalls(ofClicks clicks: [Int64]) throws(Failure) -> Int64
+    /// Deletes the oldest events and matches of before a time; returns whether there may be more.
+    func removeEvents(before time: Timestamp, atMost limit: Int64) throws(Failure) -> Bool
+}
+
+/// Stores events and what they are credited to, and counts them.
+extension WriteTransaction {
+    func record(_ batch: EventBatch) throws(Failure) -> Written {
+        guard let scope = try scope(of: batch.app, isTest: batch.isTest) else {
+            return .refused(StoreError(.notFound, "the app of the events does not exist"))
+        }
+        var subjects = EventSubjects(scope)
+        var (ids, unique): (Set<String>, [AppEvent]) = ([], [])
+        for event in batch.events where ids.insert(event.id).inserted {
+            subjects.add(event)
+            unique.append(event)
+        }
+        let former = batch.receivedAt.advanced(byMilliseconds: -AppEvent.uniqueMilliseconds)
+        try writer.releaseEvents(unique.map(\.id), in: scope, receivedBefore: former)
+        var credits = try Credits(subjects, of: batch.app, reader)
+        try credits.read(purchases: unique.compactMap(\.purchase), in: scope, reader)
+        var newest = memory.newestEvent
+        if newest == 0 || Rules.readsNewestClicks { newest = max(newest, try reader.newestEvent()) }
+        var records: [EventRecord] = []
+        for event in unique {
+            newest = numbers.check(after: newest, at: batch.receivedAt)
+            var record = EventRecord(event, number: newest, of: batch, scope)
+            credits.apply(to: &record, event)
+            records.append(record)
+        }
+        for match in credits.found {
+            var match = match
+            // The match may get its installation only now, by an event that names both.
+            match.install =
+                match.install ?? records.first { $0.namedClick == match.attribution.click }?.install
+            try writer.insert(match)
+        }
+        var counting = EventCounting()
+        counting.known = try reader.eventNames(ofClicks: Array(Set(records.compactMap(\.creditedClick))))
+        let accepted = try writer.insert(records)
+        records.removeAll { !accepted.contains($0.eventID) }
+        for record in records { counting.add(record) }
+        try creditOthers(of: records, &counting)
+        try add(counting)
+        memory.newestEvent = newest
+        var isFirst = accepted
+        return .events(batch.events.map { isFirst.remove($0.id) != nil })
+    }
+
+    /// Stores what the events of an installation inherit from, and credits those that have waited for it.
+    ///
+    /// - Returns: the credited events, to count with the claim.
+    func attribute(_ claim: Claim, _ scope: Scope, to installs: [KeyedHash]) throws(Failure) -> EventCounting
+    {
+        var counting = EventCounting()
+        guard let current = installs.first, !claim.isCampaignOnly else { return counting }
+        let install = AttributedInstall(claim, scope, install: current)
+        try writer.insert(install)
+        var subjects = EventSubjects(scope)
+        (subjects.installs, subjects.clicks) = (installs, [install.number])
+        try credit(waitingFor: subjects, claimed: install.attribution, [:], &counting)
+        return counting
+    }
+
+    /// Credits the events that have waited for one of these: an event may bring a user or an installation together
+    /// with a match.
+    private func creditOthers(of records: [EventRecord], _ counting: inout EventCounting) throws(Failure) {
+        var found: [KeyedHash: EventAttribution] = [:]
+        guard let scope = records.first?.scope else { return }
+        var subjects = EventSubjects(scope)
+        for record in records where record.user != nil || record.namedClick != nil {
+            guard let attribution = record.attribution else { continue }
+            subjects.users += [record.user].compactMap(\.self)
+            subjects.installs += [record.install].compactMap(\.self)
+            for hash in [record.user, record.install].compactMap(\.self) { found[hash] = attribution }
+        }
+        try credit(waitingFor: subjects, claimed: nil, found, &counting)
+    }
+
+    private func credit(
+        waitingFor subjects: EventSubjects,
+        claimed: EventAttribution?,
+        _ found: [KeyedHash: EventAttribution],
+        _ counting: inout EventCounting
+    ) throws(Failure) {
+        // The most that one claim waits for; an installation with more waiting events is a wrong id of many devices.
+        let limit = 500
+        var (subjects, found) = (subjects, found)
+        while !subjects.isEmpty {
+            var credited: [EventRecord] = []
+            for event in try reader.events(of: subjects, onlyWaiting: true, atMost: limit) {
+                let ofSubject = [event.install, event.user].compactMap(\.self).compactMap { found[$0] }.first
+                guard let attribution = claimed ?? ofSubject,
+                    attribution.mayCredit(eventAt: event.occurredAt),
+                    // Half of the id of a named click is its number.
+                    event.install != nil || event.user != nil || event.namedClick == attribution.click
+                else { continue }
+                var event = event
+                event.attribution = attribution
+                credited.append(event)
+            }
+            guard !credited.isEmpty else { return }
+            try writer.credit(credited)
+            // The user of such an event may have sent others that name nothing but the user.
+            subjects = EventSubjects(subjects.scope)
+            for event in credited {
+                counting.add(event, isCredit: true)
+                guard let user = event.user else { continue }
+                subjects.users.append(user)
+                found[user] = event.attribution
+            }
+        }
+    }
+
+    /// Counts the events that the transaction has accepted or credited, after its last statement.
+    ///
+    /// Every accepted event comes here once.
+    func add(_ counting: EventCounting) throws(Failure) {
+        let now = state.configuration.clock.now()
+        for counted in counting.events {
+            let (isFirst, isCredit) = (counted.isFirst, counted.isCredit)
+            try memory.totals.add(counted.event, isFirst: isFirst, isCredit: isCredit, at: now, by: reader)
+        }
+    }
+}
+
+/// The events that a transaction has accepted, or has credited to a match that came after them.
+struct EventCounting {
+    /// The names of the events that are credited to each click.
+    var known: Set<EventOfClick> = []
+    private(set) var events: [(event: EventRecord, isFirst: Bool, isCredit: Bool)] = []
+
+    mutating func add(_ event: EventRecord, isCredit: Bool = false) {
+        let own = event.creditedClick.map { EventOfClick(click: $0, name: event.name) }
+        events.append((event, own.map { known.insert($0).inserted } ?? false, isCredit))
+    }
+}
+
+extension EventRecord {
+    /// The number of the click that the event is credited to.
+    var creditedClick: Int64? { attribution.map { Int64(bitPattern: $0.click.high) } }
+}
+
+/// What the events of a request may be credited to.
+private struct Credits<Reader: WriterReader> {
+    private var installs: [KeyedHash: EventAttribution] = [:]
+    private var clicks: [ClickID: EventAttribution] = [:]
+    private var users: [KeyedHash: EventAttribution] = [:]
+    private var purchases: [String: EventRecord] = [:]
+    /// Matches without an installation id, which these events have named by the click.
+    private(set) var found: [AttributedInstall] = []
+
+    init(_ subjects: EventSubjects, of app: AppID, _ reader: Reader) throws(Reader.Failure) {
+        if !subjects.installs.isEmpty || !subjects.clicks.isEmpty {
+            for match in try reader.attributedInstalls(subjects) {
+                if let install = match.install, installs[install] == nil {
+                    installs[install] = match.attribution
+                }
+                clicks[match.attribution.click] = match.attribution
+            }
+        }
+        let known = Set(clicks.keys.map { Int64(bitPattern: $0.high) })
+        for number in Set(subjects.clicks).subtracting(known) {
+            guard let claim = try reader.claim(ofClick: number), claim.scope == subjects.scope,
+                !claim.isCampaignOnly, let answer = try reader.answer(of: claim, to: app)
+            else { continue }
+            let match = AttributedInstall(answer, subjects.scope, install: claim.install)
+            clicks[match.attribution.click] = match.attribution
+            found.append(match)
+        }
+        guard !subjects.users.isEmpty else { return }
+        for event in try reader.creditedEvents(ofUsers: subjects.users, in: subjects.scope) {
+            if let user = event.user { users[user] = event.attribution }
+        }
+    }
+
+    mutating func read(purchases ids: [String], in scope: Scope, _ reader: Reader) throws(Reader.Failure) {
+        guard !ids.isEmpty else { return }
+        for event in try reader.events(named: ids, in: scope) { purchases[event.eventID] = event }
+    }
+
+    /// Gives an event its attribution: that of its installation, else of its click, its user or its purchase.
+    mutating func apply(to record: inout EventRecord, _ event: AppEvent) {
+        let found =
+            event.installs.compactMap { installs[$0] }.first ?? event.click.flatMap { clicks[$0] }
+            ?? event.users.compactMap { users[$0] }.first
+        if let found, found.mayCredit(eventAt: event.occurredAt) { record.attribution = found }
+        if let purchase = event.purchase.flatMap({ purchases[$0] }) { record.inherit(from: purchase) }
+        if event.name == .purchase { purchases[event.id] = record }
+        guard let attribution = record.attribution else { return }
+        // Later events of the request may name only a part of what this one names.
+        for user in event.users where users[user] == nil { users[user] = attribution }
+        for install in event.installs where installs[install] == nil { installs[install] = attribution }
+    }
+}

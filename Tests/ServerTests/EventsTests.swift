@@ -1,0 +1,265 @@
+import Attribution
+import Foundation
+import HTTPServer
+import JSON
+import Server
+import Testing
+
+@Suite("Events over HTTP")
+struct EventsTests {
+    private let service: TestService
+
+    init() async throws { service = try await TestService(replayGrace: 0) }
+
+    private struct Result: Equatable {
+        let id: String?
+        let outcome: String?
+        let field: String?
+    }
+
+    private func post(_ body: String, key: KeyKind = .app, fields: [String: String] = [:]) async -> Answer {
+        let all = service.bearer(key).merging(["Content-Type": "application/json"]) { $1 }
+        return await service.send(.post, "/v1/events", fields: all.merging(fields) { $1 }, body: body)
+    }
+
+    private func results(_ events: String, key: KeyKind = .app, fields: [String: String] = [:]) async
+        -> [Result]
+    {
+        let answer = await post(#"{"events":[\#(events)]}"#, key: key, fields: fields)
+        #expect(answer.status == 202 && answer.member("status") == "accepted", "\(answer.text)")
+        let items = (try? JSONValue(parsing: Array(answer.text.utf8)))?.object?["results"]?.array ?? []
+        return items.map { item in
+            let object = item.object
+            if object?["outcome"]?.string == "rejected" {
+                #expect(object?["message"]?.string?.isEmpty == false)
+            }
+            return Result(
+                id: object?["event_id"]?.string,
+                outcome: object?["outcome"]?.string,
+                field: object?["field"]?.string
+            )
+        }
+    }
+
+    private func report(_ query: String? = nil) async throws -> JSONObject {
+        try service.catchUp()
+        let answer = await service.send(
+            .get,
+            "/admin/api/events/report",
+            query: query,
+            fields: service.bearer(.admin)
+        )
+        #expect(answer.status == 200, "\(answer.text)")
+        return try #require((try JSONValue(parsing: Array(answer.text.utf8))).object)
+    }
+
+    private func match(_ install: String) async {
+        await service.click(
+            #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item","campaign_key":"SUMMER"}"#
+        )
+        let answer = await service.check(hex, fields: ["X-Install-ID": install])
+        #expect(answer.member("status") == "match", "\(answer.text)")
+    }
+
+    @Test("are accepted, and repeated ones are duplicates, with an outcome for each in order")
+    func outcomes() async throws {
+        let first = #"{"event_id":"a","name":"purchase","install_id":"i1","amount":"12.90","currency":"EUR"}"#
+        let second = #"{"event_id":"b","name":"open","user":"u"}"#
+        let found = await results("\(first),\(first),{},\(second)")
+        #expect(
+            found == [
+                Result(id: "a", outcome: "accepted", field: nil),
+                Result(id: "a", outcome: "duplicate", field: nil),
+                Result(id: nil, outcome: "rejected", field: "event_id"),
+                Result(id: "b", outcome: "accepted", field: nil),
+            ]
+        )
+        #expect(await results(first, key: .server).map(\.outcome) == ["duplicate"])
+        #expect(await results(first, key: .test).map(\.outcome) == ["accepted"])
+        #expect(await results("{}").map(\.outcome) == ["rejected"])
+    }
+
+    @Test("of server keys are verified, those of apps reported, and test keys stay apart")
+    func revenue() async throws {
+        await match("i1")
+        let event = { (id: String) in
+            #"{"event_id":"\#(id)","name":"purchase","install_id":"i1","amount":"10","currency":"EUR"}"#
+        }
+        for (index, key) in [KeyKind.app, .server, .test].enumerated() {
+            #expect(await results(event("e\(index)"), key: key).map(\.outcome) == ["accepted"])
+        }
+        let refund = #"{"event_id":"r","name":"refund","purchase_id":"e1","amount":"-2.50","currency":"EUR"}"#
+        #expect(await results(refund, key: .server).map(\.outcome) == ["accepted"])
+        let live = try await report()
+        let revenue = try #require(live["revenue"]?.array?.first?.object)
+        #expect(revenue["reported"]?.string == "10.00" && revenue["verified"]?.string == "7.50")
+        #expect(revenue["total"]?.string == "7.50")
+        let campaign = try #require(live["campaigns"]?.array?.first?.object)
+        #expect(campaign["campaign"]?.string == "SUMMER" && campaign["matches"]?.int64 == 1)
+        #expect(campaign["revenue"]?.array?.first?.object?["verified"]?.string == "7.50")
+        #expect(live["cohorts"]?.array?.count == 1)
+        let test = try await report("test=true")
+        #expect(test["revenue"]?.array?.first?.object?["reported"]?.string == "10.00")
+        #expect(try await report("campaign=OTHER")["events"]?.array?.isEmpty == true)
+    }
+
+    @Test(
+        "a wrong member rejects its event alone, and is named",
+        arguments: [
+            (#""name":"open","install_id":"i""#, "event_id"), (#""event_id":"","name":"open""#, "event_id"),
+            (#""event_id":7,"name":"open""#, "event_id"),
+            (#""event_id":"a\u0001","name":"open""#, "event_id"),
+            (#""event_id":"a","install_id":"i""#, "name"),
+            (#""event_id":"a","name":"Buy","install_id":"i""#, "name"),
+            (#""event_id":"a","name":"open""#, "install_id"),
+            (#""event_id":"a","name":"open","install_id":"a b""#, "install_id"),
+            (#""event_id":"a","name":"open","click_id":"clk_1""#, "click_id"),
+            (#""event_id":"a","name":"open","user":7"#, "user"),
+            (#""event_id":"a","name":"open","user":"u","occurred_at":"yesterday""#, "occurred_at"),
+            (#""event_id":"a","name":"open","user":"u","occurred_at":"2020-01-01T00:00:00Z""#, "occurred_at"),
+            (#""event_id":"a","name":"purchase","user":"u","amount":12.9,"currency":"EUR""#, "amount"),
+            (#""event_id":"a","name":"purchase","user":"u","amount":"12.905","currency":"EUR""#, "amount"),
+            (#""event_id":"a","name":"purchase","user":"u","amount":"-1","currency":"EUR""#, "amount"),
+            (#""event_id":"a","name":"purchase","user":"u","amount":"1""#, "currency"),
+            (#""event_id":"a","name":"purchase","user":"u","amount":"1","currency":"EURO""#, "currency"),
+            (#""event_id":"a","name":"purchase","user":"u","currency":"EUR""#, "amount"),
+            (#""event_id":"a","name":"refund","user":"u","amount":"-1","currency":"EUR""#, "purchase_id"),
+            (
+                #""event_id":"a","name":"refund","purchase_id":"p","amount":"1","currency":"EUR""#, "amount"
+            ),
+            (#""event_id":"a","name":"purchase","user":"u","purchase_id":"p""#, "purchase_id"),
+            (#""event_id":"a","name":"open","user":"u","properties":[]"#, "properties"),
+            (#""event_id":"a","name":"open","user":"u","properties":{"a":{}}"#, "properties.a"),
+            (
+                #""event_id":"a","name":"open","user":"u","properties":{"a":"\#(String(repeating: "x", count: 4090))"}"#,
+                "properties"
+            ),
+            (#""event_id":"a","name":"open","user":"u","consent":"no""#, "consent"),
+        ]
+    )
+    func rejections(members: String, field: String) async throws {
+        let good = #"{"event_id":"good","name":"open","user":"u"}"#
+        let found = await results("{\(members)},\(good)")
+        #expect(found.map(\.outcome) == ["rejected", "accepted"])
+        #expect(found.first?.field == field)
+    }
+
+    @Test(
+        "a body that is no list of 1 to 100 objects is refused",
+        arguments: [
+            ("{}", 400), (#"{"events":[]}"#, 400), (#"{"events":{}}"#, 400), (#"{"events":[1]}"#, 400),
+            ("[]", 400),
+            (#"{"events":[\#(Array(repeating: "{}", count: 101).joined(separator: ","))]}"#, 400),
+            (#"{"events":[{}],"consent":1}"#, 400),
+        ]
+    )
+    func bodies(body: String, status: Int) async {
+        let answer = await post(body)
+        #expect(answer.status == status && answer.member("error_code") != nil, "\(answer.text)")
+    }
+
+    @Test("need a key of an app; a page of the dashboard's key is refused")
+    func keys() async {
+        let event = #"{"events":[{"event_id":"a","name":"open","user":"u"}]}"#
+        #expect(await post(event, key: .admin).status == 403)
+        #expect(
+            await post(event, fields: ["Authorization": "Bearer \(String(repeating: "x", count: 40))"]).status
+                == 401
+        )
+        #expect(await post(event, fields: ["Content-Type": "text/plain"]).status == 415)
+    }
+
+    @Test("an app's time is at most that of the request, and a server's clock may be ahead by five minutes")
+    func times() async throws {
+        func event(_ id: String, minutes: Int64) -> String {
+            let time = service.clock.now.advanced(byMilliseconds: minutes * 60_000).iso8601
+            return #"{"event_id":"\#(id)","name":"open","user":"u","occurred_at":"\#(time)"}"#
+        }
+        #expect(await results(event("a", minutes: 60)).map(\.outcome) == ["accepted"])
+        let server = await results("\(event("b", minutes: 4)),\(event("c", minutes: 6))", key: .server)
+        #expect(server.map(\.outcome) == ["accepted", "rejected"] && server[1].field == "occurred_at")
+        let old = await results(event("d", minutes: -60 * 24 * 31))
+        #expect(old.first?.field == "occurred_at")
+        #expect(
+            await results(event("d", minutes: -60 * 24 * 31), key: .server).map(\.outcome) == ["accepted"]
+        )
+        let rows = await service.send(
+            .get,
+            "/admin/api/export/events.ndjson",
+            fields: service.bearer(.admin)
+        ).text
+        #expect(rows.contains(#""occurred_at":"\#(service.clock.now.iso8601)""#), "\(rows)")
+    }
+
+    @Test(
+        "without consent are counted and joined to nobody",
+        arguments: [#""consent":false"#, #""consent":null"#, ""]
+    )
+    func consent(member: String) async throws {
+        await match("i1")
+        let isFree = member.isEmpty || member.contains("null")
+        let event = #"{"event_id":"a","name":"open","install_id":"i1"\#(member.isEmpty ? "" : ",\(member)")}"#
+        let fields = member.isEmpty ? ["Sec-GPC": "1"] : [:]
+        #expect(await results(event, fields: fields).map(\.outcome) == ["accepted"])
+        let isJoined = isFree && fields.isEmpty
+        let report = try await report()
+        #expect(report["events"]?.array?.first?.object?["events"]?.int64 == 1)
+        #expect(report["sources"]?.array?.first?.object?["events"]?.array?.isEmpty == !isJoined)
+        let held = await service.admin(.post, "/held", #"{"install_id":"i1"}"#).text
+        #expect(held.contains(#""events":\#(isJoined ? 1 : 0)"#), "\(held)")
+    }
+
+    @Test("are held and erased by their user, and no answer has the user's id")
+    func privacy() async throws {
+        _ = await results(#"{"event_id":"a","name":"open","user":"alice-7781"}"#)
+        let held = await service.admin(.post, "/held", #"{"user":"alice-7781"}"#)
+        #expect(held.text.contains(#""events":1"#) && held.text.contains(#""event_id":"a""#), "\(held.text)")
+        #expect(!held.text.contains("alice-7781"))
+        let erased = await service.admin(.post, "/erase", #"{"user":"alice-7781"}"#)
+        #expect(erased.text.contains(#""events":1"#), "\(erased.text)")
+        let again = await service.admin(.post, "/held", #"{"user":"alice-7781"}"#)
+        #expect(again.text.contains(#""events":[]"#), "\(again.text)")
+    }
+
+    @Test("get 503 while the store cannot write, and are accepted later")
+    func unavailable() async throws {
+        let full = try await TestService(queueLimit: 1)
+        let release = full.holdWriter()
+        let fields = full.bearer(.app).merging(["Content-Type": "application/json"]) { $1 }
+        let body = #"{"events":[{"event_id":"a","name":"open","user":"u"}]}"#
+        async let waiting = full.send(.post, "/v1/events", fields: fields, body: body)
+        let answers = [await full.send(.post, "/v1/events", fields: fields, body: body)]
+        release.signal()
+        let all = await answers + [waiting]
+        #expect(all.contains { $0.status == 202 })
+        #expect(all.allSatisfy { $0.status == 202 || $0.status == 503 })
+    }
+
+    @Test("the page shows conversions, revenue and cohorts, and says where events come from without any")
+    func page() async throws {
+        let browser = await DashboardBrowser.signedIn(to: service)
+        #expect(await browser.get("/events").text.contains("No events in this span"))
+        await match("i1")
+        let purchase = #"{"event_id":"a","name":"purchase","install_id":"i1","amount":"10","currency":"EUR"}"#
+        _ = await results(purchase, key: .server)
+        _ = await results(#"{"event_id":"b","name":"sign_up","install_id":"i1"}"#)
+        try service.catchUp()
+        let page = await browser.get("/events?period=day").text
+        let events = PageMarkup.table("Events", in: page)
+        #expect(events.first == ["Event", "Currency", "Events", "Installs", "Reported", "Verified (total)"])
+        #expect(
+            Set(events.dropFirst()) == [
+                ["purchase", "EUR", "1", "1", "0.00", "10.00"], ["sign_up", "–", "1", "1", "–", "–"],
+            ]
+        )
+        #expect(PageMarkup.table("Revenue", in: page).last == ["EUR", "0.00", "10.00"])
+        #expect(
+            PageMarkup.table("Campaigns", in: page).last == ["SUMMER", "1", "2", "1", "100 %", "10.00 EUR"]
+        )
+        #expect(PageMarkup.table("Cohorts", in: page).last?.dropFirst().prefix(2) == ["1", "2 · 10.00 EUR"])
+        let csv = await browser.get("/export/events.csv?panel=revenue&period=day")
+        #expect(csv.status == 200 && csv.text.contains("EUR,0.00,10.00"), "\(csv.text)")
+        #expect(await browser.get("/export/events.csv?panel=nothing").status == 400)
+        #expect(await browser.get("/events?platform=ios").status == 400)
+    }
+}

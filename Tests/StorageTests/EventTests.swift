@@ -1,0 +1,289 @@
+import Attribution
+import Storage
+import TestDatabases
+import Testing
+
+/// Events, what they are credited to, and their counts.
+@Suite("Events")
+struct EventTests {
+    private static let app = AppID(high: 1, low: 1)
+    private static let day: Int64 = 86_400_000
+
+    private static func event(
+        _ id: String,
+        _ name: String = "purchase",
+        install: UInt64? = nil,
+        user: UInt64? = nil,
+        click: ClickID? = nil,
+        money: (Int64, String)? = nil,
+        purchase: String? = nil,
+        at time: Timestamp = TestStore.noon
+    ) throws -> AppEvent {
+        var event = AppEvent(id: id, name: try #require(EventName(name)), occurredAt: time)
+        event.installs = install.map { [hash($0)] } ?? []
+        event.users = user.map { [hash($0)] } ?? []
+        (event.click, event.purchase) = (click, purchase)
+        event.money = try money.map { Money($0.0, try #require(Currency($0.1))) }
+        return event
+    }
+
+    private static func batch(
+        _ events: [AppEvent],
+        isVerified: Bool = false,
+        isTest: Bool = false,
+        at time: Timestamp = TestStore.noon
+    ) -> EventBatch {
+        EventBatch(app: app, isTest: isTest, isVerified: isVerified, receivedAt: time, events: events)
+    }
+
+    private static func report(_ session: TestSession, isTest: Bool = false) async throws -> EventReport {
+        try await session.events(EventQuery(StatisticsQuery(app: app, isTest: isTest)))
+    }
+
+    private static func counted(_ test: TestStore, isTest: Bool = false) async throws -> EventReport {
+        try test.database.catchUp()
+        return try await test.run { try await report($0, isTest: isTest) }
+    }
+
+    /// Records a click and matches it with an installation.
+    @discardableResult
+    private static func match(
+        _ session: TestSession,
+        install: UInt64?,
+        fingerprint: UInt64 = 1,
+        at time: Timestamp = TestStore.noon
+    ) async throws -> Claim {
+        _ = try await session.record(.sample(fingerprint: fingerprint, at: time))
+        let check = Check.sample(fingerprint: fingerprint, at: time, caller: fingerprint, install: install)
+        return try #require(try await session.match(check).claim)
+    }
+
+    @Test("inherit the match of their installation, and count by campaign and source", arguments: backends)
+    func inherit(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let isNew = try await test.run { session in
+            try await Self.match(session, install: 7)
+            let first = try await session.record(
+                Self.batch([
+                    Self.event("a", install: 7, money: (1290, "EUR")),
+                    Self.event("b", install: 7, money: (500, "JPY")),
+                    Self.event("c", install: 8), Self.event("d", "open"),
+                ])
+            )
+            let second = try await session.record(
+                Self.batch([Self.event("e", install: 7, money: (990, "EUR"))], isVerified: true)
+            )
+            return [first, second]
+        }
+        #expect(isNew == [[true, true, true, true], [true]])
+        let report = try await Self.counted(test)
+        #expect(report.matches == 1 && report.totals.eventCount == 5)
+        let euro = try #require(report.totals.all.first { $0.currency?.code == "EUR" })
+        #expect(euro.name == "purchase" && euro.events == 2 && euro.reported == 1290 && euro.verified == 990)
+        #expect(euro.installs == 1)
+        let campaign = try #require(report.byCampaign.first)
+        #expect(campaign.name == "SUMMER25" && campaign.matches == 1 && campaign.sums.eventCount == 3)
+        #expect(campaign.sums.revenue.map(\.verified) == [990, 0])
+        #expect(report.bySource.map(\.name) == ["instagram"] && report.bySource[0].sums.eventCount == 3)
+        #expect(report.cohorts.count == 1 && report.cohorts[0].sums.map(\.eventCount) == [3, 3, 3, 3, 3, 3])
+        test.stop()
+        #expect(try test.verify().problems == [])
+    }
+
+    @Test("with the id of an earlier one are duplicates for 30 days", arguments: backends)
+    func duplicates(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let last = TestStore.noon.advanced(byMilliseconds: 30 * Self.day)
+        let later = last.advanced(byMilliseconds: 1)
+        let isNew = try await test.run { session in
+            try [
+                await session.record(Self.batch([Self.event("a"), Self.event("a"), Self.event("b")])),
+                await session.record(Self.batch([Self.event("b"), Self.event("c")])),
+                await session.record(Self.batch([Self.event("a")], isTest: true)),
+                await session.record(Self.batch([Self.event("a")], at: last)),
+                await session.record(Self.batch([Self.event("a")], at: later)),
+            ]
+        }
+        #expect(isNew == [[true, false, true], [false, true], [true], [false], [true]])
+        #expect(try await Self.counted(test).totals.eventCount == 4)
+        #expect(try await Self.counted(test, isTest: true).totals.eventCount == 1)
+    }
+
+    @Test("with one id that two servers get at once are one event", arguments: backends)
+    func atOnce(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let other = try await TestStore(test.place.backend, in: test.place)
+        for number in 0..<20 {
+            async let first = test.run { try await $0.record(Self.batch([Self.event("x\(number)")])) }
+            async let second = other.run { try await $0.record(Self.batch([Self.event("x\(number)")])) }
+            let outcomes = try await [first, second]
+            #expect(outcomes.count { $0 == [true] } == 1 && outcomes.count { $0 == [false] } == 1)
+        }
+        try other.database.catchUp()
+        #expect(try await Self.counted(test).totals.eventCount == 20)
+    }
+
+    @Test("before their match are credited when it comes, within 30 days", arguments: backends)
+    func waiting(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let early = TestStore.noon.advanced(byMilliseconds: -29 * Self.day)
+        let tooEarly = TestStore.noon.advanced(byMilliseconds: -31 * Self.day)
+        try await test.run { session in
+            let events = try [
+                Self.event("a", "open", install: 7, at: early),
+                Self.event("b", install: 7, user: 5, money: (100, "EUR")),
+                Self.event("c", install: 7, at: tooEarly), Self.event("d", user: 5),
+                Self.event("e", install: 9),
+            ]
+            #expect(try await session.record(Self.batch(events)) == Array(repeating: true, count: 5))
+        }
+        #expect(try await Self.counted(test).byCampaign.isEmpty)
+        _ = try await test.run { try await Self.match($0, install: 7) }
+        let report = try await Self.counted(test)
+        let campaign = try #require(report.byCampaign.first)
+        // The event of the user alone comes with the one that names both.
+        #expect(campaign.sums.eventCount == 3 && campaign.sums.revenue.map(\.reported) == [100])
+        #expect(report.totals.eventCount == 5)
+        let rows = try await Self.exported(test)
+        #expect(rows.map { $0["campaign"] } == ["SUMMER25", "SUMMER25", nil, "SUMMER25", nil])
+    }
+
+    @Test("of an installation that two servers match and report at once are credited", arguments: backends)
+    func matchAtOnce(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let other = try await TestStore(test.place.backend, in: test.place)
+        for number in 1...20 as ClosedRange<UInt64> {
+            async let claim = test.run { session in
+                try await Self.match(session, install: 100 + number, fingerprint: number).method
+            }
+            async let isNew = other.run { session in
+                try await session.record(Self.batch([Self.event("x\(number)", install: 100 + number)]))
+            }
+            _ = try await (claim, isNew)
+        }
+        try other.database.catchUp()
+        let report = try await Self.counted(test)
+        #expect(report.byCampaign.first?.sums.eventCount == 20)
+    }
+
+    @Test(
+        "name a click, a user of an earlier event, or a purchase instead of the installation",
+        arguments: backends
+    )
+    func subjects(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { session in
+            // A match without an installation id.
+            let claim = try await Self.match(session, install: nil)
+            let click = claim.click.id
+            let events = try [
+                Self.event("a", "sign_up", install: 7, user: 5, click: click),
+                Self.event("b", user: 5, money: (1000, "EUR")), Self.event("c", user: 6),
+                Self.event("d", click: ClickID(high: click.high, low: 1)),
+            ]
+            _ = try await session.record(Self.batch(events))
+            let refund = try Self.event("r", "refund", money: (-400, "EUR"), purchase: "b")
+            _ = try await session.record(Self.batch([refund, Self.event("e", install: 7)], isVerified: true))
+        }
+        let rows = try await Self.exported(test)
+        #expect(rows.map { $0["event_id"] } == ["a", "b", "c", "d", "r", "e"])
+        #expect(
+            rows.map { $0["campaign"] } == ["SUMMER25", "SUMMER25", nil, nil, "SUMMER25", "SUMMER25"]
+        )
+        #expect(rows[4]["amount"] == "-4.00" && rows[4]["purchase_id"] == "b")
+        let report = try await Self.counted(test)
+        #expect(
+            report.totals.revenue.map(\.verified) == [-400] && report.totals.revenue.map(\.reported) == [1000]
+        )
+    }
+
+    @Test("have at most 100 names a day, and the others count together", arguments: backends)
+    func names(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { session in
+            let names = (0..<150).map { "event_\($0)" }
+            for start in [0, 75] {
+                let events = try names[start..<start + 75].map { try Self.event($0, $0, money: (1, "EUR")) }
+                _ = try await session.record(Self.batch(events))
+            }
+        }
+        let sums = try await Self.counted(test).totals.all
+        #expect(sums.count == 101)
+        let other = try #require(sums.first)
+        #expect(other.name == "other" && other.events == 50 && other.reported == 50)
+    }
+
+    @Test("count on the day on which they happened, and by the age of the installation", arguments: backends)
+    func days(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let ages: [Int64] = [0, 1, 2, 20, 31]
+        let end = TestStore.noon.advanced(byMilliseconds: 40 * Self.day)
+        try await test.run { session in
+            try await Self.match(session, install: 7)
+            let events = try ages.map { age in
+                let time = TestStore.noon.advanced(byMilliseconds: age * Self.day)
+                return try Self.event("\(age)", install: 7, money: (100, "EUR"), at: time)
+            }
+            _ = try await session.record(Self.batch(events, isVerified: true, at: end))
+        }
+        let cohort = try #require(try await Self.counted(test).cohorts.first)
+        #expect(cohort.matches == 1 && cohort.sums.map(\.eventCount) == [1, 2, 3, 3, 3, 4])
+        #expect(cohort.sums.map { $0.all.first?.installs } == [1, 1, 1, 1, 1, 1])
+        #expect(cohort.sums.last?.revenue.map(\.verified) == [400])
+        var second = StatisticsQuery(app: Self.app)
+        second.from = Granularity.day.start(of: TestStore.noon.advanced(byMilliseconds: Self.day))
+        second.to = second.from?.advanced(byMilliseconds: Self.day)
+        let query = EventQuery(second)
+        let report = try await test.run { try await $0.events(query) }
+        #expect(report.totals.eventCount == 1 && report.byCampaign.map(\.name) == ["SUMMER25"])
+    }
+
+    @Test("are erased with their installation, click or user", arguments: backends)
+    func erased(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let claim = try await test.run { session in
+            let claim = try await Self.match(session, install: 7)
+            let events = try [
+                Self.event("a", install: 7), Self.event("b", user: 5), Self.event("c", install: 8),
+                Self.event("d", click: claim.click.id),
+            ]
+            _ = try await session.record(Self.batch(events))
+            return claim
+        }
+        func erase(_ key: DataSubject.Key) async throws -> PrivacyCounts {
+            let subject = DataSubject(key, of: Self.app)
+            let record = Erasure(
+                id: ErasureID(high: UInt64(subject.kind.rawValue.utf8.count), low: 1),
+                at: TestStore.noon,
+                app: Self.app,
+                kind: subject.kind,
+                actor: .command(user: "test")
+            )
+            let held = try await test.run { try await $0.held(subject).counts }
+            let counts = try await test.run { try await $0.erase(subject, record).counts }
+            #expect(held == counts)
+            return counts
+        }
+        let ofUser = try await erase(.user(live: [hash(5)], test: []))
+        #expect(ofUser.events == 1 && ofUser.installs == 0 && ofUser.clicks == 0)
+        let ofClick = try await erase(.click(claim.click.id))
+        #expect(ofClick.events == 2 && ofClick.installs == 1 && ofClick.clicks == 1)
+        let ofInstall = try await erase(.install(live: [hash(8)], test: []))
+        #expect(ofInstall.events == 1 && ofInstall.clicks == 0)
+        #expect(try await Self.exported(test).isEmpty)
+    }
+
+    private static func exported(_ test: TestStore) async throws -> [[String: String]] {
+        let rows = try await test.run { session in
+            let query = ExportQuery(.events, end: .row(.max))
+            return try await session.export(query).rows
+        }
+        return rows.map { row in
+            var values: [String: String] = [:]
+            for (name, value) in zip(ExportTable.events.columns, row.values) {
+                if case .text(let text) = value { values[name] = text }
+            }
+            return values
+        }
+    }
+}
