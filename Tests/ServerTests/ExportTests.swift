@@ -2,6 +2,7 @@ import Attribution
 import Foundation
 import HTTPServer
 import Server
+import Support
 import Testing
 
 /// The export of tables by the API.
@@ -67,6 +68,8 @@ struct ExportTests {
         await click(1)
         await service.check(String(repeating: "1", count: 64))
         await service.check(String(repeating: "2", count: 64))
+        let postback = AppleSamples.version4
+        #expect(await service.send(.post, ApplePostbackEndpointTests.skan, body: postback).status == 200)
         service.clock.advance(seconds: 7200)
         for table in ExportTable.allCases {
             let text = await export("\(table.rawValue).ndjson").text
