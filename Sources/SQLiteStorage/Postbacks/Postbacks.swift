@@ -71,7 +71,7 @@ extension SQLiteWriter {
     func removeOutboxEvents(of scope: Int64, before high: UInt64, atMost limit: Int) throws(SQLiteError)
         -> Int
     {
-        try connection.statement(Self.removeEvents).run(scope, high, Int64(limit))
+        try connection.statement(Self.removeOutboxEvents).run(scope, high, Int64(limit))
         return Int(connection.changeCount)
     }
 
@@ -112,7 +112,7 @@ extension SQLiteWriter {
             SELECT id_high, id_low FROM deliveries WHERE endpoint = ?1 AND id_high < ?2 LIMIT ?3
         )
         """
-    private static let removeEvents: SQL = """
+    private static let removeOutboxEvents: SQL = """
         DELETE FROM outbox_events WHERE scope = ?1 AND (id_high, id_low) IN (
             SELECT id_high, id_low FROM outbox_events WHERE scope = ?1 AND id_high < ?2 LIMIT ?3
         )

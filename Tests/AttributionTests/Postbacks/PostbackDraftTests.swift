@@ -87,7 +87,7 @@ struct PostbackDraftTests {
         let start =
             #"{"campaign_key":"SUMMER","source":"direct","platform":"unknown","clicked_at":"2023-11-14T22:13:20.000Z","#
         let middle =
-            #""click_id":"clk_00000000000000008000000002","variant":"b","journey_id":"j1","url":"shop:"#
+            #""click_id":"\#(click.id.text)","variant":"b","journey_id":"j1","url":"shop:"#
         let utm = #""utm":{"utm_source":"mail","utm_medium":"a b"},"click_ids":{"gclid":"Ab"},"#
         let match = #""method":"fingerprint","confidence":0.9123,"guaranteed":false,"competing_clicks":2,"#
         let end =
