@@ -485,8 +485,8 @@ CREATE TABLE sign_in_links (
 
 CREATE INDEX top_links
     -- Finds the most clicked links of a span, as `top_campaigns` finds campaigns. Further numbers of `dimension` are 10
-    -- browser, 11 link, whose id stands in the column `campaign`, 12 hour of the day, and 13 `play_finding`. Browsers are
-    -- stored with their version. A further number of `span` is 4, four weeks.
+    -- browser, 11 link, whose id stands in the column `campaign`, and 12 hour of the day. Browsers are stored with their
+    -- version. A further number of `span` is 4, four weeks.
     ON counts (scope, span, period, count)
     WHERE metric = 'clicks' AND dimension = 11;
 
