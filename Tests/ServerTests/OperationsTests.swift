@@ -268,10 +268,25 @@ private let failure = StoreError(.inputOutput, "for the test")
 
 /// A store whose calls all fail with an input/output error.
 private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore, CheckStore, LinkStore,
-    SessionStore, AuditStore, ExportStore, PrivacyStore, ApplePostbackStore
+    PostbackStore, SessionStore, AuditStore, ExportStore, PrivacyStore, ApplePostbackStore
 {
     func end(of table: ExportTable, at now: Timestamp) throws(StoreError) -> ExportCursor { throw failure }
     func export(_ query: ExportQuery) throws(StoreError) -> ExportPage { throw failure }
+    func endpoints() throws(StoreError) -> [EndpointStatus] { throw failure }
+    func create(_ endpoint: PostbackEndpoint, by actor: AuditActor) throws(StoreError) { throw failure }
+    func change(_ endpoint: EndpointID, _ change: EndpointChange, by actor: AuditActor) throws(StoreError) {
+        throw failure
+    }
+    func sendSample(_ type: PostbackType, to endpoint: EndpointID, by actor: AuditActor) throws(StoreError)
+        -> OutboxEventID
+    { throw failure }
+    func replay(_ replay: PostbackReplay, to endpoint: EndpointID, by actor: AuditActor) throws(StoreError)
+        -> Int
+    {
+        throw failure
+    }
+    func deliveries(_ query: DeliveryQuery) throws(StoreError) -> DeliveryPage { throw failure }
+    func publish(_ type: PostbackType, of app: AppID, data: String) throws(StoreError) { throw failure }
     func held(_ subject: DataSubject) throws(StoreError) -> HeldData { throw failure }
     func store(_ postback: StoredApplePostback) throws(StoreError) -> ApplePostbackOutcome { throw failure }
     func applePostbacks(_ query: ApplePostbackQuery) throws(StoreError) -> ApplePostbackPage { throw failure }

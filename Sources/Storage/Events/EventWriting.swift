@@ -172,7 +172,8 @@ extension WriteTransaction {
         }
     }
 
-    /// Counts the events that the transaction has accepted or credited, after its last statement.
+    /// Counts the events that the transaction has accepted or credited, and publishes the accepted ones, after its last
+    /// statement.
     ///
     /// Every accepted event comes here once.
     func add(_ counting: EventCounting) throws(Failure) {
@@ -180,6 +181,11 @@ extension WriteTransaction {
         for counted in counting.events {
             let (isFirst, isCredit) = (counted.isFirst, counted.isCredit)
             try memory.totals.add(counted.event, isFirst: isFirst, isCredit: isCredit, at: now, by: reader)
+            guard !isCredit else { continue }
+            let event = counted.event
+            try publish(event.scope, at: event.receivedAt, click: event.creditedClick) { _ in
+                .event(ReceivedEvent(event))
+            }
         }
     }
 }
@@ -193,6 +199,23 @@ struct EventCounting {
     mutating func add(_ event: EventRecord, isCredit: Bool = false) {
         let own = event.creditedClick.map { EventOfClick(click: $0, name: event.name) }
         events.append((event, own.map { known.insert($0).inserted } ?? false, isCredit))
+    }
+}
+
+extension ReceivedEvent {
+    fileprivate init(_ event: EventRecord) {
+        self.init(
+            eventID: event.eventID,
+            name: event.name,
+            occurredAt: event.occurredAt,
+            isVerified: event.isVerified
+        )
+        (amount, currency) = (event.money?.text, event.money?.currency.code)
+        properties = event.properties
+        guard let attribution = event.attribution else { return }
+        (click, link, campaignKey) = (attribution.click, attribution.link, attribution.campaign)
+        (source, variant) = (attribution.source.rawValue, attribution.variant)
+        (method, matchedAt) = (attribution.method.rawValue, attribution.matchedAt)
     }
 }
 

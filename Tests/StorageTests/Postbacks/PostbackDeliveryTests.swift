@@ -14,7 +14,7 @@ struct PostbackDeliveryTests {
         let other = try await scenario.endpoint(["link.created", "match.campaign_only"])
         let click = try await scenario.match(2)
         let second = try await scenario.match(3)
-        try scenario.send()
+        try await scenario.send()
         // The match before the first endpoint was not stored.
         let calls = scenario.receiver.calls
         #expect(calls.count == 2)
@@ -42,7 +42,7 @@ struct PostbackDeliveryTests {
         #expect(deliveries.map(\.state) == [.delivered, .delivered])
         #expect(Set(deliveries.map(\.event.id.text)) == Set(calls.compactMap(\.id)))
         #expect(try await scenario.deliveries(other).isEmpty)
-        try scenario.send()
+        try await scenario.send()
         #expect(scenario.receiver.calls.count == 2)
     }
 
@@ -63,7 +63,7 @@ struct PostbackDeliveryTests {
             // Records of checks wait in memory until a read needs them.
             _ = try await session.held(subject)
         }
-        try scenario.send()
+        try await scenario.send()
         let types = try await scenario.deliveries(wanting).map(\.event.type)
         #expect(types.sorted() == ["click.recorded", "launch.unmatched"])
         #expect(try await scenario.deliveries(plain).count == 2)
@@ -82,7 +82,7 @@ struct PostbackDeliveryTests {
             _ = try await session.record(.sample { $0.isTest = true })
             return try await session.match(.sample(isTest: true))
         }
-        try scenario.send()
+        try await scenario.send()
         #expect(try await scenario.deliveries(live).isEmpty)
         #expect(try await scenario.deliveries(trial).count == 1)
         #expect(scenario.receiver.calls.map { $0.text.contains(#""test":true"#) } == [true])
@@ -98,7 +98,7 @@ struct PostbackDeliveryTests {
         let endpoint = try await scenario.endpoint()
         try await scenario.match()
         for attempt in 1...10 {
-            try scenario.send()
+            try await scenario.send()
             #expect(scenario.receiver.calls.count == attempt)
             let delivery = try #require(try await scenario.deliveries(endpoint).first)
             #expect(delivery.attempts == attempt && delivery.answer?.status == 500)
@@ -107,7 +107,7 @@ struct PostbackDeliveryTests {
             #expect(delivery.state == .pending)
             // Nine tenths of the pause are the earliest time; the circuit's pauses are shorter from the sixth attempt on.
             scenario.test.clock.advance(seconds: pause * 8 / 10)
-            try scenario.send()
+            try await scenario.send()
             #expect(scenario.receiver.calls.count == attempt, "not before its time")
             scenario.test.clock.advance(seconds: pause * 3 / 10 + 4)
         }
@@ -118,7 +118,7 @@ struct PostbackDeliveryTests {
         #expect(
             try await scenario.replay(PostbackReplay(.failed), to: endpoint) == 1
         )
-        try scenario.send()
+        try await scenario.send()
         #expect(try await scenario.deliveries(endpoint).map(\.state) == [.delivered])
         #expect(Set(scenario.receiver.calls.map(\.text)).count == 1)
         #expect(Set(scenario.receiver.calls.map(\.id)).count == 1)
@@ -133,18 +133,18 @@ struct PostbackDeliveryTests {
         scenario.receiver.answer { _ in nil }
         let endpoint = try await scenario.endpoint()
         for number in 1...3 { try await scenario.match(UInt64(number)) }
-        try scenario.send()
+        try await scenario.send()
         #expect(scenario.receiver.calls.count == 3)
         let first = Set(scenario.receiver.calls.map(\.text))
         scenario.restart()
         scenario.receiver.answer { _ in PostbackAnswer(status: 204) }
-        try scenario.send()
+        try await scenario.send()
         #expect(scenario.receiver.calls.count == 6)
         #expect(Set(scenario.receiver.calls.map(\.text)) == first)
         #expect(try await scenario.deliveries(endpoint).allSatisfy { $0.state == .delivered })
         // A later delivery gets the next number.
         try await scenario.match(4)
-        try scenario.send()
+        try await scenario.send()
         #expect(scenario.receiver.calls.last?.text.contains(#""sequence":4,"#) == true)
     }
 
@@ -155,19 +155,19 @@ struct PostbackDeliveryTests {
         let hanging = try await scenario.endpoint(url: "https://hangs.example.com/")
         let healthy = try await scenario.endpoint(url: "https://example.com/")
         for number in 1...12 { try await scenario.match(UInt64(number)) }
-        try scenario.send()
+        try await scenario.send()
         #expect(scenario.receiver.waiting == 4)
         #expect(try await scenario.deliveries(healthy).allSatisfy { $0.state == .delivered })
         #expect(try await scenario.status(hanging)?.pending == 12)
         // After five failures, it gets one call at a time.
         scenario.receiver.answerWaiting(PostbackAnswer(failure: "the response took too long"))
-        try scenario.send()
+        try await scenario.send()
         #expect(scenario.receiver.waiting == 4)
         scenario.receiver.answerWaiting(PostbackAnswer(failure: "the response took too long"))
-        try scenario.send()
+        try await scenario.send()
         #expect(scenario.receiver.waiting == 0)
         scenario.test.clock.advance(seconds: 61)
-        try scenario.send()
+        try await scenario.send()
         #expect(scenario.receiver.waiting == 1)
     }
 
@@ -183,7 +183,7 @@ struct PostbackDeliveryTests {
         }
         var other = job(second.database)
         scenario.receiver.answer { _ in nil }
-        try scenario.send()
+        try await scenario.send()
         for moment in 1...4 as ClosedRange<UInt64> { _ = try other.slice(at: moment * 1_000_000_000) }
         #expect(scenario.receiver.calls.count == 1 && receiver.calls.isEmpty)
         // The lease of a process that is gone lapses.

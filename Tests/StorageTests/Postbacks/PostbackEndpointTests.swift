@@ -13,7 +13,7 @@ struct PostbackEndpointTests {
         let gone = try await scenario.endpoint(url: "https://gone.example.com/")
         let other = try await scenario.endpoint(["endpoint.disabled"])
         try await scenario.match(1)
-        try scenario.send()
+        try await scenario.send()
         let status = try #require(try await scenario.status(gone))
         #expect(status.endpoint.state == .disabled && status.endpoint.reason == "it answered 410 Gone")
         #expect(scenario.test.log.lines.contains { $0.contains(gone.id.text) && $0.contains("disabled") })
@@ -22,7 +22,7 @@ struct PostbackEndpointTests {
         #expect(told.first?.event.data.contains(gone.id.text) == true)
         // Nothing is gathered or sent for it, until it is enabled and the rest is replayed.
         try await scenario.match(2)
-        try scenario.send()
+        try await scenario.send()
         #expect(scenario.receiver.calls.count { $0.url.contains("gone") } == 1)
         scenario.receiver.answer { _ in PostbackAnswer(status: 204) }
         var missed = PostbackReplay(.all)
@@ -30,7 +30,7 @@ struct PostbackEndpointTests {
         try await scenario.set(gone, to: .enabled)
         let count = try await scenario.replay(missed, to: gone)
         #expect(count == 2)
-        try scenario.send()
+        try await scenario.send()
         #expect(try await scenario.deliveries(gone).map(\.state) == [.delivered, .delivered])
     }
 
@@ -44,14 +44,14 @@ struct PostbackEndpointTests {
         let endpoint = try await scenario.endpoint()
         for number in 1...3 { try await scenario.match(UInt64(number)) }
         for _ in 0..<19 {
-            try scenario.send()
+            try await scenario.send()
             #expect(try await scenario.status(endpoint)?.endpoint.state == .enabled)
             scenario.test.clock.advance(seconds: 6 * 3600)
         }
         scenario.restart()
         scenario.test.clock.advance(seconds: 6 * 3600)
         try await scenario.match(4)
-        try scenario.send()
+        try await scenario.send()
         let status = try #require(try await scenario.status(endpoint))
         #expect(status.endpoint.state == .disabled && status.endpoint.reason == "it has failed for five days")
         #expect(status.pending > 0)
@@ -64,11 +64,11 @@ struct PostbackEndpointTests {
         let endpoint = try await scenario.endpoint()
         try await scenario.set(endpoint, to: .held)
         try await scenario.match()
-        try scenario.send()
+        try await scenario.send()
         #expect(scenario.receiver.calls.isEmpty)
         #expect(try await scenario.status(endpoint)?.pending == 1)
         try await scenario.set(endpoint, to: .enabled)
-        try scenario.send()
+        try await scenario.send()
         #expect(scenario.receiver.calls.count == 1)
     }
 
@@ -82,14 +82,14 @@ struct PostbackEndpointTests {
         }
         try await scenario.endpoint()
         try await scenario.match(1)
-        try scenario.send()
+        try await scenario.send()
         scenario.receiver.answer { _ in PostbackAnswer(status: 204) }
         try await scenario.match(2)
         scenario.test.clock.advance(seconds: 3590)
-        try scenario.send()
+        try await scenario.send()
         #expect(scenario.receiver.calls.count == 1)
         scenario.test.clock.advance(seconds: 11)
-        try scenario.send()
+        try await scenario.send()
         #expect(scenario.receiver.calls.count == 3)
     }
 
@@ -101,7 +101,7 @@ struct PostbackEndpointTests {
             try await scenario.match(UInt64(number))
             scenario.test.clock.advance(seconds: 60)
         }
-        try scenario.send()
+        try await scenario.send()
         let second = try await scenario.endpoint()
         func replay(_ mode: PostbackReplay.Mode, _ set: (inout PostbackReplay) -> Void = { _ in })
             async throws -> Int
@@ -114,7 +114,7 @@ struct PostbackEndpointTests {
         #expect(try await replay(.missing) { $0.since = from } == 2)
         #expect(try await replay(.missing) { $0.since = from } == 0)
         scenario.receiver.forget()
-        try scenario.send()
+        try await scenario.send()
         #expect(scenario.receiver.calls.count == 2)
         #expect(
             try await replay(.all) { ($0.since, $0.until) = (from, from.advanced(byMilliseconds: 1)) } == 1
@@ -127,7 +127,7 @@ struct PostbackEndpointTests {
                 == 0
         )
         scenario.receiver.forget()
-        try scenario.send()
+        try await scenario.send()
         #expect(scenario.receiver.calls.count == 2)
         #expect(scenario.receiver.calls.contains { $0.id == oldest.text })
     }
@@ -140,7 +140,7 @@ struct PostbackEndpointTests {
         let id = try await scenario.test.run {
             try await $0.sendSample(.matchCreated, to: endpoint.id, by: .test)
         }
-        try scenario.send()
+        try await scenario.send()
         #expect(scenario.receiver.calls.map(\.id) == [id.text])
         #expect(scenario.receiver.calls.first?.text.contains(#""data":{"sample":true"#) == true)
     }
@@ -152,7 +152,7 @@ struct PostbackEndpointTests {
             "link.*", "erasure.*", "domain_file.changed", "match.created",
         ])
         let click = try await scenario.match()
-        try scenario.send()
+        try await scenario.send()
         #expect(try await scenario.deliveries(endpoint).count == 1)
         let (test, app) = (scenario.test, scenario.test.app)
         let record = Erasure(
@@ -167,7 +167,7 @@ struct PostbackEndpointTests {
             try await session.publish(.domainFileChanged, of: app, data: #"{"host":"a"}"#)
             return try await session.erase(subject, record)
         }
-        try scenario.send()
+        try await scenario.send()
         let deliveries = try await scenario.deliveries(endpoint)
         // The erasure has deleted the match's event and its delivery.
         #expect(deliveries.map(\.event.type).sorted() == ["domain_file.changed", "erasure.completed"])
@@ -181,10 +181,10 @@ struct PostbackEndpointTests {
         try await scenario.match(1)
         scenario.test.clock.advance(seconds: 2_592_000 - 60)
         try await scenario.match(2)
-        try scenario.send()
+        try await scenario.send()
         #expect(try await scenario.deliveries(endpoint).count == 2)
         scenario.test.clock.advance(seconds: 120)
-        for _ in 0..<40 { try scenario.send() }
+        for _ in 0..<40 { try await scenario.send() }
         #expect(try await scenario.deliveries(endpoint).count == 1)
         #expect(try await scenario.replay(PostbackReplay(.all), to: endpoint) == 1)
     }
@@ -207,9 +207,9 @@ struct PostbackEndpointTests {
         #expect(secrets.count == 1)
     }
 
-    @Test("every value of the three tables is read as it was written", arguments: backends)
-    func roundTrips(backend: Backend) async throws {
-        let test = try await TestStore(backend)
+    @Test("every value of the three tables is read as it was written")
+    func roundTrips() async throws {
+        let test = try await TestStore(.sqlite)
         var endpoint = PostbackEndpoint(
             id: EndpointID(high: 1 << 60, low: .max),
             app: AppID(high: 2, low: .max - 1),

@@ -1,5 +1,6 @@
 import Attribution
 import Storage
+import Support
 import Synchronization
 import TestDatabases
 
@@ -60,15 +61,26 @@ extension PostbackCall {
 
 /// A store with a job that sends, whose slices and clock a test moves.
 final class PostbackScenario {
+    /// The job and its time, which only the thread of jobs uses.
+    private final class Sending: @unchecked Sendable {
+        var job: any Job
+        var moment: UInt64 = 1
+
+        init(_ job: any Job) { self.job = job }
+    }
+
     let test: TestStore
     let receiver = TestReceiver()
-    private var job: any Job
-    private var moment: UInt64 = 1
+    private let sending: Sending
+    /// A connection belongs to one thread.
+    private let thread = LoopThread()
 
     init(_ backend: Backend) async throws {
         test = try await TestStore(backend)
-        job = Self.makeJob(test, receiver)
+        sending = Sending(Self.makeJob(test, receiver))
     }
+
+    deinit { thread.stop() }
 
     private static func makeJob(_ test: TestStore, _ receiver: TestReceiver) -> any Job {
         func make(_ database: some TestDatabase) -> any Job {
@@ -78,19 +90,22 @@ final class PostbackScenario {
     }
 
     /// Runs the job until two slices in a row have made no call.
-    func send() throws {
-        var (quiet, count) = (0, receiver.calls.count)
-        while quiet < 2 {
-            moment += 1_000_000_000
-            _ = try job.slice(at: moment)
-            quiet = receiver.calls.count == count ? quiet + 1 : 0
-            count = receiver.calls.count
-        }
+    func send() async throws {
+        let (sending, receiver) = (sending, receiver)
+        try await Task(executorPreference: thread) {
+            var (quiet, count) = (0, receiver.calls.count)
+            while quiet < 2 {
+                sending.moment += 1_000_000_000
+                _ = try sending.job.slice(at: sending.moment)
+                quiet = receiver.calls.count == count ? quiet + 1 : 0
+                count = receiver.calls.count
+            }
+        }.value
     }
 
     /// Forgets what the job has in memory, as the end of the process does, and lets its leases lapse.
     func restart() {
-        job = Self.makeJob(test, receiver)
+        sending.job = Self.makeJob(test, receiver)
         test.clock.advance(seconds: 60)
     }
 
