@@ -9,7 +9,8 @@ struct PrivacyManifestTests {
     @Test("declares no tracking, no tracking domain and no API that needs a reason")
     func content() throws {
         let file = Self.sources.appending(path: "AfterlinkCore/PrivacyInfo.xcprivacy")
-        let value = try PropertyListSerialization.propertyList(from: Data(contentsOf: file), format: nil)
+        // The parameter `format` is a pointer, which is nil here.
+        let value = try unsafe PropertyListSerialization.propertyList(from: Data(contentsOf: file), format: nil)
         let manifest = try #require(value as? [String: Any])
         #expect(
             Set(manifest.keys) == [

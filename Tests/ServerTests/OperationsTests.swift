@@ -268,8 +268,10 @@ private let failure = StoreError(.inputOutput, "for the test")
 
 /// A store whose calls all fail with an input/output error.
 private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore, CheckStore, LinkStore,
-    PostbackStore, SessionStore, AuditStore, ExportStore, PrivacyStore, ApplePostbackStore
+    PostbackStore, SessionStore, AuditStore, EventStore, ExportStore, PrivacyStore, ApplePostbackStore
 {
+    func record(_ batch: EventBatch) throws(StoreError) -> [Bool] { throw failure }
+    func events(_ query: EventQuery) throws(StoreError) -> EventReport { throw failure }
     func end(of table: ExportTable, at now: Timestamp) throws(StoreError) -> ExportCursor { throw failure }
     func export(_ query: ExportQuery) throws(StoreError) -> ExportPage { throw failure }
     func endpoints() throws(StoreError) -> [EndpointStatus] { throw failure }
