@@ -550,6 +550,122 @@ CREATE TABLE erased_rows (
     erased_at INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE postback_endpoints (
+    -- The receivers of events. A row is never deleted: an app that has had an endpoint keeps its events.
+
+    -- The random half of the id, by which deliveries name the endpoint.
+    id_low INTEGER PRIMARY KEY,
+    id_high INTEGER NOT NULL,
+    scope INTEGER NOT NULL,
+    app_high INTEGER NOT NULL,
+    app_low INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    types TEXT NOT NULL,
+    -- A template of the body; NULL for the body of Standard Webhooks.
+    body TEXT,
+    created_at INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    -- Why it is held or disabled.
+    reason TEXT NOT NULL,
+    -- The secret and the header fields, encrypted under the server key; empty for none.
+    secret BLOB NOT NULL,
+    headers BLOB NOT NULL,
+    former_secret BLOB NOT NULL,
+    former_until INTEGER,
+    -- The number of deliveries that have a number.
+    sequence INTEGER NOT NULL,
+    -- The failures since the last success, and the time of the first.
+    failures INTEGER NOT NULL,
+    failing_since INTEGER
+) STRICT;
+
+CREATE TABLE outbox_events (
+    -- What endpoints hear of, written in the transaction of each fact. The first half of an id is 48 bits of milliseconds
+    -- and 16 random bits.
+
+    scope INTEGER NOT NULL,
+    id_high INTEGER NOT NULL,
+    id_low INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    data TEXT NOT NULL,
+    -- The click that the event names, so that an erasure finds it.
+    click INTEGER,
+    PRIMARY KEY (scope, id_high, id_low)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE deliveries (
+    -- One event on its way to one endpoint.
+
+    endpoint INTEGER NOT NULL,
+    id_high INTEGER NOT NULL,
+    id_low INTEGER NOT NULL,
+    -- 0 before the first attempt.
+    sequence INTEGER NOT NULL,
+    -- 0 pending, 1 delivered, 2 failed.
+    state INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    due_at INTEGER NOT NULL,
+    -- The last attempt and its answer.
+    attempted_at INTEGER,
+    status INTEGER,
+    failure TEXT,
+    answer TEXT,
+    milliseconds INTEGER,
+    PRIMARY KEY (endpoint, id_high, id_low)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX due_deliveries ON deliveries (endpoint, due_at) WHERE state = 0;
+
+CREATE TABLE apple_postbacks (
+    -- Postbacks of SKAdNetwork and AdAttributionKit, and attributions of Apple Ads. Without values of persons.
+
+    -- 48 bits of milliseconds and a counter, as in the numbers of clicks.
+    number INTEGER PRIMARY KEY,
+    -- skadnetwork, adattributionkit or apple_ads.
+    framework TEXT NOT NULL,
+    version TEXT,
+    network TEXT NOT NULL,
+    -- The App Store's number of the advertised app, which need not be an app of this database.
+    item TEXT NOT NULL,
+    -- The postback's own identifier.
+    postback TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    did_win INTEGER NOT NULL,
+    source TEXT,
+    conversion_type TEXT,
+    publisher TEXT,
+    fine_value INTEGER,
+    coarse_value TEXT,
+    interaction TEXT,
+    country TEXT,
+    -- valid, invalid or unverifiable; production or development.
+    verification TEXT NOT NULL,
+    environment TEXT NOT NULL,
+    -- 1 for the first verified postback with its identifier.
+    counted INTEGER NOT NULL,
+    received_at INTEGER NOT NULL,
+    -- SHA-256 of the body.
+    digest BLOB NOT NULL,
+    body TEXT NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX apple_postback_bodies
+    ON apple_postbacks (framework, network, postback, sequence, did_win, digest);
+
+CREATE UNIQUE INDEX counted_apple_postbacks
+    ON apple_postbacks (framework, network, postback, sequence, did_win, environment) WHERE counted = 1;
+
+CREATE TABLE apple_probes (
+    -- Requests that prove that a shop's domain leads to the receivers of postbacks; any server may receive one.
+
+    nonce TEXT PRIMARY KEY,
+    -- SHA-256 of the sent body.
+    digest BLOB NOT NULL,
+    expires_at INTEGER NOT NULL,
+    -- 0 missing, 1 with the same bytes, 2 with others.
+    arrival INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE attributed_installs (
     -- Matches with an installation id, from which the installation's events inherit: kept longer than clicks.
 

@@ -15,7 +15,7 @@ struct DependencyTests {
         "Crypto": ["COpenSSL"],
         "JSON": [],
         "Threads": ["CLinux", "Darwin", "Glibc"],
-        "Attribution": ["CMath", "Crypto"],
+        "Attribution": ["CMath", "Crypto", "JSON"],
         "QRCodes": ["Attribution"],
         "DomainFiles": ["Attribution", "JSON"],
         "Storage": ["Attribution", "Synchronization", "Threads"],

@@ -70,6 +70,9 @@ struct ExportTests {
         await service.check(String(repeating: "2", count: 64))
         let postback = AppleSamples.version4
         #expect(await service.send(.post, ApplePostbackEndpointTests.skan, body: postback).status == 200)
+        let sender = service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 }
+        let event = #"{"events":[{"event_id":"e","name":"open","install_id":"1111111111"}]}"#
+        #expect(await service.send(.post, "/v1/events", fields: sender, body: event).status == 202)
         service.clock.advance(seconds: 7200)
         for table in ExportTable.allCases {
             let text = await export("\(table.rawValue).ndjson").text

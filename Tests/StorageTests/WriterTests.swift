@@ -256,7 +256,7 @@ struct WriterTests {
 
     @Test("a full database refuses clicks, and serves again once there is room")
     func survivesFull() async throws {
-        let test = try await TestStore(in: SQLitePlace(pageLimit: 60))
+        let test = try await TestStore(in: SQLitePlace(pageLimit: 120))
         let first = try await test.run { try await $0.record(.sample()).click }
         var refused: StoreError.Code?
         for number in 2..<4000 as Range<UInt64> where refused == nil {

@@ -89,6 +89,7 @@ extension SQLiteReader: EventRows {
         for click in Set(subjects.clicks) {
             found += try connection.statement(Self.installsByClick)
                 .all(AttributedInstall.self, subjects.scope.number, click)
+                .filter { ofClick in !found.contains { $0.number == ofClick.number } }
         }
         return found.sorted { $0.attribution.matchedAt > $1.attribution.matchedAt }
     }

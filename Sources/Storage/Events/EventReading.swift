@@ -62,6 +62,14 @@ private struct EventReader<Reader: ReportReader> {
                 clicks[name.name, default: 0] += name.clicks
             }
         }
+        // Events of a span may belong to campaigns and links without clicks in it.
+        var whole = query.span
+        (whole.from, whole.to) = (nil, nil)
+        for (scope, spans) in scopes.flatMap({ scope in whole.spans.map { (scope, $0) } }) {
+            for name in try reader.top(names, of: scope, over: spans, atMost: Self.groupLimit) {
+                clicks[name.name, default: 0] += 0
+            }
+        }
         let found = clicks.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
         for (scope, spans) in scopes.flatMap({ scope in query.span.spans.map { (scope, $0) } }) {
             let query = CountQuery(scope: scope, campaign: "", dimension: dimension, spans: spans)
