@@ -33,6 +33,14 @@ struct EveryAnswerTests {
         ("/admin/api/apple-postbacks/verify", ["POST"], false),
         ("/.well-known/skadnetwork/report-attribution/", ["GET", "POST"], false),
         ("/.well-known/appattribution/report-attribution", ["GET", "POST"], false),
+        ("/v1/events", ["POST"], false), ("/admin/api/events/report", ["GET"], false),
+        ("/admin/api/postbacks", ["GET", "POST"], false), ("/admin/api/postbacks/{id}", ["GET"], false),
+        ("/admin/api/postbacks/{id}/enable", ["POST"], false),
+        ("/admin/api/postbacks/{id}/disable", ["POST"], false),
+        ("/admin/api/postbacks/{id}/rotate", ["POST"], false),
+        ("/admin/api/postbacks/{id}/test", ["POST"], false),
+        ("/admin/api/postbacks/{id}/replay", ["POST"], false),
+        ("/admin/api/postbacks/{id}/deliveries", ["GET"], false),
     ]
     private static let methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
 

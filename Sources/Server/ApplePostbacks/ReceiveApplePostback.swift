@@ -22,8 +22,8 @@ enum ReceiveApplePostback {
             Response(.ok, contentType: .plainText, body: Array(explanation.utf8))
         }
         return [
-            Route(.post, path, .anyone, limitedAs: .applePostbacks, store),
             Route(.get, path, .anyone, limitedAs: .applePostbacks, explain),
+            Route(.post, path, .anyone, limitedAs: .applePostbacks, store),
         ]
     }
 

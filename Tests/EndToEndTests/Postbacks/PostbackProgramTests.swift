@@ -128,7 +128,8 @@ struct PostbackProgramTests {
         #expect(gone.state == "disabled" && gone.reason == "it answered 410 Gone")
         #expect(states.values.count { $0.state == "enabled" } == paths.count - 1)
         let requests = try receiver.received()
-        #expect(requests.count { $0.path == "redirect" } == 1 && requests.count { $0.path == "ok" } == 1)
+        // The redirect leads to this path. The redirect's own path may have been called again meanwhile.
+        #expect(requests.count { $0.path == "ok" } == 1)
         #expect(requests.count { $0.path == "later" } == 1)
         for path in ["ok", "error"] {
             let own = requests.filter { $0.path == path }
