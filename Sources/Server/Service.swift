@@ -69,7 +69,8 @@ public final class Stores {
     /// Creates the stores of one database session; tests replace `clicks`.
     public init(
         _ session: some AppStore & ApplePostbackStore & AuditStore & CheckStore & ClickStore & EventStore
-            & ExportStore & LearningStore & LinkStore & PostbackStore & PrivacyStore & SessionStore & StatsStore,
+            & ExportStore & LearningStore & LinkStore & PostbackStore & PrivacyStore & SessionStore
+            & StatsStore,
         clicks: (any ClickStore)? = nil,
         endTurn: @escaping () -> Void = {},
         beginTurn: @escaping (Int) -> Void = { _ in }

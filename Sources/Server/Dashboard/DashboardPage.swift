@@ -132,8 +132,8 @@ struct DashboardPage {
 
 /// The pages in the navigation.
 enum DashboardSection: CaseIterable {
-    case overview, live, launches, links, campaigns, events, matching, postbacks, apple, domains, system, trial
-    case settings
+    case overview, live, launches, links, campaigns, events, matching
+    case postbacks, apple, domains, system, trial, settings
 
     var path: String {
         switch self {
