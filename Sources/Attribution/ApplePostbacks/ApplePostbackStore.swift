@@ -108,7 +108,7 @@ public struct ApplePostbackSum: Equatable, Sendable {
     }
 }
 
-/// A probe that proves that a shop's domain leads here: a request with a text that nobody else knows.
+/// A request with a secret text, which proves that a shop's domain leads to this service if the text arrives.
 public struct AppleProbe: Equatable, Sendable {
     /// How a probe arrived.
     public enum Arrival: Int64, Sendable {

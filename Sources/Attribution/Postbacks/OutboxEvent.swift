@@ -158,8 +158,6 @@ public struct ReceivedEvent: Sendable {
     public var variant: String?
     public var method: String?
     public var matchedAt: Timestamp?
-    /// The click ids of the click, as a JSON object, if the app lets them out.
-    public var clickIDs: String?
 
     public init(eventID: String, name: String, occurredAt: Timestamp, isVerified: Bool) {
         (self.eventID, self.name, self.occurredAt, self.isVerified) = (eventID, name, occurredAt, isVerified)
@@ -180,6 +178,5 @@ public struct ReceivedEvent: Sendable {
         json.member("variant", variant)
         json.member("method", method)
         json.member("matched_at", matchedAt?.iso8601)
-        if let clickIDs { json.member("click_ids") { $0.raw(clickIDs.utf8) } }
     }
 }

@@ -38,8 +38,9 @@ extension Dimension {
         self == .event ? EventCount.name(ofValue: value) : value
     }
 
-    /// The dimension whose row of clicks names and ranks a campaign or link that has counts of this dimension; nil if
-    /// those counts need no such row.
+    /// The dimension whose row of clicks names and ranks a campaign or link that has counts of this dimension.
+    ///
+    /// It is nil for a dimension that does not count by campaign or link.
     public var naming: Dimension? {
         switch self {
         case .total, .event: .total

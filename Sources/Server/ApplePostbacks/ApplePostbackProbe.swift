@@ -4,8 +4,8 @@ internal import JSON
 
 /// Proves that a shop's domain leads to the receivers of Apple's postbacks.
 ///
-/// Apple's devices call the registrable domain, which is usually another server's. The probe calls it too, with a text
-/// that must arrive here unchanged.
+/// Apple's devices call the registrable domain, which usually belongs to another server. The probe calls it too. Its
+/// body must arrive here with the same bytes.
 package struct ApplePostbackProbe {
     /// The result of a probe of one receiver.
     package struct Finding: Sendable {

@@ -220,7 +220,7 @@ struct EventBodyReader {
         guard installID != nil || clickID != nil || user != nil || event.purchase != nil else {
             throw .missingField(
                 "install_id",
-                "Send install_id, click_id or user; send \"consent\":false to count an event of nobody"
+                "Send install_id, click_id or user, or \"consent\":false to count the event without them"
             )
         }
         event.installs =

@@ -87,15 +87,11 @@ extension WriteTransaction {
         var record = ApplePostbackRecord(stored)
         record.stored.number = number
         if record.stored.isCounted, try writer.insert(record) {
-            didStoreVerified(record.stored)
             return .counted
         }
         record.stored.isCounted = false
         return try writer.insert(record) ? .stored : .duplicate
     }
-
-    /// Called in the transaction that has stored and counted a verified postback: the place for what follows from it.
-    private func didStoreVerified(_ stored: StoredApplePostback) {}
 }
 
 extension DatabaseSession where Backend.Reader: ReportReader {
