@@ -270,4 +270,42 @@ struct EventsTests {
         #expect(await browser.get("/export/events.csv?panel=nothing").status == 400)
         #expect(await browser.get("/events?platform=ios").status == 400)
     }
+
+    @Test("pages of campaigns and links show the events and the revenue of the report")
+    func values() async throws {
+        let browser = await DashboardBrowser.signedIn(to: service)
+        let created = await service.admin(.post, "/links", #"{"slug":"sale","destination":"myapp://sale"}"#)
+        let link = try #require(created.member("id"))
+        func headings(_ table: String, _ page: String) async -> [String] {
+            PageMarkup.table(table, in: await browser.get(page).text).first ?? []
+        }
+        await match("i1")
+        #expect(!(await headings("Campaigns", "/campaigns?compare=off")).contains("Events"))
+        #expect(!(await headings("Links", "/links")).contains("Events"))
+        await service.click(#"{"fingerprint":"\#(hex)","link":"sale"}"#)
+        #expect(await service.check(hex, fields: ["X-Install-ID": "i2"]).member("status") == "match")
+        for (number, install, price) in [(1, "i1", "12.90"), (2, "i1", "1"), (3, "i2", "0.05")] {
+            let names = #""event_id":"e\#(number)","name":"purchase","install_id":"\#(install)""#
+            _ = await results(#"{\#(names),"amount":"\#(price)","currency":"EUR"}"#, key: .server)
+        }
+        _ = await results(
+            #"{"event_id":"r","name":"purchase","install_id":"i1","amount":"7","currency":"USD"}"#
+        )
+        let report = try await report()
+        let group = try #require(report["campaigns"]?.array?.first?.object)
+        #expect(group["campaign"]?.string == "SUMMER")
+        #expect(
+            (await headings("Campaigns", "/campaigns?compare=off")).suffix(2) == [
+                "Events", "Revenue (verified)",
+            ]
+        )
+        let campaigns = PageMarkup.table("Campaigns", in: await browser.get("/campaigns?compare=off").text)
+        #expect(campaigns.last?.first == "SUMMER" && campaigns.last?.suffix(2) == ["3", "13.90 EUR"])
+        let events = PageMarkup.table("Campaigns", in: await browser.get("/events").text)
+        #expect(events.last?[2] == "3" && events.last?.last == "13.90 EUR")
+        let links = PageMarkup.table("Links", in: await browser.get("/links").text)
+        #expect(links.last?.first == "sale" && links.last?.suffix(2) == ["1", "0.05 EUR"])
+        let ofLinks = PageMarkup.table("Links", in: await browser.get("/events").text)
+        #expect(ofLinks.last?.first == link && ofLinks.last?.last == "0.05 EUR")
+    }
 }

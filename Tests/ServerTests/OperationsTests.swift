@@ -272,6 +272,9 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
 {
     func record(_ batch: EventBatch) throws(StoreError) -> [Bool] { throw failure }
     func events(_ query: EventQuery) throws(StoreError) -> EventReport { throw failure }
+    func eventSums(of groups: EventGroups, _ query: EventQuery) throws(StoreError) -> [String: EventSums] {
+        throw failure
+    }
     func end(of table: ExportTable, at now: Timestamp) throws(StoreError) -> ExportCursor { throw failure }
     func export(_ query: ExportQuery) throws(StoreError) -> ExportPage { throw failure }
     func endpoints() throws(StoreError) -> [EndpointStatus] { throw failure }

@@ -1,3 +1,5 @@
+package import JSON
+
 /// What Apple reports about an installation that an ad network's ad led to: the fields that all frameworks have.
 ///
 /// Identifiers are the digits of Apple's JSON, because a floating-point number would round them.
@@ -56,6 +58,27 @@ public struct ApplePostback: Equatable, Sendable {
 
     /// Whether Apple withheld the conversion value of a winning postback, because too few people were counted.
     public var withholdsValue: Bool { didWin && fineValue == nil && coarseValue == nil }
+}
+
+extension ApplePostback {
+    /// Writes the fields that Apple has sent, identifiers as texts.
+    package func write(to json: inout JSONWriter) {
+        json.member("framework", framework.rawValue)
+        json.member("version", version)
+        json.member("id", id)
+        json.member("network", network)
+        json.member("app_store_id", item)
+        json.member("source_identifier", source)
+        json.member("sequence", sequence)
+        json.member("did_win", didWin)
+        json.member("conversion_type", conversionType)
+        json.member("publisher", publisher)
+        json.member("interaction", interaction)
+        json.member("conversion_value", fineValue)
+        json.member("coarse_conversion_value", coarseValue?.rawValue)
+        json.member("country", country)
+        json.member("value_withheld", withholdsValue)
+    }
 }
 
 /// A value of a postback's JSON.

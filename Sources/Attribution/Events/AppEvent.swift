@@ -134,4 +134,9 @@ public protocol EventStore {
 
     /// Returns the sums of events and revenue of a query.
     func events(_ query: EventQuery) async throws(StoreError) -> EventReport
+
+    /// Returns the sums of campaigns or links of a query's app, time span and traffic, by their names; omits those without
+    /// events.
+    func eventSums(of groups: EventGroups, _ query: EventQuery) async throws(StoreError) -> [String:
+        EventSums]
 }

@@ -8,6 +8,12 @@ public struct EventQuery: Equatable, Sendable {
     public init(_ span: StatisticsQuery) { self.span = span }
 }
 
+/// Campaigns by their keys, or links by their ids.
+public enum EventGroups: Equatable, Sendable {
+    case campaigns([String])
+    case links([String])
+}
+
 /// The sums of events with one name and currency.
 public struct EventSum: Equatable, Sendable {
     public let name: String

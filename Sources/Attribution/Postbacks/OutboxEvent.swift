@@ -35,6 +35,7 @@ public enum PostbackFact: Sendable {
     /// A launch that no click explains.
     case launch(CheckFacts)
     case event(ReceivedEvent)
+    case apple(StoredApplePostback)
     case link(PostbackType, Link)
     case drift(DriftEvent)
     case erasure(Erasure)
@@ -48,6 +49,7 @@ public enum PostbackFact: Sendable {
         case .click: .clickRecorded
         case .launch: .launchUnmatched
         case .event: .eventReceived
+        case .apple: .applePostbackReceived
         case .drift(.began): .driftAlarmStarted
         case .drift(.ended): .driftAlarmEnded
         case .erasure: .erasureCompleted
@@ -83,6 +85,11 @@ public enum PostbackFact: Sendable {
             // One record may stand for several launches.
             json.member("launches", launch.weight)
         case .event(let event): event.write(to: &json)
+        case .apple(let stored):
+            json.member("received_at", stored.receivedAt.iso8601)
+            json.member("verification", stored.verification.rawValue)
+            json.member("environment", stored.environment.rawValue)
+            stored.postback.write(to: &json)
         case .link(_, let link):
             json.member("link", link.id.text)
             json.member("slug", link.slug.text)
@@ -158,6 +165,8 @@ public struct ReceivedEvent: Sendable {
     public var variant: String?
     public var method: String?
     public var matchedAt: Timestamp?
+    /// The click ids of ad networks as a JSON object; nil unless the app lets them out.
+    public var clickIDs: String?
 
     public init(eventID: String, name: String, occurredAt: Timestamp, isVerified: Bool) {
         (self.eventID, self.name, self.occurredAt, self.isVerified) = (eventID, name, occurredAt, isVerified)
@@ -178,5 +187,6 @@ public struct ReceivedEvent: Sendable {
         json.member("variant", variant)
         json.member("method", method)
         json.member("matched_at", matchedAt?.iso8601)
+        if let clickIDs { json.member("click_ids") { $0.raw(clickIDs.utf8) } }
     }
 }

@@ -14,6 +14,7 @@ public enum PostbackSample {
                 )
             case .clickRecorded: .click(click(at: now), withClickIDs: true)
             case .eventReceived: .event(event(at: now))
+            case .applePostbackReceived: .apple(postback(at: now))
             default: nil
             }
         let members = fact?.data.dropFirst().dropLast() ?? ""
@@ -52,5 +53,11 @@ public enum PostbackSample {
         (event.amount, event.currency, event.campaignKey) = ("9.99", "EUR", "SAMPLE")
         event.click = id
         return event
+    }
+
+    private static func postback(at now: Timestamp) -> StoredApplePostback {
+        var postback = ApplePostback(.skAdNetwork, network: "com.example", item: "1", id: "sample-1")
+        (postback.version, postback.source, postback.fineValue) = ("4.0", "5239", 63)
+        return StoredApplePostback(postback, .valid, .production, receivedAt: now, body: "")
     }
 }

@@ -54,10 +54,10 @@ extension PostgreSQLWriter {
         try batch.run(Self.removeEvents, scope, high, Int64(limit)).affectedCount
     }
 
-    func removeOutboxEvents(ofClick click: Int64, in scope: Int64, from high: UInt64) throws(PostgreSQLError)
+    func removeOutboxEvents(about subject: Int64, in scope: Int64, from high: UInt64) throws(PostgreSQLError)
     {
-        try batch.run(Self.removeDeliveriesOfClick, scope, high, click)
-        try batch.run(Self.removeEventsOfClick, scope, high, click)
+        try batch.run(Self.removeDeliveriesAbout, scope, high, subject)
+        try batch.run(Self.removeEventsAbout, scope, high, subject)
     }
 
     private static let insertEndpoint = PreparedStatement(
@@ -114,20 +114,24 @@ extension PostgreSQLWriter {
         WHERE scope = $1 AND id_high < $2 ORDER BY id_high, id_low LIMIT $3 FOR UPDATE SKIP LOCKED)
         """
     )
-    private static let ofClick: SQLText = "scope = $1 AND id_high BETWEEN $2 AND $2 + 65535 AND click = $3"
-    private static let removeDeliveriesOfClick = PreparedStatement(
+    private static let isAbout: SQLText = "scope = $1 AND id_high BETWEEN $2 AND $2 + 65535 AND click = $3"
+    private static let removeDeliveriesAbout = PreparedStatement(
         """
         DELETE FROM deliveries WHERE endpoint IN (SELECT id_low FROM postback_endpoints WHERE scope = $1)
-        AND (id_high, id_low) IN (SELECT id_high, id_low FROM outbox_events WHERE \(ofClick))
+        AND (id_high, id_low) IN (SELECT id_high, id_low FROM outbox_events WHERE \(isAbout))
         """
     )
-    private static let removeEventsOfClick = PreparedStatement("DELETE FROM outbox_events WHERE \(ofClick)")
+    private static let removeEventsAbout = PreparedStatement("DELETE FROM outbox_events WHERE \(isAbout)")
 }
 
 extension PostgreSQLWriterReader {
     func endpointRecords() throws(PostgreSQLError) -> [EndpointRecord] { try rows.endpointRecords() }
 
     func appsWithClickIDs() throws(PostgreSQLError) -> [Int64] { try rows.appsWithClickIDs() }
+
+    func apps(ofAppleItem item: String) throws(PostgreSQLError) -> [Int64] {
+        try rows.apps(ofAppleItem: item)
+    }
 
     func outboxEvents(of scope: Int64, after id: OutboxEventID, before end: UInt64, atMost limit: Int)
         throws(PostgreSQLError) -> [(id: OutboxEventID, type: String)]
@@ -144,6 +148,10 @@ extension PostgreSQLReader: PostbackRows {
 
     func appsWithClickIDs() throws(PostgreSQLError) -> [Int64] {
         try all(Self.selectApps) { row throws(PostgreSQLError) in row.get("number") }
+    }
+
+    func apps(ofAppleItem item: String) throws(PostgreSQLError) -> [Int64] {
+        try all(Self.selectAppsOfItem, item) { row throws(PostgreSQLError) in row.get("app") }
     }
 
     func outboxEvents(of scope: Int64, after id: OutboxEventID, before end: UInt64, atMost limit: Int)
@@ -201,6 +209,9 @@ extension PostgreSQLReader: PostbackRows {
         "SELECT \(EndpointRecord.columns) FROM postback_endpoints"
     )
     private static let selectApps = PreparedStatement("SELECT number FROM apps WHERE click_ids = 'answer'")
+    private static let selectAppsOfItem = PreparedStatement(
+        "SELECT app FROM app_fields WHERE field = 'ios_store_id' AND value = $1"
+    )
     private static let selectEvents = PreparedStatement(
         """
         SELECT id_high, id_low, type FROM outbox_events WHERE scope = $1 AND (id_high, id_low) > ($2, $3) AND id_high < $4

@@ -75,9 +75,9 @@ extension SQLiteWriter {
         return Int(connection.changeCount)
     }
 
-    func removeOutboxEvents(ofClick click: Int64, in scope: Int64, from high: UInt64) throws(SQLiteError) {
-        try connection.statement(Self.removeDeliveriesOfClick).run(scope, high, click)
-        try connection.statement(Self.removeEventsOfClick).run(scope, high, click)
+    func removeOutboxEvents(about subject: Int64, in scope: Int64, from high: UInt64) throws(SQLiteError) {
+        try connection.statement(Self.removeDeliveriesAbout).run(scope, high, subject)
+        try connection.statement(Self.removeEventsAbout).run(scope, high, subject)
     }
 
     private static let insertEndpoint = SQL.insert("postback_endpoints", EndpointRecord.columns)
@@ -117,12 +117,12 @@ extension SQLiteWriter {
             SELECT id_high, id_low FROM outbox_events WHERE scope = ?1 AND id_high < ?2 LIMIT ?3
         )
         """
-    private static let ofClick: SQL = "scope = ?1 AND id_high BETWEEN ?2 AND ?2 + 65535 AND click = ?3"
-    private static let removeDeliveriesOfClick: SQL = """
+    private static let isAbout: SQL = "scope = ?1 AND id_high BETWEEN ?2 AND ?2 + 65535 AND click = ?3"
+    private static let removeDeliveriesAbout: SQL = """
         DELETE FROM deliveries WHERE endpoint IN (SELECT id_low FROM postback_endpoints WHERE scope = ?1)
-        AND (id_high, id_low) IN (SELECT id_high, id_low FROM outbox_events WHERE \(ofClick))
+        AND (id_high, id_low) IN (SELECT id_high, id_low FROM outbox_events WHERE \(isAbout))
         """
-    private static let removeEventsOfClick: SQL = "DELETE FROM outbox_events WHERE \(ofClick)"
+    private static let removeEventsAbout: SQL = "DELETE FROM outbox_events WHERE \(isAbout)"
 }
 
 /// Reads endpoints, events and deliveries.
@@ -133,6 +133,11 @@ extension SQLiteReader: PostbackRows {
 
     func appsWithClickIDs() throws(SQLiteError) -> [Int64] {
         try connection.statement("SELECT number FROM apps WHERE click_ids = 'answer'").all { $0.integer(0) }
+    }
+
+    func apps(ofAppleItem item: String) throws(SQLiteError) -> [Int64] {
+        try connection.statement("SELECT app FROM app_fields WHERE field = 'ios_store_id' AND value = ?1")
+            .all(item) { $0.integer(0) }
     }
 
     func outboxEvents(of scope: Int64, after id: OutboxEventID, before end: UInt64, atMost limit: Int)

@@ -75,7 +75,7 @@ public enum ApplePostbackBody {
             json.member("verification", stored.verification.rawValue)
             json.member("environment", stored.environment.rawValue)
             json.member("counted", stored.isCounted)
-            write(stored.postback, to: &json)
+            stored.postback.write(to: &json)
             json.member("event", apps.meaning(of: stored.postback, at: stored.receivedAt))
         }
         json.member("next", orNull: page.next.map { String($0) })
@@ -91,7 +91,7 @@ public enum ApplePostbackBody {
         json.member("app", orNull: apps.app(signed.postback.item)?.id.text)
         json.member("verification", signed.verification.rawValue)
         json.member("environment", signed.environment.rawValue)
-        write(signed.postback, to: &json)
+        signed.postback.write(to: &json)
         json.member("event", apps.meaning(of: signed.postback, at: now))
     }
 
@@ -100,24 +100,5 @@ public enum ApplePostbackBody {
         guard postback.didWin else { return "not won" }
         guard !postback.withholdsValue else { return "withheld by Apple" }
         return postback.fineValue.map { "value \($0)" } ?? postback.coarseValue?.rawValue ?? ""
-    }
-
-    /// Writes the fields that Apple has sent, identifiers as texts.
-    private static func write(_ postback: ApplePostback, to json: inout JSONWriter) {
-        json.member("framework", postback.framework.rawValue)
-        json.member("version", postback.version)
-        json.member("id", postback.id)
-        json.member("network", postback.network)
-        json.member("app_store_id", postback.item)
-        json.member("source_identifier", postback.source)
-        json.member("sequence", postback.sequence)
-        json.member("did_win", postback.didWin)
-        json.member("conversion_type", postback.conversionType)
-        json.member("publisher", postback.publisher)
-        json.member("interaction", postback.interaction)
-        json.member("conversion_value", postback.fineValue)
-        json.member("coarse_conversion_value", postback.coarseValue?.rawValue)
-        json.member("country", postback.country)
-        json.member("value_withheld", postback.withholdsValue)
     }
 }

@@ -115,6 +115,18 @@ package enum ProxySnippet {
                 ProxyPassMatch "\(matching)" "https://\(target)/$1"
                 """
             ),
+            (
+                "CDN",
+                """
+                Path     /.well-known/skadnetwork/report-attribution*
+                         /.well-known/appattribution/report-attribution*
+                Methods  POST, GET
+                Origin   https://\(target), with the Host field \(target)
+                Cache    off; leave the body as it is
+                Redirect none, with and without the slash at the end
+                Rules    no bot check, no challenge, no compression of requests
+                """
+            ),
         ]
     }
 }

@@ -15,6 +15,12 @@ enum CampaignsPage {
         guard number > 0 else { throw .invalidField("page", "must be a number from 1") }
         query.page = number - 1
         let page = try await exchange.store(await exchange.stores.statistics.campaigns(query))
+        let sums = try await exchange.store(
+            await exchange.stores.events.eventSums(
+                of: .campaigns(page.rows.map(\.name)),
+                EventQuery(filter.query(filter.span))
+            )
+        )
         let directory = exchange.directory
         return .page(
             DashboardPage(title: DashboardText.campaigns) { [query] html in
@@ -30,7 +36,7 @@ enum CampaignsPage {
                     html.element("p", ["class": "empty"], reason)
                     return
                 }
-                write(page, query, visit, to: &html)
+                write(page, query, visit, events: sums, to: &html)
                 if query.earlier != nil {
                     html.note(DashboardText.compared(with: filter.span.earlier.text))
                 }
@@ -40,11 +46,12 @@ enum CampaignsPage {
         )
     }
 
-    /// Writes the table; without times to install, or without a span to compare with, it has fewer columns.
+    /// Writes the table; without times to install, events, or a span to compare with, it has fewer columns.
     private static func write(
         _ page: CampaignPage,
         _ query: CampaignQuery,
         _ visit: DashboardVisit,
+        events: [String: EventSums],
         to html: inout HTML
     ) {
         let hasTimes = page.rows.contains { $0.timeToInstall.total > 0 }
@@ -68,6 +75,7 @@ enum CampaignsPage {
             heading(DashboardText.rate, .rate)
             heading(DashboardText.expected, .expected)
             if hasTimes { heading(DashboardText.medianTime, nil) }
+            if !events.isEmpty { for text in DashboardText.valueHeadings { heading(text, nil) } }
         }
         html.table(DashboardText.campaigns, writeHeadings: headings, page.rows) { html, row in
             html.element("th", ["scope": "row"]) { $0.link(detail.with("campaign", row.name), row.name) }
@@ -84,6 +92,7 @@ enum CampaignsPage {
             html.number(DashboardText.percent(StatisticsBody.conversionRate(row.counts)))
             html.number(DashboardText.expected(row.expected))
             if hasTimes { html.number(DashboardText.duration(row.timeToInstall.quantile(0.5))) }
+            if !events.isEmpty { html.values(events[row.name]) }
         }
     }
 
@@ -195,6 +204,7 @@ enum OneCampaignPage {
             ] {
                 html.panel(title, groups)
             }
+            html.findings(report.byPlayFinding)
         }
         if let times = report.timeToInstall.figures(title: DashboardText.timesToInstall) {
             html.element("h2", DashboardText.timesToInstall)
@@ -226,6 +236,13 @@ extension DashboardFilter {
 }
 
 extension HTML {
+    /// Writes the cells of the number of events and of the verified revenue.
+    mutating func values(_ sums: EventSums?) {
+        let sums = sums ?? EventSums()
+        number(DashboardText.count(sums.eventCount))
+        number(DashboardText.totals(sums))
+    }
+
     mutating func note(_ text: String) { element("p", ["class": "note"], text) }
 
     /// Writes a field for a text, with a label.

@@ -165,6 +165,7 @@ extension OverviewPage {
                 html.close("div")
             }
             writeReasons(report.totals, visit, to: &html)
+            html.findings(report.byPlayFinding)
         }
         if let times = report.timeToInstall.figures(title: DashboardText.timesToInstall) {
             html.element("h2", DashboardText.timesToInstall)
@@ -197,6 +198,17 @@ extension Counts {
 }
 
 extension HTML {
+    /// Writes the numbers of matches by the finding about Google Play's report; nothing without one.
+    mutating func findings(_ groups: [StatisticsReport.Group]) {
+        guard !groups.isEmpty else { return }
+        table(DashboardText.playFindings, [DashboardText.finding, DashboardText.matches], groups) {
+            html,
+            group in
+            html.element("th", ["scope": "row"], DashboardText.words(group.name))
+            html.number(DashboardText.count(group.counts[.matches] ?? 0))
+        }
+    }
+
     /// Writes a bar whose length is a share; it is decoration, because the number beside it has the value.
     mutating func bar(_ value: Int64, of most: Int64) {
         let share = most > 0 ? max(0, min(100, value * 100 / most)) : 0

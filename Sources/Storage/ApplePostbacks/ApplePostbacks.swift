@@ -87,6 +87,7 @@ extension WriteTransaction {
         var record = ApplePostbackRecord(stored)
         record.stored.number = number
         if record.stored.isCounted, try writer.insert(record) {
+            try publish(record.stored)
             return .counted
         }
         record.stored.isCounted = false

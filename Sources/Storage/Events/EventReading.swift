@@ -36,6 +36,25 @@ private struct EventReader<Reader: ReportReader> {
         return sum
     }
 
+    func sums(of groups: EventGroups) throws(Reader.Failure) -> [String: EventSums] {
+        let counts =
+            switch groups {
+            case .campaigns(let names): try sums(of: names, .event)
+            case .links(let names): try sums(of: names, .eventLink)
+            }
+        return counts.mapValues { EventSums($0) }.filter { !$0.value.isEmpty }
+    }
+
+    private func sums(of names: [String], _ dimension: Dimension) throws(Reader.Failure) -> [String: CountSum]
+    {
+        var sums: [String: CountSum] = [:]
+        for (scope, spans) in scopes.flatMap({ scope in query.span.spans.map { (scope, $0) } }) {
+            let query = CountQuery(scope: scope, campaign: "", dimension: dimension, spans: spans)
+            try reader.add(query, of: names, to: &sums)
+        }
+        return sums
+    }
+
     private func sums(_ dimension: Dimension) throws(Reader.Failure) -> EventSums {
         EventSums(try counts(dimension, over: query.span.spans))
     }
@@ -56,7 +75,7 @@ private struct EventReader<Reader: ReportReader> {
         .Group]
     {
         let totals: Dimension = names == .link ? .link : .total
-        var (events, all, clicks): ([String: CountSum], [String: CountSum], [String: Int64]) = ([:], [:], [:])
+        var clicks: [String: Int64] = [:]
         for (scope, spans) in scopes.flatMap({ scope in query.span.spans.map { (scope, $0) } }) {
             for name in try reader.top(names, of: scope, over: spans, atMost: 10 * Self.groupLimit) {
                 clicks[name.name, default: 0] += name.clicks
@@ -71,12 +90,7 @@ private struct EventReader<Reader: ReportReader> {
             }
         }
         let found = clicks.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
-        for (scope, spans) in scopes.flatMap({ scope in query.span.spans.map { (scope, $0) } }) {
-            let query = CountQuery(scope: scope, campaign: "", dimension: dimension, spans: spans)
-            try reader.add(query, of: found, to: &events)
-            let total = CountQuery(scope: scope, campaign: "", dimension: totals, spans: spans)
-            try reader.add(total, of: found, to: &all)
-        }
+        let (events, all) = (try sums(of: found, dimension), try sums(of: found, totals))
         let groups = found.map { name in
             let matches = all[name]?.counts()[.matches] ?? 0
             return EventReport.Group(
@@ -152,14 +166,28 @@ extension DatabaseSession where Backend.Reader: ReportReader {
     }
 
     public func events(_ query: EventQuery) async throws(StoreError) -> EventReport {
+        let scopes = try await scopes(of: query)
+        return try await loop.readReport { reader throws(Backend.Reader.Failure) in
+            try EventReader(reader: reader, query: query, scopes: scopes).report()
+        }
+    }
+
+    public func eventSums(of groups: EventGroups, _ query: EventQuery) async throws(StoreError)
+        -> [String: EventSums]
+    {
+        let scopes = try await scopes(of: query)
+        return try await loop.readReport { reader throws(Backend.Reader.Failure) in
+            try EventReader(reader: reader, query: query, scopes: scopes).sums(of: groups)
+        }
+    }
+
+    private func scopes(of query: EventQuery) async throws(StoreError) -> [Scope] {
         try await loop.flushUpdates()
         var scopes: [Scope] = []
         let all = try loop.directory().apps.map(\.id)
         for app in query.span.app.map({ [$0] }) ?? all {
             if let scope = try loop.scope(of: app, isTest: query.span.isTest) { scopes.append(scope) }
         }
-        return try await loop.readReport { [scopes] reader throws(Backend.Reader.Failure) in
-            try EventReader(reader: reader, query: query, scopes: scopes).report()
-        }
+        return scopes
     }
 }

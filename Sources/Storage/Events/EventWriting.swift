@@ -99,6 +99,7 @@ extension WriteTransaction {
         counting.known = try reader.eventNames(ofClicks: Array(Set(records.compactMap(\.creditedClick))))
         let accepted = try writer.insert(records)
         records.removeAll { !accepted.contains($0.eventID) }
+        counting.clickIDs = try clickIDs(of: records, in: scope)
         for record in records { counting.add(record) }
         try creditOthers(of: records, &counting)
         try add(counting)
@@ -172,6 +173,16 @@ extension WriteTransaction {
         }
     }
 
+    /// Returns the click ids of the matches that events are credited to, by click; none unless they are published.
+    private func clickIDs(of records: [EventRecord], in scope: Scope) throws(Failure) -> [Int64: String] {
+        var subjects = EventSubjects(scope)
+        subjects.clicks = Array(Set(records.compactMap(\.creditedClick)))
+        guard !subjects.isEmpty, try publishesClickIDs(of: scope) else { return [:] }
+        var found: [Int64: String] = [:]
+        for match in try reader.attributedInstalls(subjects) { found[match.number] = match.clickIDs }
+        return found
+    }
+
     /// Counts the events that the transaction has accepted or credited, and publishes the accepted ones, after its last
     /// statement.
     ///
@@ -183,8 +194,9 @@ extension WriteTransaction {
             try memory.totals.add(counted.event, isFirst: isFirst, isCredit: isCredit, at: now, by: reader)
             guard !isCredit else { continue }
             let event = counted.event
-            try publish(event.scope, at: event.receivedAt, click: event.creditedClick) { _ in
-                .event(ReceivedEvent(event))
+            let subject = OutboxRecord.subject(of: event)
+            try publish(event.scope, at: event.receivedAt, about: subject) { _ in
+                .event(ReceivedEvent(event, clickIDs: event.creditedClick.flatMap { counting.clickIDs[$0] }))
             }
         }
     }
@@ -194,6 +206,8 @@ extension WriteTransaction {
 struct EventCounting {
     /// The names of the events that are credited to each click.
     var known: Set<EventOfClick> = []
+    /// The click ids of ad networks that may be published, by click.
+    var clickIDs: [Int64: String] = [:]
     private(set) var events: [(event: EventRecord, isFirst: Bool, isCredit: Bool)] = []
 
     mutating func add(_ event: EventRecord, isCredit: Bool = false) {
@@ -203,7 +217,7 @@ struct EventCounting {
 }
 
 extension ReceivedEvent {
-    fileprivate init(_ event: EventRecord) {
+    fileprivate init(_ event: EventRecord, clickIDs: String?) {
         self.init(
             eventID: event.eventID,
             name: event.name,
@@ -211,7 +225,7 @@ extension ReceivedEvent {
             isVerified: event.isVerified
         )
         (amount, currency) = (event.money?.text, event.money?.currency.code)
-        properties = event.properties
+        (properties, self.clickIDs) = (event.properties, clickIDs)
         guard let attribution = event.attribution else { return }
         (click, link, campaignKey) = (attribution.click, attribution.link, attribution.campaign)
         (source, variant) = (attribution.source.rawValue, attribution.variant)

@@ -8,6 +8,8 @@ public protocol EndpointRows {
     func endpointRecords() throws(Failure) -> [EndpointRecord]
     /// Returns the numbers of the apps whose answers have click ids.
     func appsWithClickIDs() throws(Failure) -> [Int64]
+    /// Returns the numbers of the apps with a number of the App Store.
+    func apps(ofAppleItem item: String) throws(Failure) -> [Int64]
     /// Returns the identifiers and types of a scope's events after an identifier and before a time, in their order.
     func outboxEvents(of scope: Int64, after id: OutboxEventID, before end: UInt64, atMost limit: Int)
         throws(Failure) -> [(id: OutboxEventID, type: String)]
@@ -31,8 +33,8 @@ public protocol PostbackWriter: ClickWriter {
     func removeDeliveries(to endpoint: Int64, before high: UInt64, atMost limit: Int) throws(Failure) -> Int
     /// Deletes a scope's events before a time; returns how many.
     func removeOutboxEvents(of scope: Int64, before high: UInt64, atMost limit: Int) throws(Failure) -> Int
-    /// Deletes the events of a click from a millisecond, with their deliveries.
-    func removeOutboxEvents(ofClick click: Int64, in scope: Int64, from high: UInt64) throws(Failure)
+    /// Deletes the events of a millisecond with an ``OutboxRecord/subject``, and their deliveries.
+    func removeOutboxEvents(about subject: Int64, in scope: Int64, from high: UInt64) throws(Failure)
 }
 
 /// The endpoints that hear of facts, as the writing thread knows them.
@@ -79,13 +81,13 @@ extension WriteTransaction {
     /// - Parameters:
     ///   - scope: the scope of the fact.
     ///   - at: the time of the fact, which the identifier contains.
-    ///   - click: the click that the event names.
+    ///   - subject: the ``OutboxRecord/subject``.
     ///   - fact: called only if the event is stored; the flag says whether the app lets click ids out.
     /// - Throws: if a statement fails.
     func publish(
         _ scope: Scope,
         at: Timestamp,
-        click: Int64? = nil,
+        about subject: Int64? = nil,
         _ fact: (_ withClickIDs: Bool) -> PostbackFact
     )
         throws(Failure)
@@ -96,11 +98,28 @@ extension WriteTransaction {
         let wanting = all.filter { $0.types.contains(fact.type) }
         guard !fact.type.isOptIn || !wanting.isEmpty else { return }
         let event = OutboxEvent(id: makeEventID(at: at), type: fact.type.rawValue, data: fact.data)
-        try writer.insert(OutboxRecord(event, scope: scope.number, click: click))
+        try writer.insert(OutboxRecord(event, scope: scope.number, subject: subject))
         for target in wanting {
             try writer.insert(DeliveryRecord(event.id, to: target.endpoint, dueAt: at))
         }
         memory.values.hasPostbacks = true
+    }
+
+    /// Whether events of a scope are stored, with the click ids of ad networks.
+    func publishesClickIDs(of scope: Scope) throws(Failure) -> Bool {
+        let targets = try targets()
+        return targets.scopes[scope.number] != nil && targets.appsWithClickIDs.contains(scope.number >> 1)
+    }
+
+    /// Stores the fact of a counted postback for the apps with its number of the App Store.
+    ///
+    /// One of a device in development goes where test traffic goes, because any such device can make one.
+    func publish(_ stored: StoredApplePostback) throws(Failure) {
+        guard stored.postback.framework != .appleAds, try !targets().scopes.isEmpty else { return }
+        for app in try reader.apps(ofAppleItem: stored.postback.item) {
+            let scope = Scope(app: app, isTest: stored.environment == .development)
+            try publish(scope, at: stored.receivedAt) { _ in .apple(stored) }
+        }
     }
 
     private func makeEventID(at time: Timestamp) -> OutboxEventID {
@@ -129,9 +148,18 @@ extension WriteTransaction {
     /// Deletes what the outbox has of a click.
     func removePostbacks(of click: ClickRecord, _ claim: ClaimRecord?) throws(Failure) {
         for time in [claim?.claimedAt, click.facts.recordedAt].compactMap(\.self) {
-            let first = UInt64(max(0, time.milliseconds)) << 16
-            try writer.removeOutboxEvents(ofClick: click.number, in: click.scope.number, from: first)
+            try removePostbacks(about: click.number, click.scope, at: time)
         }
+    }
+
+    /// Deletes what the outbox has of an event after the match.
+    func removePostbacks(of event: EventRecord) throws(Failure) {
+        try removePostbacks(about: OutboxRecord.subject(of: event), event.scope, at: event.receivedAt)
+    }
+
+    private func removePostbacks(about subject: Int64, _ scope: Scope, at time: Timestamp) throws(Failure) {
+        let first = UInt64(max(0, time.milliseconds)) << 16
+        try writer.removeOutboxEvents(about: subject, in: scope.number, from: first)
     }
 }
 

@@ -74,12 +74,15 @@ public struct EndpointRecord: Record, Equatable, Sendable {
 public struct OutboxRecord: Record, Equatable, Sendable {
     public let scope: Int64
     public let event: OutboxEvent
-    /// The click that the event names, by which an erasure finds it; nil for none.
-    public let click: Int64?
+    /// What the event is about, by which an erasure finds it: the number of a click, or the negative number of an event
+    /// after the match; nil for neither.
+    public let subject: Int64?
 
-    public init(_ event: OutboxEvent, scope: Int64, click: Int64? = nil) {
-        (self.event, self.scope, self.click) = (event, scope, click)
+    public init(_ event: OutboxEvent, scope: Int64, subject: Int64? = nil) {
+        (self.event, self.scope, self.subject) = (event, scope, subject)
     }
+
+    static func subject(of event: EventRecord) -> Int64 { -event.number }
 
     public static let columns: Columns = ["scope", "id_high", "id_low", "type", "data", "click"]
 
@@ -89,14 +92,14 @@ public struct OutboxRecord: Record, Equatable, Sendable {
         row.put("id_low", event.id.low)
         row.put("type", event.type)
         row.put("data", event.data)
-        row.put("click", click)
+        row.put("click", subject)
     }
 
     public init?(_ row: inout some RowReader) {
         scope = row.get("scope")
         let id = OutboxEventID(high: row.get("id_high"), low: row.get("id_low"))
         event = OutboxEvent(id: id, type: row.get("type"), data: row.get("data"))
-        click = row.get("click")
+        subject = row.get("click")
     }
 }
 

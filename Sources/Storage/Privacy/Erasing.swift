@@ -10,8 +10,8 @@ public struct ErasureSlice: Sendable {
     public var clicks: [Int64] = []
     var checks: [CheckID] = []
     var sums: [LearntSum] = []
-    /// The numbers of events, and of clicks whose matches events are credited to.
-    var events: [Int64] = []
+    var events: [EventRecord] = []
+    /// The numbers of clicks whose matches events are credited to.
     var installs: [Int64] = []
     /// Whether this is the last step, whose clicks are deleted already.
     public var isLast = false
@@ -96,7 +96,10 @@ extension WriteTransaction {
             try writer.removeCounter(sum.number, sum.key.family, of: sum.scope)
             record.counts.sums += 1
         }
-        if !slice.events.isEmpty { record.counts.events = try writer.eraseEvents(slice.events) }
+        if !slice.events.isEmpty {
+            record.counts.events = try writer.eraseEvents(slice.events.map(\.number))
+            for event in slice.events { try removePostbacks(of: event) }
+        }
         if !slice.installs.isEmpty {
             record.counts.installs = try writer.eraseInstalls(ofClicks: slice.installs)
         }

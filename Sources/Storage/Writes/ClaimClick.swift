@@ -32,7 +32,7 @@ extension WriteTransaction {
             }
         }
         let named = claim.isCampaignOnly ? nil : record.number
-        try publish(scope, at: claim.claimedAt, click: named) { withClickIDs in
+        try publish(scope, at: claim.claimedAt, about: named) { withClickIDs in
             .match(claim, platform: request.platform, withClickIDs: withClickIDs)
         }
         try memory.totals.addMatch(claim, request, retired: retired, of: scope, by: reader)

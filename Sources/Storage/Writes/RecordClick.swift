@@ -44,7 +44,7 @@ extension WriteTransaction {
         let end = MethodWindows(fingerprint: click.fingerprintWindow).fingerprintEnd(of: facts)
         let recorded = Click(id: id, facts: facts)
         if !facts.isRobot {
-            try publish(scope, at: facts.recordedAt, click: number) { .click(recorded, withClickIDs: $0) }
+            try publish(scope, at: facts.recordedAt, about: number) { .click(recorded, withClickIDs: $0) }
         }
         try memory.totals.addClick(facts, until: end, of: scope, by: reader)
 

@@ -169,6 +169,7 @@ final class MemoryReader: LoopReader, LoopRows, WriterReader {
     func sessions() -> [SessionRecord] { [] }
     func endpointRecords() -> [EndpointRecord] { [] }
     func appsWithClickIDs() -> [Int64] { [] }
+    func apps(ofAppleItem _: String) -> [Int64] { [] }
     func outboxEvents(of scope: Int64, after id: OutboxEventID, before end: UInt64, atMost limit: Int)
         -> [(id: OutboxEventID, type: String)]
     { [] }
@@ -273,7 +274,7 @@ struct MemoryWriter<Rules: StoreRules>: StoreWriter {
     { 0 }
     func removeDeliveries(to endpoint: Int64, before high: UInt64, atMost limit: Int) -> Int { 0 }
     func removeOutboxEvents(of scope: Int64, before high: UInt64, atMost limit: Int) -> Int { 0 }
-    func removeOutboxEvents(ofClick click: Int64, in scope: Int64, from high: UInt64) {}
+    func removeOutboxEvents(about subject: Int64, in scope: Int64, from high: UInt64) {}
     func takeSignInLink(_ digest: KeyDigest, expiringAfter now: Timestamp) -> Bool { false }
     func insert(_ link: SignInLink) {}
     func setUse(ofSession digest: KeyDigest, at now: Timestamp) {}

@@ -226,7 +226,7 @@ struct PostbackEndpointTests {
         stored.sequence = 9
         #expect(try test.place.roundTrip(stored, in: "postback_endpoints") == stored)
         let id = OutboxEventID(high: 1 << 60, low: .max)
-        let event = OutboxRecord(OutboxEvent(id: id, type: "t", data: "{}"), scope: 3, click: -1)
+        let event = OutboxRecord(OutboxEvent(id: id, type: "t", data: "{}"), scope: 3, subject: -1)
         #expect(try test.place.roundTrip(event, in: "outbox_events") == event)
         var delivery = DeliveryRecord(id, to: -5, dueAt: TestStore.noon)
         (delivery.sequence, delivery.state, delivery.attempts) = (6, .failed, 7)

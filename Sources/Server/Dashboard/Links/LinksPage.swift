@@ -8,6 +8,12 @@ enum LinksPage {
     {
         let query = try LinkEndpoints.query(exchange)
         let page = try await exchange.store(await exchange.stores.links.links(query))
+        let sums = try await exchange.store(
+            await exchange.stores.events.eventSums(
+                of: .links(page.links.map(\.link.id.text)),
+                EventQuery(StatisticsQuery(app: query.app))
+            )
+        )
         let (directory, now) = (exchange.directory, exchange.now)
         return .page(
             DashboardPage(title: DashboardText.links) { html in
@@ -20,7 +26,7 @@ enum LinksPage {
                 if page.links.isEmpty {
                     html.element("p", ["class": "empty"], reason(query, page, directory))
                 } else {
-                    write(page.links, directory, at: now, to: &html)
+                    write(page.links, directory, at: now, events: sums, to: &html)
                 }
                 if let next = page.next {
                     html.element("p") { html in
@@ -78,10 +84,13 @@ enum LinksPage {
         _ links: [LinkListing],
         _ directory: Directory,
         at now: Timestamp,
+        events: [String: EventSums],
         to html: inout HTML
     ) {
         let hasApps = directory.apps.count > 1
-        let headings = DashboardText.linkHeadings + (hasApps ? [DashboardText.app] : [])
+        let headings =
+            DashboardText.linkHeadings + (events.isEmpty ? [] : DashboardText.valueHeadings)
+            + (hasApps ? [DashboardText.app] : [])
         html.table(DashboardText.links, headings, links) { html, listing in
             let (link, settings) = (listing.link, listing.link.settings)
             html.element("th", ["scope": "row"]) { html in
@@ -94,6 +103,7 @@ enum LinksPage {
             html.number(DashboardText.count(Int64(listing.matches)))
             html.element("td", DashboardText.state(link.ending(at: now, clicks: listing.clicks)))
             html.element("td", String(link.createdAt.iso8601.prefix(10)))
+            if !events.isEmpty { html.values(events[link.id.text]) }
             if hasApps { html.element("td", directory.app(link.app)?.settings.name ?? link.app.text) }
         }
     }

@@ -8,6 +8,8 @@ extension DashboardText {
     static let eventHeadings = ["Event", "Currency", "Events", "Installs", "Reported", "Verified (total)"]
     static let revenueHeadings = ["Currency", "Reported", "Verified (total)"]
     static let eventGroupHeadings = ["Matches", "Events", "Buyers", "Buyers per match", "Revenue (verified)"]
+    /// The headings of the columns that other pages have for events.
+    static let valueHeadings = ["Events", "Revenue (verified)"]
     static let revenueExplained =
         "Verified revenue comes from server keys and is the total. Reported revenue comes from apps, whose keys anybody can"
         + " read; it is not added."

@@ -2,6 +2,9 @@ internal import Attribution
 
 /// Google Play's report on an installation.
 extension DashboardText {
+    static let playFindings = "Google Play findings"
+    static let finding = "Finding"
+
     /// The names and values of a launch's report; empty without one.
     static func play(_ facts: CheckFacts) -> [(String, String)] {
         guard let play = facts.play else { return [] }

@@ -1,0 +1,157 @@
+import Attribution
+import Storage
+import TestDatabases
+import Testing
+
+/// What is sent of Apple's postbacks and of events after the match, and what erasures leave of it.
+@Suite("Postbacks of facts after the match")
+struct PostbackFactTests {
+    private static func postback(
+        _ id: String,
+        _ verification: AppleVerification = .valid,
+        _ environment: AppleEnvironment = .production,
+        item: String = "525",
+        value: Int64 = 7
+    ) -> StoredApplePostback {
+        var postback = ApplePostback(.skAdNetwork, network: "com.example", item: item, id: id)
+        (postback.version, postback.source, postback.fineValue) = ("4.0", "5239", value)
+        let body = "\(id) \(verification.rawValue) \(environment.rawValue) \(item) \(value)"
+        let now = TestStore.noon
+        return StoredApplePostback(postback, verification, environment, receivedAt: now, body: body)
+    }
+
+    @Test(
+        "one of Apple's postbacks is sent once, when it is verified, to the app it is of",
+        arguments: backends
+    )
+    func apple(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        let live = try await scenario.endpoint(["apple_postback.received"])
+        let trial = try await scenario.endpoint(["apple_postback.*"]) { $0.isTest = true }
+        let other = try await scenario.endpoint(["match.created"])
+        let app = scenario.test.app
+        let outcomes = try await scenario.test.run { session in
+            var outcomes = [try await session.store(Self.postback("p0"))]
+            var settings = App.Settings(name: "Shop")
+            settings.links.apple.appStoreID = 525
+            try await session.update(app, to: settings)
+            for postback in [
+                Self.postback("p1", .invalid), Self.postback("p1"), Self.postback("p1"),
+                Self.postback("p1", value: 8), Self.postback("p2", .valid, .development),
+                Self.postback("p3", item: "526"), Self.postback("p4", .unverifiable),
+            ] { outcomes.append(try await session.store(postback)) }
+            return outcomes
+        }
+        #expect(
+            outcomes == [.counted, .stored, .counted, .duplicate, .stored, .counted, .counted, .stored]
+        )
+        try await scenario.send()
+        let data = try await scenario.deliveries(live).map(\.event.data)
+        #expect(
+            data.count == 1 && data[0].contains(#""id":"p1""#) && data[0].contains(#""conversion_value":7"#)
+        )
+        #expect(data.allSatisfy { $0.contains(#""verification":"valid","environment":"production""#) })
+        let ofTrial = try await scenario.deliveries(trial).map(\.event.data)
+        #expect(ofTrial.count == 1 && ofTrial[0].contains(#""id":"p2""#))
+        #expect(try await scenario.deliveries(other).isEmpty)
+        #expect(scenario.receiver.calls.count { $0.text.contains(#""type":"apple_postback.received""#) } == 2)
+    }
+
+    /// Stores an event of each: the installation, a user alone, and a click that is named.
+    private static func record(_ scenario: PostbackScenario) async throws {
+        let (app, now) = (scenario.test.app, scenario.test.clock.now)
+        try await scenario.test.run { session in
+            let new = try NewClick.sample { $0.clickIDs = #"{"gclid":"g-1"}"# }
+            let click = try await session.record(new).click
+            _ = try await session.match(.sample(install: 7))
+            var events: [AppEvent] = []
+            for id in ["a", "b", "c"] {
+                let name = try #require(EventName("sign_up"))
+                events.append(AppEvent(id: id, name: name, occurredAt: now))
+            }
+            events[0].installs = [hash(7)]
+            events[1].users = [hash(5)]
+            events[2].click = click.id
+            _ = try await session.record(
+                EventBatch(app: app, isTest: false, isVerified: true, receivedAt: now, events: events)
+            )
+        }
+    }
+
+    @Test("an event has the click ids of its match only where the app lets them out", arguments: backends)
+    func clickIDs(backend: Backend) async throws {
+        for policy in [ClickIDPolicy.keep, .answer] {
+            let scenario = try await PostbackScenario(backend)
+            let app = scenario.test.app
+            try await scenario.test.run { session in
+                try await session.update(app, to: App.Settings(name: "Shop", clickIDs: policy))
+            }
+            try await scenario.endpoint(["event.received"])
+            try await Self.record(scenario)
+            try await scenario.send()
+            let texts = scenario.receiver.calls.map(\.text).sorted { $0.utf8.count < $1.utf8.count }
+            #expect(texts.count == 3 && texts[0].contains(#""event_id":"b""#))
+            #expect(
+                texts.map { $0.contains(#""click_ids":{"gclid":"g-1"}"#) }
+                    == [false, policy == .answer, policy == .answer]
+            )
+        }
+    }
+
+    @Test(
+        "an erasure of a user or of an installation deletes what is sent of its events",
+        arguments: backends
+    )
+    func erased(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        let endpoint = try await scenario.endpoint(["event.received"])
+        try await Self.record(scenario)
+        let test = scenario.test
+        func erase(_ key: DataSubject.Key) async throws -> Set<String> {
+            let subject = DataSubject(key, of: test.app)
+            let id = ErasureID(high: UInt64(subject.kind.rawValue.utf8.count), low: 1)
+            let now = test.clock.now
+            let record = Erasure(id: id, at: now, app: test.app, kind: subject.kind, actor: .test)
+            _ = try await test.run { try await $0.erase(subject, record) }
+            return Set(try await scenario.deliveries(endpoint).map { String($0.event.data.prefix(15)) })
+        }
+        #expect(try await scenario.deliveries(endpoint).count == 3)
+        let left = try await erase(.user(live: [hash(5)], test: []))
+        #expect(left == [#"{"event_id":"a""#, #"{"event_id":"c""#])
+        #expect(try await erase(.user(live: [hash(6)], test: [])) == left, "of somebody else")
+        #expect(try await erase(.install(live: [hash(7)], test: [])).isEmpty)
+    }
+
+    @Test(
+        "a leap of the clock ahead disables no endpoint, and one back delays no delivery",
+        arguments: backends
+    )
+    func leaps(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        scenario.receiver.answer { _ in PostbackAnswer(failure: "no server accepts the connection") }
+        let (endpoint, test) = (try await scenario.endpoint(), scenario.test)
+        for number in 1...3 as ClosedRange<UInt64> { try await scenario.match(number) }
+        for _ in 0..<8 {
+            try await scenario.send()
+            test.clock.advance(seconds: 6 * 3600)
+        }
+        func isEnabled() async throws -> Bool {
+            try await scenario.send()
+            return try await scenario.status(endpoint)?.endpoint.state == .enabled
+        }
+        test.clock.advance(seconds: 10 * 86_400)
+        #expect(try await isEnabled(), "while the clock may be wrong")
+        test.clock.advance(seconds: 25 * 3600)
+        test.monotonic.advance(milliseconds: 25 * 3_600_000)
+        try await scenario.match(4)
+        #expect(try await isEnabled(), "it has failed for three days by the clock that is right")
+        #expect(try await scenario.status(endpoint)?.endpoint.circuit.failures ?? 0 >= 10)
+        test.clock.advance(seconds: -20 * 86_400)
+        scenario.receiver.answer { _ in PostbackAnswer(status: 204) }
+        try await scenario.match(5)
+        try await scenario.send()
+        #expect(try await scenario.status(endpoint)?.pending == 0)
+        let states = try await scenario.deliveries(endpoint).map(\.state)
+        #expect(states == [.delivered, .delivered, .delivered, .delivered, .delivered])
+    }
+}
