@@ -273,29 +273,6 @@ struct EventTests {
         #expect(try await Self.exported(test).isEmpty)
     }
 
-    @Test("and what they are credited to are deleted after their retention", arguments: backends)
-    func retention(backend: Backend) async throws {
-        let test = try await TestStore(backend) { $0.installRetentionSeconds = 40 * 86_400 }
-        func record(_ id: String) async throws {
-            let now = test.clock.now
-            let event = try Self.event(id, install: 7, at: now)
-            try await test.run { _ = try await $0.record(Self.batch([event], at: now)) }
-            try test.database.runRetention()
-        }
-        _ = try await test.run { try await Self.match($0, install: 7) }
-        try await record("a")
-        test.clock.advance(seconds: 39 * 86_400)
-        try await record("b")
-        #expect(try await Self.exported(test).map { $0["event_id"] } == ["a", "b"])
-        #expect(try await Self.exported(test).allSatisfy { $0["click_id"] != nil })
-        test.clock.advance(seconds: 2 * 86_400)
-        try await record("c")
-        let rows = try await Self.exported(test)
-        #expect(rows.map { $0["event_id"] } == ["b", "c"])
-        #expect(rows.map { $0["click_id"] != nil } == [true, false], "the match is deleted, too")
-        #expect(try await Self.counted(test).totals.eventCount == 3, "counts stay")
-    }
-
     private static func exported(_ test: TestStore) async throws -> [[String: String]] {
         let rows = try await test.run { session in
             let query = ExportQuery(.events, end: .row(.max))

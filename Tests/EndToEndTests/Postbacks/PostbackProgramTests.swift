@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import Support
 import Testing
 
@@ -58,17 +57,6 @@ struct PostbackProgramTests {
         return try JSONDecoder().decode(Endpoints.self, from: output.standardOutput).endpoints
     }
 
-    /// Waits until a condition that starts a process holds, with growing pauses between the processes.
-    private static func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
-        var pause: Int32 = 50
-        return try Polling.until {
-            if try condition() { return true }
-            _ = poll(nil, 0, pause)
-            pause = min(2 * pause, 1000)
-            return false
-        }
-    }
-
     /// Records a click and matches it; returns the click of the answer.
     static func match(_ number: Int, _ connection: HTTPTestClient, _ installation: Installation) throws
         -> String?
@@ -122,9 +110,7 @@ struct PostbackProgramTests {
         func delivery(_ path: String) throws -> Deliveries.One? {
             try endpoints[path].flatMap { try Self.deliveries($0, in: installation).first }
         }
-        for path in paths {
-            #expect(try Self.eventually { try delivery(path)?.attempts ?? 0 > 0 }, "\(path)")
-        }
+        for path in paths { #expect(try Polling.until { try delivery(path)?.attempts ?? 0 > 0 }, "\(path)") }
         let ok = try #require(try delivery("ok"))
         #expect(ok.state == "delivered" && ok.status == 204)
         #expect(ok.request?.base_string?.hasPrefix("\(ok.id).") == true)
@@ -136,7 +122,7 @@ struct PostbackProgramTests {
         #expect(try delivery("huge")?.state == "delivered")
         #expect(try delivery("gone")?.state == "failed")
         #expect(try delivery("later")?.status == 429)
-        #expect(try Self.eventually { try delivery("error")?.state == "delivered" })
+        #expect(try Polling.until { try delivery("error")?.state == "delivered" })
         let states = Dictionary(uniqueKeysWithValues: try Self.list(installation).map { ($0.id, $0) })
         let gone = try #require(endpoints["gone"].flatMap { states[$0.id] })
         #expect(gone.state == "disabled" && gone.reason == "it answered 410 Gone")
@@ -171,7 +157,7 @@ struct PostbackProgramTests {
         _ = try #require(try Self.match(1, first, second))
         for endpoint in [inside, named] {
             #expect(
-                try Self.eventually { try Self.deliveries(endpoint, in: installation).first?.problem != nil }
+                try Polling.until { try Self.deliveries(endpoint, in: installation).first?.problem != nil }
             )
             let problem = try Self.deliveries(endpoint, in: installation).first?.problem
             #expect(problem?.contains("--postback-allow") == true)
@@ -182,7 +168,7 @@ struct PostbackProgramTests {
         let itself = try Self.create("http://127.0.0.1:\(own.server.port)/", in: installation)
         #expect(try Polling.until { try Self.match(2, own.connection, installation) != nil })
         #expect(
-            try Self.eventually {
+            try Polling.until {
                 _ = try Self.match(Int.random(in: 3...1_000_000), own.connection, installation)
                 return try Self.deliveries(itself, in: installation).first?.problem?.contains("not permitted")
                     == true
@@ -216,49 +202,12 @@ struct PostbackProgramTests {
             try Polling.until { Set(try receiver.received().compactMap(\.click)).isSuperset(of: matched) },
             "every match that was answered is received"
         )
-        #expect(try Self.eventually { try Self.list(installation).allSatisfy { $0.pending == 0 } })
+        #expect(try Polling.until { try Self.list(installation).allSatisfy { $0.pending == 0 } })
         let requests = try receiver.received()
         let byClick = Dictionary(grouping: requests) { $0.click ?? "" }
         #expect(byClick.values.allSatisfy { Set($0.map(\.id)).count == 1 && Set($0.map(\.body)).count == 1 })
         #expect(try WebhookReceiver.judge(requests, secret: endpoint.secret ?? "").refused.isEmpty)
         withExtendedLifetime(last) {}
-    }
-
-    @Test("a full disk loses no fact, and nothing is sent of a match that is not stored")
-    func fullDisk() throws {
-        let receiver = try WebhookReceiver()
-        let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk(receiver.allowance)
-        let endpoint = try Self.create(receiver.url("ok"), in: installation)
-        let connection = try server.connect()
-        #expect(try connection.click(fingerprint(1)).status == 201)
-        try disk.set(.noSpace)
-        for _ in 0..<3 {
-            #expect(try connection.check(fingerprint(1), key: installation.keys.app).status == 503)
-        }
-        #expect(try receiver.received().isEmpty)
-        try disk.set()
-        var matched: [String] = []
-        #expect(
-            try Polling.until {
-                let reply = try connection.check(fingerprint(1), key: installation.keys.app)
-                matched = [reply.isMatch ? reply.string("click_id") : nil].compactMap(\.self)
-                return !matched.isEmpty
-            }
-        )
-        // The receiver may answer before the disk is full, and the outcome be stored only when it has room again.
-        #expect(try connection.click(fingerprint(3)).status == 201)
-        matched.append(try #require(try Self.match(2, connection, installation)))
-        try disk.set(.noSpace)
-        #expect(try connection.check(fingerprint(3), key: installation.keys.app).status == 503)
-        try disk.set()
-        #expect(
-            try Polling.until { Set(try receiver.received().compactMap(\.click)).isSuperset(of: matched) }
-        )
-        #expect(try Self.eventually { try Self.list(installation).allSatisfy { $0.pending == 0 } })
-        let requests = try receiver.received()
-        #expect(Set(requests.map(\.id)).count == 2 && Set(requests.map(\.body)).count == 2)
-        #expect(Set(requests.compactMap(\.click)) == Set(matched))
-        #expect(try WebhookReceiver.judge(requests, secret: endpoint.secret ?? "").refused.isEmpty)
     }
 
     @Test("a restored backup can hold its endpoints")
