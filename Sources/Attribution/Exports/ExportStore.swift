@@ -57,7 +57,7 @@ extension ExportTable {
         case .count(let last):
             let bound = CountCursor(hour: time, scope: -1)
             return .count(min(last, bound))
-        case .deletion: return end
+        case .deletion, .delivery: return end
         }
     }
 }

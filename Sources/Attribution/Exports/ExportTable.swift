@@ -10,6 +10,8 @@ public enum ExportTable: String, CaseIterable, Sendable {
     case links
     /// Events that apps and servers have sent, in the order in which they were received.
     case events
+    /// What is sent to endpoints, as it is now, so that each export contains every stored delivery.
+    case deliveries
     /// The counts of closed hours.
     case counters
     /// Rows of `clicks` and `checks` that are no longer stored: each erased one, and one row a table for retention.
@@ -18,7 +20,7 @@ public enum ExportTable: String, CaseIterable, Sendable {
     case applePostbacks = "apple_postbacks"
 
     /// Whether each export contains the whole table, so that no cursor continues an earlier one.
-    public var isSnapshot: Bool { self == .links }
+    public var isSnapshot: Bool { self == .links || self == .deliveries }
 
     /// The names of the columns after `cursor`, which is the first column of every table.
     ///
@@ -36,6 +38,11 @@ public enum ExportTable: String, CaseIterable, Sendable {
         case .links:
             ["id", "app", "slug"] + LinkField.allCases.map(\.rawValue)
                 + ["clicks", "robots", "matches", "created_at", "updated_at", "archived_at"]
+        case .deliveries:
+            [
+                "id", "app", "test", "endpoint", "type", "at", "sequence", "state", "attempts", "due_at",
+                "attempted_at", "status", "problem", "milliseconds",
+            ]
         case .counters: ["hour", "app", "test", "campaign", "dimension", "value", "metric", "count"]
         case .events:
             [
@@ -69,13 +76,14 @@ public enum ExportTable: String, CaseIterable, Sendable {
                 [
                     "clicked_at", "recorded_at", "expires_at", "at", "first_install_time", "created_at",
                     "updated_at", "archived_at", "hour", "before", "occurred_at", "received_at", "matched_at",
+                    "due_at", "attempted_at",
                 ]
             ),
             (
                 .integer,
                 [
                     "candidates", "weight", "clicks", "robots", "matches", "count", "sequence",
-                    "conversion_value",
+                    "conversion_value", "attempts", "status", "milliseconds",
                 ]
             ),
             (.real, ["confidence", "minimum_confidence", "organic_share"]),
@@ -138,6 +146,7 @@ public enum ExportCursor: Equatable, Sendable {
     case row(Int64)
     case count(CountCursor)
     case deletion(DeletionCursor)
+    case delivery(DeliveryCursor)
 
     /// Reads the text of a cursor; nil for a text that no row of the table can have.
     public init?(_ text: String, of table: ExportTable) {
@@ -148,6 +157,9 @@ public enum ExportCursor: Equatable, Sendable {
         case .deletions:
             guard let cursor = DeletionCursor(text) else { return nil }
             self = .deletion(cursor)
+        case .deliveries:
+            guard let cursor = DeliveryCursor(text) else { return nil }
+            self = .delivery(cursor)
         case .clicks, .checks, .matches, .links, .events, .applePostbacks:
             guard let number = Int64(text), number >= 0 else { return nil }
             self = .row(number)
@@ -159,6 +171,7 @@ public enum ExportCursor: Equatable, Sendable {
         case .row(let number): String(number)
         case .count(let cursor): cursor.text
         case .deletion(let cursor): cursor.text
+        case .delivery(let cursor): cursor.text
         }
     }
 }
@@ -183,6 +196,24 @@ public struct DeletionCursor: Equatable, Sendable {
     }
 
     var text: String { ([number] + days).map { String($0) }.joined(separator: "-") }
+}
+
+/// The place of a delivery: by the number of its endpoint, and then the newest event first.
+public struct DeliveryCursor: Equatable, Sendable {
+    public let endpoint: UInt64
+    public let event: OutboxEventID
+
+    public init(endpoint: UInt64, event: OutboxEventID) { (self.endpoint, self.event) = (endpoint, event) }
+
+    init?(_ text: String) {
+        let parts = text.split(separator: "-").map(String.init)
+        guard parts.count == 2, let endpoint = UInt64(parts[0]), let event = OutboxEventID(parts[1]) else {
+            return nil
+        }
+        self.init(endpoint: endpoint, event: event)
+    }
+
+    var text: String { "\(endpoint)-\(event.text)" }
 }
 
 /// The place of a count: by hour, scope, campaign, dimension, value and metric, texts in the order of their bytes.

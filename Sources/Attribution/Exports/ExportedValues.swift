@@ -65,6 +65,19 @@ extension StoredEvent {
     }
 }
 
+extension PostbackDelivery {
+    /// Returns the values of the delivery as a row of `deliveries`, without the body.
+    public func exportValues(to endpoint: PostbackEndpoint) -> [ExportValue] {
+        [
+            .text(event.id.text), .text(endpoint.app.text), .flag(endpoint.isTest), .text(endpoint.id.text),
+            .text(event.type), .time(event.at), sequence > 0 ? .integer(sequence) : .none, .text(state.word),
+            .integer(attempts), .time(state == .pending ? dueAt : nil), .time(attemptedAt),
+            answer?.status.map { .integer($0) } ?? .none, .text(answer?.problem),
+            answer.map { .integer($0.milliseconds) } ?? .none,
+        ]
+    }
+}
+
 /// A row that was erased, by its random identifier.
 public struct ErasedRow: Equatable, Sendable {
     /// The place among erased rows: milliseconds and a counter, as in the numbers of clicks.

@@ -1,7 +1,7 @@
 public import Attribution
 
 /// The reads of exports, each in the order of its table.
-public protocol ExportRows: DirectoryReader, LinkPageRows, EventRows, ApplePostbackRows {
+public protocol ExportRows: DirectoryReader, LinkPageRows, EventRows, ApplePostbackRows, PostbackRows {
     /// Returns the number up to which no transaction can add a row to a table with numbers of their times any more.
     func exportEnd() throws(Failure) -> Int64
 
@@ -54,6 +54,8 @@ extension DatabaseSession where Backend.Reader: ReportReader {
     public func end(of table: ExportTable, at now: Timestamp) async throws(StoreError) -> ExportCursor {
         switch table {
         case .links: return .row(.max)
+        case .deliveries:
+            return .delivery(DeliveryCursor(endpoint: .max, event: OutboxEventID(high: 0, low: 0)))
         case .counters:
             // What is counted in memory is written within a second, and clocks of servers differ by less.
             let hour = CivilDate.floorDivide(now.milliseconds - 60_000, by: 3_600_000) * 3_600_000
@@ -82,6 +84,7 @@ extension ExportRows {
         switch (query.table, query.end) {
         case (.counters, .count(let end)): try readCounts(&builder, through: end)
         case (.links, .row): try readLinks(&builder)
+        case (.deliveries, .delivery): try readDeliveries(&builder)
         case (.deletions, .row(let end)): try readDeletions(&builder, through: end)
         case (.applePostbacks, .row(let end)): try readApplePostbacks(&builder, through: end)
         case (_, .row(let end)):
@@ -120,6 +123,25 @@ extension ExportRows {
             for row in rows where !builder.add(row) { return }
             guard rows.count == limit, let last = rows.last?.number else { return }
             next = last
+        }
+    }
+
+    private func readDeliveries(_ builder: inout PageBuilder) throws(Failure) {
+        var since: DeliveryCursor?
+        if case .delivery(let cursor)? = builder.query.since { since = cursor }
+        let (app, first) = (builder.query.app, since?.endpoint ?? 0)
+        let records = try endpointRecords().filter { record in
+            record.endpoint.id.low >= first && (app ?? record.endpoint.app) == record.endpoint.app
+        }
+        for record in records.sorted(by: { $0.endpoint.id.low < $1.endpoint.id.low }) {
+            let isFirst = record.endpoint.id.low == since?.endpoint
+            let newest = OutboxEventID(high: UInt64(Int64.max), low: 0)
+            var hasRoom = true
+            try deliveries(of: record, before: isFirst ? since?.event ?? newest : newest) { row in
+                hasRoom = builder.add(row, to: record.endpoint)
+                return hasRoom
+            }
+            guard hasRoom else { return }
         }
     }
 

@@ -123,35 +123,36 @@ struct PostbackFactTests {
     }
 
     @Test(
-        "a leap of the clock ahead disables no endpoint, and one back delays no delivery",
+        "deliveries are exported with their states and times, in any pages, and without bodies",
         arguments: backends
     )
-    func leaps(backend: Backend) async throws {
+    func exported(backend: Backend) async throws {
         let scenario = try await PostbackScenario(backend)
-        scenario.receiver.answer { _ in PostbackAnswer(failure: "no server accepts the connection") }
-        let (endpoint, test) = (try await scenario.endpoint(), scenario.test)
+        let failing = try await scenario.endpoint(url: "https://example.com/failing")
+        let endpoint = try await scenario.endpoint()
+        scenario.receiver.answer { PostbackAnswer(status: $0.url.hasSuffix("failing") ? 410 : 204) }
         for number in 1...3 as ClosedRange<UInt64> { try await scenario.match(number) }
-        for _ in 0..<8 {
-            try await scenario.send()
-            test.clock.advance(seconds: 6 * 3600)
-        }
-        func isEnabled() async throws -> Bool {
-            try await scenario.send()
-            return try await scenario.status(endpoint)?.endpoint.state == .enabled
-        }
-        test.clock.advance(seconds: 10 * 86_400)
-        #expect(try await isEnabled(), "while the clock may be wrong")
-        test.clock.advance(seconds: 25 * 3600)
-        test.monotonic.advance(milliseconds: 25 * 3_600_000)
-        try await scenario.match(4)
-        #expect(try await isEnabled(), "it has failed for three days by the clock that is right")
-        #expect(try await scenario.status(endpoint)?.endpoint.circuit.failures ?? 0 >= 10)
-        test.clock.advance(seconds: -20 * 86_400)
-        scenario.receiver.answer { _ in PostbackAnswer(status: 204) }
-        try await scenario.match(5)
         try await scenario.send()
-        #expect(try await scenario.status(endpoint)?.pending == 0)
-        let states = try await scenario.deliveries(endpoint).map(\.state)
-        #expect(states == [.delivered, .delivered, .delivered, .delivered, .delivered])
+        let (all, rest, ofOther) = try await scenario.test.run { session in
+            let all = try await ExportTests.rows(of: .deliveries, pages: 2, session)
+            let rest = try await ExportTests.rows(of: .deliveries, behind: all[3].cursor, session)
+            let other = AppID(high: 9, low: 9)
+            return (all, rest, try await ExportTests.rows(of: .deliveries, app: other, session))
+        }
+        #expect(all.count == 6 && rest == Array(all[4...]) && ofOther.isEmpty)
+        #expect(all.allSatisfy { ExportCursor($0.cursor.text, of: .deliveries) == $0.cursor })
+        for wanted in [failing, endpoint] {
+            let rows = all.filter { ExportTests.text("endpoint", in: $0, of: .deliveries) == wanted.id.text }
+            let stored = try await scenario.deliveries(wanted)
+            #expect(
+                rows.map { ExportTests.text("id", in: $0, of: .deliveries) } == stored.map(\.event.id.text)
+            )
+            #expect(
+                rows.map { ExportTests.text("state", in: $0, of: .deliveries) } == stored.map(\.state.word)
+            )
+        }
+        #expect(all.contains { ExportTests.text("state", in: $0, of: .deliveries) == "delivered" })
+        #expect(all.contains { ExportTests.text("problem", in: $0, of: .deliveries) != nil })
+        #expect(!all.contains { $0.values.contains { "\($0)".contains("campaign_key") } })
     }
 }

@@ -138,7 +138,7 @@ package struct ExportFolder {
         switch cursor {
         case .row(let number): table.isSnapshot ? nil : Self.hour(of: Timestamp(milliseconds: number >> 16))
         case .count(let count): Self.hour(of: count.hour)
-        case .deletion: nil
+        case .deletion, .delivery: nil
         }
     }
 
