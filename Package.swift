@@ -30,8 +30,11 @@ let optimizedForSize: [SwiftSetting] =
 
 let package = Package(
     name: "afterlink",
+    // The systems of apps that have the client library. The server runs on Linux.
+    platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .visionOS(.v1)],
     products: [
-        .executable(name: "afterlink", targets: ["afterlink"])
+        .executable(name: "afterlink", targets: ["afterlink"]),
+        .library(name: "AfterlinkClient", targets: ["AfterlinkClient", "AfterlinkCore"]),
     ],
     traits: [
         .trait(name: "PostgreSQL", description: "Builds the PostgreSQL database, which needs libpq-dev.")
@@ -144,6 +147,33 @@ let package = Package(
                     .when(platforms: [.linux], configuration: .release)
                 )
             ]
+        ),
+
+        // The client library of apps. Its targets have no unsafe flags, because packages with such flags cannot be
+        // dependencies, and only Foundation: AfterlinkCore is everything that runs on Linux too.
+        .target(
+            name: "AfterlinkCore",
+            resources: [.copy("PrivacyInfo.xcprivacy")],
+            swiftSettings: checkedSettings
+        ),
+        .target(
+            name: "AfterlinkClient",
+            dependencies: ["AfterlinkCore"],
+            exclude: ["Android"],
+            swiftSettings: checkedSettings
+        ),
+        // An app with the client library, as a process that tests kill.
+        .executableTarget(
+            name: "ClientProcess",
+            dependencies: ["AfterlinkCore"],
+            path: "Tests/ClientProcess",
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
+            name: "AfterlinkClientTests",
+            dependencies: ["AfterlinkClient", "AfterlinkCore", "ClientProcess", "SQLite", "Support"],
+            exclude: ["Java", "Stubs"],
+            swiftSettings: commonSettings
         ),
 
         .target(
