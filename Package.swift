@@ -171,7 +171,9 @@ let package = Package(
         ),
         .testTarget(
             name: "AfterlinkClientTests",
-            dependencies: ["AfterlinkClient", "AfterlinkCore", "ClientProcess", "SQLite", "Support"],
+            dependencies: [
+                "AfterlinkClient", "AfterlinkCore", "ClientProcess", "SQLite", "Support", "afterlink",
+            ],
             exclude: ["Java", "Stubs"],
             swiftSettings: commonSettings
         ),

@@ -44,7 +44,7 @@ actor Engine {
         hasStarted = true
         startAsking()
         if asking != nil { await wait(for: .launch, limit) }
-        let answer = asking == nil ? (try? await update { $0.take() }) ?? .pending : .pending
+        let answer = asking == nil ? (try? await handOver { $0.take() }) ?? .pending : .pending
         if answer == .pending {
             isLate = true
             wake(.link)
@@ -182,7 +182,7 @@ actor Engine {
             if !openedLinks.isEmpty { return openedLinks.removeFirst() }
             // A call that waits for the first launch has precedence.
             if isLate, asking == nil, waiters[.launch]?.isEmpty ?? true,
-                let link = try? await update({ $0.takeLink() })
+                let link = try? await handOver({ $0.takeLink() })
             {
                 log(.late(.link))
                 return link
@@ -267,7 +267,7 @@ actor Engine {
 
     private func erase(_ installID: String) async -> Bool {
         guard let body = try? JSONEncoder().encode(["install_id": installID]) else { return false }
-        switch await send(Wire.forget, body, reading: Wire.confirmation) {
+        switch await send(Wire.erase, body, reading: Wire.confirmation) {
         case .answer:
             try? await update { $0.erasing = nil }
             return true
@@ -285,15 +285,27 @@ actor Engine {
     ///
     /// The change is on disk when this returns.
     @discardableResult
-    func update<Result: Sendable>(_ change: (inout LaunchState) -> Result) async throws -> Result {
+    func update<Result: Sendable>(
+        isLastStep: Bool = false,
+        _ change: (inout LaunchState) -> Result
+    ) async throws -> Result {
         try await locked {
             let stored = try folder.read(Self.stateFile)
             var state = stored.flatMap { try? JSONDecoder().decode(LaunchState.self, from: $0) } ?? newState()
             let result = change(&state)
             let data = try JSONEncoder.sorted.encode(state)
-            if data != stored { try folder.replace(Self.stateFile, with: data) }
+            if data != stored { try folder.replace(Self.stateFile, with: data, isLastStep: isLastStep) }
             return result
         }
+    }
+
+    /// Records that the app has the answer, as the last step before the app has it.
+    ///
+    /// If the process is killed at any step before, the next launch returns the answer. The folder is synced only after
+    /// the return, because a kill meanwhile would lose the answer.
+    private func handOver<Result: Sendable>(_ take: (inout LaunchState) -> Result) async throws -> Result {
+        defer { Task { [folder] in try? folder.sync() } }
+        return try await update(isLastStep: true, take)
     }
 
     /// Calls a closure while no other process of the app changes a file.

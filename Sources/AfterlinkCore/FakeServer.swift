@@ -35,7 +35,7 @@ public actor FakeServer {
     fileprivate func respond(to request: ClientRequest) async throws -> ClientResponse {
         switch request.url.path {
         case "/" + Wire.events: return try acceptEvents(request.body)
-        case "/" + Wire.forget:
+        case "/" + Wire.erase:
             eraseCount += 1
             return ClientResponse(status: 200, body: Data("{}".utf8))
         default:

@@ -58,7 +58,9 @@ struct StateFolder: Sendable {
     }
 
     /// Replaces a file: after a crash, it has either the old or the new content.
-    func replace(_ name: String, with data: Data) throws {
+    ///
+    /// - Parameter isLastStep: whether to return directly after the rename, and leave ``sync()`` to the caller.
+    func replace(_ name: String, with data: Data, isLastStep: Bool = false) throws {
         let draft = name + ".new"
         try write(data, to: draft, O_WRONLY | O_CREAT | O_TRUNC)
         try step("rename \(draft)")
@@ -66,7 +68,13 @@ struct StateFolder: Sendable {
         guard unsafe rename(path(draft), path(name)) == 0 else {
             throw DiskFailure(step: "rename \(draft)", code: errno)
         }
+        guard !isLastStep else { return }
         try step("sync the folder")
+        try sync()
+    }
+
+    /// Ensures that the folder's names survive a power failure.
+    func sync() throws {
         guard let folder = try open("", O_RDONLY) else { return }
         defer { close(folder) }
         // Some file systems cannot sync a folder, and need not.

@@ -4,7 +4,7 @@ internal import Foundation
 enum Wire {
     static let resolve = "v1/deferred-deeplink/resolve"
     static let events = "v1/events"
-    static let forget = "v1/forget"
+    static let erase = "v1/erase"
 
     /// The body of a first launch.
     struct Launch: Encodable {

@@ -124,11 +124,12 @@ final class RealServer: Sendable {
     var url: String { "http://127.0.0.1:\(process.port)" }
 
     /// Records a click on a link of the app, and returns the click's token.
-    func click(_ campaign: String) async throws -> String {
+    func click(_ campaign: String, query: String = "") async throws -> String {
         struct Answer: Decodable { let token: String }
         let fingerprint = (0..<8).map { _ in String(format: "%08x", UInt32.random(in: 0 ... .max)) }.joined()
         let body = [
             "fingerprint": fingerprint, "deeplink_url": "myapp://promo/\(campaign)", "campaign_key": campaign,
+            "query": query,
         ]
         let data = try await post("/v1/deferred-deeplink/click", body, key: installation.keys.server)
         return try JSONDecoder().decode(Answer.self, from: data).token

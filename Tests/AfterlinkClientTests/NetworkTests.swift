@@ -33,7 +33,10 @@ struct NetworkTests {
         }
     }
 
-    private static let cases = ClientKind.available.flatMap { kind in Network.allCases.map { (kind, $0) } }
+    /// Each network, with the Java core only some of them: a virtual machine starts slowly.
+    private static let cases = ClientKind.available.flatMap { kind in
+        (kind == .swift || isLong ? Network.allCases : [.portal, .busy, .cut]).map { (kind, $0) }
+    }
 
     @Test("answers in time, and gets its match later", arguments: cases)
     func outcomes(kind: ClientKind, network: Network) throws {
@@ -131,8 +134,13 @@ struct NetworkTests {
     func addresses(kind: ClientKind) throws {
         let modern = try HostileServer(isIPv6: true) { _, _ in [HostileServer.response("200 OK", Self.match)]
         }
-        let app = try ClientApp(kind, server: "http://[::1]:\(modern.port)")
-        #expect(try app.launch("within=20").first?.hasPrefix("match") == true)
+        // Foundation on Linux refuses addresses in brackets as malformed, so the Swift library gets a name, for which
+        // Foundation tries both families. On Apple's systems it takes both forms.
+        let host = kind == .swift ? "localhost" : "[::1]"
+        let app = try ClientApp(kind, server: "http://\(host):\(modern.port)")
+        let launch = try app.launch("within=20")
+        #expect(launch.first?.hasPrefix("match") == true, "\(launch.lines)")
+        #expect(modern.requests.count == 1)
 
         let impostor = try RawTLSServer(TestCertificate()) { connection in
             connection.write(

@@ -189,8 +189,7 @@ public final class AfterlinkCore {
     }
 
     private Json body(Step step) {
-        Json body = Json.of("platform", "android");
-        body.put("install_id", step.installId);
+        Json body = Json.of("platform", "android").with("install_id", step.installId);
         try {
             if (options.evidence != null) body.putAll(options.evidence.call());
         } catch (Exception failure) {
@@ -203,9 +202,7 @@ public final class AfterlinkCore {
     private static final class Step { boolean isFinished; long pause; String installId, token, erasing; }
 
     private static Json newState(String phase) {
-        Json state = Json.of("installID", UUID.randomUUID().toString());
-        state.put("phase", phase);
-        return state;
+        return Json.of("installID", UUID.randomUUID().toString()).with("phase", phase);
     }
 
     /** Decides the next step, and records the request that it may be. */
@@ -268,8 +265,7 @@ public final class AfterlinkCore {
         Json answer = state.object("answer");
         String sent = state.text("sentToken"), method = String.valueOf(answer.text("attributionMethod"));
         boolean isOpened = sent != null && state.has("openedToken", sent) && method.matches("signed_token|click_id");
-        boolean isLink = answer.has("status", "match") && !answer.is("campaignOnly") && !isOpened;
-        return isLink && !state.has("phase", "settled") && !state.is("isOptedOut");
+        return isMatch(answer) && !isOpened && !state.has("phase", "settled") && !state.is("isOptedOut");
     }
 
     /** Sets who receives links: late matches, and those that the app passes to {@link #opened}. */
@@ -326,6 +322,14 @@ public final class AfterlinkCore {
         }
     }
 
+    /** Returns the match of this installation, also after {@link #firstLaunch} has returned it; null for none. */
+    public Link match() {
+        Json answer = update(state -> state.object("answer"));
+        return answer != null && isMatch(answer) ? new Link(answer.text("url"), answer) : null;
+    }
+
+    private static boolean isMatch(Json answer) { return answer.has("status", "match") && !answer.is("campaignOnly"); }
+
     /** Returns the random identifier of this installation; null if the disk cannot store it. */
     public String installId() {
         return update(state -> state.is("isOptedOut") ? null : state.text("installID"));
@@ -334,8 +338,7 @@ public final class AfterlinkCore {
     /** Stores an event for the next {@link #flush}. `id` makes it count once; null stands for a random one. */
     public boolean track(String name, String id, String amount, String currency, Map<String, Object> properties) {
         final Json event = Json.of("event_id", id == null ? UUID.randomUUID().toString() : id);
-        event.put("name", name);
-        event.put("occurred_at", time(now()));
+        event.with("name", name).put("occurred_at", time(now()));
         if (amount != null) event.put("amount", amount);
         if (currency != null) event.put("currency", currency);
         if (properties != null) event.put("properties", properties);
@@ -422,9 +425,7 @@ public final class AfterlinkCore {
         String erasing = update(state -> {
             String id = state.text(state.text("erasing") != null ? "erasing" : "installID");
             state.clear();
-            state.putAll(newState("settled"));
-            state.put("isOptedOut", true);
-            state.put("erasing", id);
+            state.putAll(newState("settled").with("isOptedOut", true).with("erasing", id));
             saveEvents(new ArrayList<Json>());
             return id;
         });
@@ -432,7 +433,7 @@ public final class AfterlinkCore {
     }
 
     private boolean erase(String installId) {
-        if (!send("/v1/forget", Json.of("install_id", installId)).isSuccess()) return false;
+        if (!send("/v1/erase", Json.of("install_id", installId)).isSuccess()) return false;
         update(state -> state.remove("erasing"));
         return true;
     }
@@ -484,8 +485,8 @@ public final class AfterlinkCore {
             output.getFD().sync();
         }
         step();
+        // The last step: an answer that is recorded as returned here is returned at once.
         if (!draft.renameTo(file)) throw new IOException("rename");
-        step();
     }
 
     private static byte[] bytes(InputStream input, int limit) throws IOException {
@@ -569,10 +570,11 @@ public final class AfterlinkCore {
     static final class Json extends LinkedHashMap<String, Object> {
         private static final long serialVersionUID = 1;
 
-        static Json of(String name, Object value) {
-            Json object = new Json();
-            object.put(name, value);
-            return object;
+        static Json of(String name, Object value) { return new Json().with(name, value); }
+
+        Json with(String name, Object value) {
+            put(name, value);
+            return this;
         }
 
         static Json cast(Object value) { return value instanceof Json ? (Json) value : new Json(); }
