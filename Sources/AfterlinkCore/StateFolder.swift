@@ -59,7 +59,7 @@ struct StateFolder: Sendable {
 
     /// Replaces a file: after a crash, it has either the old or the new content.
     ///
-    /// - Parameter isLastStep: whether to return directly after the rename, and leave ``sync()`` to the caller.
+    /// With `isLastStep`, it returns directly after the rename, and leaves ``sync()`` to the caller.
     func replace(_ name: String, with data: Data, isLastStep: Bool = false) throws {
         let draft = name + ".new"
         try write(data, to: draft, O_WRONLY | O_CREAT | O_TRUNC)

@@ -10,7 +10,8 @@ struct PrivacyManifestTests {
     func content() throws {
         let file = Self.sources.appending(path: "AfterlinkCore/PrivacyInfo.xcprivacy")
         // The parameter `format` is a pointer, which is nil here.
-        let value = try unsafe PropertyListSerialization.propertyList(from: Data(contentsOf: file), format: nil)
+        let data = try Data(contentsOf: file)
+        let value = try unsafe PropertyListSerialization.propertyList(from: data, format: nil)
         let manifest = try #require(value as? [String: Any])
         #expect(
             Set(manifest.keys) == [

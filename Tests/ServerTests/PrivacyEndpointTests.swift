@@ -111,9 +111,9 @@ struct PrivacyEndpointTests {
         #expect(await eraseInstall(service, own, key).text == #"{"status":"erased"}"#)
         let after = await service.admin(.post, "/held", own)
         for table in ["clicks", "claims", "checks", "attributed_installs", "events"] {
-            #expect(after.text.contains(#""\(table)":[]"#), "\(after.text)")
+            #expect(after.text.contains(#""\#(table)":[]"#), "\(after.text)")
         }
-        let byHash = await service.admin(.post, "/held", #"{"fingerprint":"\(hex)"}"#)
+        let byHash = await service.admin(.post, "/held", #"{"fingerprint":"\#(hex)"}"#)
         #expect(byHash.text.contains(#""clicks":[],"claims":[],"checks":[]"#), "\(byHash.text)")
         #expect(await audit().contains(#""kind":"install_id""#))
         // The same installation starts again: nothing is replayed.
