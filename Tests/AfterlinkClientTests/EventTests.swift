@@ -96,7 +96,7 @@ struct EventTests {
     @Test("survive a kill at any step, in order", arguments: ClientKind.available)
     func kills(kind: ClientKind) throws {
         let server = try HostileServer { request, _ in [Self.accepted(request)] }
-        for step in stride(from: 2, through: isLong ? 24 : 14, by: isLong ? 1 : 4) {
+        for step in stride(from: 2, through: isLong ? 24 : 14, by: isLong ? 1 : 6) {
             let app = try ClientApp(kind, server: server.url)
             _ = try app.launch("first=no", "events=a,b,c", "flush", "die=\(step)")
             let count = server.requests.count

@@ -21,7 +21,7 @@ struct KillTests {
         #expect(whole.lines.contains("campaign PROBE"), "\(whole.lines) \(whole.errors)")
         let steps = whole.steps
         #expect(steps > 12, "\(whole.lines)")
-        let rounds = isLong ? (kind == .swift ? 300 : 100) : (kind == .swift ? 5 : 2)
+        let rounds = isLong ? (kind == .swift ? 300 : 100) : (kind == .swift ? 4 : 2)
         // A few rounds must not all die before the request.
         let distance = isLong ? 7 : (steps + 4) / rounds
         // A launch that has the match already waits for this long.
