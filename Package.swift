@@ -135,7 +135,7 @@ let package = Package(
         .executableTarget(
             name: "afterlink",
             dependencies: [
-                "Attribution", "CLinux", "Crypto", "DomainFiles", "HTTPServer", "JSON", "PostgreSQL",
+                "AfterlinkCore", "Attribution", "CLinux", "Crypto", "DomainFiles", "HTTPServer", "JSON", "PostgreSQL",
                 "PostgreSQLStorage", "QRCodes", "SQLiteStorage", "Server", "Storage", "Threads",
             ],
             swiftSettings: optimizedForSize,
@@ -150,22 +150,20 @@ let package = Package(
         ),
 
         // The client library of apps. Its targets have no unsafe flags, because packages with such flags cannot be
-        // dependencies, and only Foundation: AfterlinkCore is everything that runs on Linux too.
-        .target(
-            name: "AfterlinkCore",
-            resources: [.copy("PrivacyInfo.xcprivacy")],
-            swiftSettings: checkedSettings
-        ),
+        // dependencies. AfterlinkCore needs only a part of Foundation, so that the command `simulate` can run it: with all
+        // of Foundation, the program would be twice as large. A target with resources imports all of it.
+        .target(name: "AfterlinkCore", swiftSettings: checkedSettings),
         .target(
             name: "AfterlinkClient",
             dependencies: ["AfterlinkCore"],
             exclude: ["Android"],
+            resources: [.copy("PrivacyInfo.xcprivacy")],
             swiftSettings: checkedSettings
         ),
         // An app with the client library, as a process that tests kill.
         .executableTarget(
             name: "ClientProcess",
-            dependencies: ["AfterlinkCore"],
+            dependencies: ["AfterlinkClient", "AfterlinkCore"],
             path: "Tests/ClientProcess",
             swiftSettings: commonSettings
         ),

@@ -1,7 +1,33 @@
 @_exported public import AfterlinkCore
+public import Foundation
+
+extension Afterlink {
+    /// Creates a connection that sends requests with the system's URL loading.
+    ///
+    /// - Parameters:
+    ///   - server: the address of the Afterlink server, such as `https://links.example`.
+    ///   - appKey: the app's key, which starts with `app_`, or with `test_` for test clicks.
+    ///   - options: where files are stored, which links are the app's, and other choices.
+    ///   - signals: returns what the device is; called before each request of a first launch.
+    public convenience init(
+        server: URL,
+        appKey: String,
+        options: Options = Options(),
+        signals: @escaping @Sendable () async -> Signals
+    ) {
+        self.init(
+            Configuration(
+                server: server,
+                appKey: appKey,
+                options: options,
+                transport: URLSessionTransport(),
+                signals: signals
+            )
+        )
+    }
+}
 
 #if canImport(UIKit) && !os(watchOS)
-public import Foundation
 public import UIKit
 
 extension Afterlink {

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 /// The connection of an app to its Afterlink server.
 ///
@@ -14,20 +18,6 @@ public import Foundation
 /// All calls may be made from any thread, never throw, and do their work outside the main actor.
 public final class Afterlink: Sendable {
     let engine: Engine
-
-    /// - Parameters:
-    ///   - server: the address of the Afterlink server, such as `https://links.example`.
-    ///   - appKey: the app's key, which starts with `app_`, or with `test_` for test clicks.
-    ///   - options: where files are stored, which links are the app's, and other choices.
-    ///   - signals: returns what the device is; called before each request of a first launch.
-    public convenience init(
-        server: URL,
-        appKey: String,
-        options: Options = Options(),
-        signals: @escaping @Sendable () async -> Signals
-    ) {
-        self.init(Configuration(server: server, appKey: appKey, options: options, signals: signals))
-    }
 
     package init(_ configuration: Configuration) { engine = Engine(configuration) }
 

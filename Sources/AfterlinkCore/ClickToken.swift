@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// A click's token, as links carry it in their query item `al`.
 struct ClickToken: Hashable, Sendable, Codable {
@@ -35,7 +39,7 @@ struct ClickToken: Hashable, Sendable, Codable {
     ///   - hosts: the hosts of the app's links; none accepts any.
     init?(pasted text: String, hosts: [String]) {
         guard text.utf8.count <= 4096,
-            let url = URL(string: text.trimmingCharacters(in: .whitespacesAndNewlines)),
+            let url = URL(string: text.trimmed),
             let scheme = url.scheme?.lowercased(), scheme == "https" || scheme == "http",
             let host = url.host?.lowercased(),
             hosts.isEmpty || hosts.contains(where: { $0.lowercased() == host })
@@ -51,6 +55,14 @@ struct ClickToken: Hashable, Sendable, Codable {
         let rest = items.filter { $0.name != item }
         components.percentEncodedQueryItems = rest.isEmpty ? nil : rest
         return components.url ?? url
+    }
+}
+
+extension String {
+    /// The text without white space at its ends.
+    var trimmed: String {
+        let reversed = reversed().drop(while: \.isWhitespace)
+        return String(reversed.reversed().drop(while: \.isWhitespace))
     }
 }
 

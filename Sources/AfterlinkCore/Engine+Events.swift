@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 extension Engine {
     private static let sendLock = "events.lock"
@@ -37,7 +41,7 @@ extension Engine {
 
     private func append(_ event: Event, _ installID: String) throws {
         let now = configuration.clock.now
-        var queue = EventQueue(try folder.read(EventQueue.fileName))
+        var queue = EventQueue(try folder.content(of: EventQueue.fileName))
         if let line = queue.add(StoredEvent(event, installID: installID, at: now), at: now) {
             if !line.isEmpty { try folder.append(line, to: EventQueue.fileName) }
         } else {
@@ -77,7 +81,7 @@ extension Engine {
     private func sendBatches() async throws -> Bool {
         var count = EventQueue.batchCount
         while true {
-            var queue = EventQueue(try folder.read(EventQueue.fileName))
+            var queue = EventQueue(try folder.content(of: EventQueue.fileName))
             _ = queue.trim(at: configuration.clock.now)
             guard !queue.lines.isEmpty else { return true }
             guard try await !update(\.isOptedOut) else { return false }
@@ -121,7 +125,7 @@ extension Engine {
     private func removeEvents(_ ids: Set<String>) async throws {
         let now = configuration.clock.now
         try await locked {
-            var queue = EventQueue(try folder.read(EventQueue.fileName))
+            var queue = EventQueue(try folder.content(of: EventQueue.fileName))
             queue.remove(ids)
             _ = queue.trim(at: now)
             if queue.lines.isEmpty {

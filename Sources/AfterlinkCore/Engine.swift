@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// Does the library's work: asks for the first launch, returns links, stores and sends events.
 ///
@@ -290,7 +294,7 @@ actor Engine {
         _ change: (inout LaunchState) -> Result
     ) async throws -> Result {
         try await locked {
-            let stored = try folder.read(Self.stateFile)
+            let stored = try folder.content(of: Self.stateFile)
             var state = stored.flatMap { try? JSONDecoder().decode(LaunchState.self, from: $0) } ?? newState()
             let result = change(&state)
             let data = try JSONEncoder.sorted.encode(state)
@@ -317,7 +321,7 @@ actor Engine {
             }
             try await configuration.clock.sleep(seconds: 0.02)
         }
-        throw DiskFailure(step: "wait for another process of the app", code: EWOULDBLOCK)
+        throw DiskFailure.busy
     }
 
     private func newState() -> LaunchState {

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 /// Something that happened in the app, for the statistics of the campaign that led to the installation.
 public struct Event: Hashable, Sendable {

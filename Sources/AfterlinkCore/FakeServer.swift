@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// A server in memory, for tests of apps. It gives the answers that a test chooses and keeps what the app sent.
 public actor FakeServer {
@@ -53,11 +57,11 @@ public actor FakeServer {
                 "url": "app://home/page",
             ])
         case .noMatch: return try Self.response(["status": "no_match"])
-        case .unreachable: throw URLError(.cannotConnectToHost)
+        case .unreachable: throw TransportFailure.unreachable
         case .busy(let seconds): return ClientResponse(status: 503, retryAfter: String(seconds))
         case .silent:
             try await Task.sleep(nanoseconds: 3_600_000_000_000)
-            throw URLError(.timedOut)
+            throw TransportFailure.timeout
         case .portal:
             return ClientResponse(
                 status: 200,
@@ -127,12 +131,13 @@ extension Afterlink {
         options.folder =
             options.folder
             ?? FileManager.default.temporaryDirectory.appendingPathComponent("afterlink-\(RandomID.make())")
-        var configuration = Configuration(
-            server: URL(fileURLWithPath: "/"),
-            appKey: "test_fake",
-            options: options
+        return Afterlink(
+            Configuration(
+                server: URL(fileURLWithPath: "/"),
+                appKey: "test_fake",
+                options: options,
+                transport: FakeTransport(server: server)
+            )
         )
-        configuration.transport = FakeTransport(server: server)
-        return Afterlink(configuration)
     }
 }

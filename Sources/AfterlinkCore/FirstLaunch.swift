@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 /// The answer to an app's first launch.
 public enum FirstLaunch: Hashable, Sendable {

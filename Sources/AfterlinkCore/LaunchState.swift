@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// The server's answer to a first launch.
 enum LaunchAnswer: Hashable, Sendable, Codable {
@@ -190,8 +194,7 @@ enum Retry {
     static func seconds(after failures: Int, retryAfter: String?, random: Double = .random(in: 0...1))
         -> Double
     {
-        if let retryAfter, let seconds = Double(retryAfter.trimmingCharacters(in: .whitespaces)), seconds >= 0
-        {
+        if let retryAfter, let seconds = Double(retryAfter.trimmed), seconds >= 0 {
             return min(seconds, maximumSeconds)
         }
         let doubled = 0.4 * Double(1 << min(max(failures, 1) - 1, 10))

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// What the library logs.
 ///
@@ -25,7 +29,7 @@ enum LogLine: CustomStringConvertible, Sendable {
             "First launch: request \(attempt), launch \(launch), \(hasToken ? "with" : "without") a token."
         case .answered(let kind): "First launch: the server answered \(kind)."
         case .failed(let reason, let seconds):
-            "The request failed: \(reason). The next one is in \(String(format: "%.1f", seconds)) s."
+            "The request failed: \(reason). The next one is in \((seconds * 10).rounded() / 10) s."
         case .refused(let status):
             switch status {
             case 401: "The server does not know the app key. Check `appKey` and `server`."

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 /// An app's choices.
 public struct Options: Sendable {
@@ -74,7 +78,7 @@ package struct Configuration: Sendable {
     package var appKey: String
     package var options: Options
     package var signals: @Sendable () async -> Signals
-    package var transport: any Transport = URLSessionTransport()
+    package var transport: any Transport
     package var clock: any ClientClock = SystemClock()
     /// Called with a name before each step on disk, so that tests can end the process there.
     package var willTakeStep: @Sendable (String) -> Void = { _ in }
@@ -83,9 +87,11 @@ package struct Configuration: Sendable {
         server: URL,
         appKey: String,
         options: Options = Options(),
+        transport: any Transport,
         signals: @escaping @Sendable () async -> Signals = { Signals() }
     ) {
-        (self.server, self.appKey, self.options, self.signals) = (server, appKey, options, signals)
+        (self.server, self.appKey, self.options) = (server, appKey, options)
+        (self.transport, self.signals) = (transport, signals)
     }
 
     /// The folder of the library's files.

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 #if canImport(Darwin)
 internal import Darwin
@@ -12,6 +16,8 @@ internal import Musl
 struct DiskFailure: Error {
     let step: String
     let code: Int32
+
+    static let busy = DiskFailure(step: "wait for another process of the app", code: EWOULDBLOCK)
 }
 
 /// The folder of the library's files.
@@ -45,15 +51,16 @@ struct StateFolder: Sendable {
     ///
     /// - Throws: `DiskFailure` if the file cannot be read, as before the first unlock of a device. Such a file must not
     ///   be taken for a missing one.
-    func read(_ name: String) throws -> Data? {
-        let descriptor = try open(name, O_RDONLY)
-        guard let descriptor else { return nil }
+    func content(of name: String) throws -> Data? {
+        guard let descriptor = try open(name, O_RDONLY) else { return nil }
         defer { close(descriptor) }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-        do {
-            return try handle.readToEnd() ?? Data()
-        } catch {
-            throw DiskFailure(step: "read \(name)", code: EIO)
+        var (data, buffer) = (Data(), [UInt8](repeating: 0, count: 16_384))
+        while true {
+            // The kernel writes at most `buffer.count` bytes.
+            let count = unsafe read(descriptor, &buffer, buffer.count)
+            guard count >= 0 else { throw DiskFailure(step: "read \(name)", code: errno) }
+            guard count > 0 else { return data }
+            data.append(contentsOf: buffer.prefix(count))
         }
     }
 
@@ -62,7 +69,7 @@ struct StateFolder: Sendable {
     /// With `isLastStep`, it returns directly after the rename, and leaves ``sync()`` to the caller.
     func replace(_ name: String, with data: Data, isLastStep: Bool = false) throws {
         let draft = name + ".new"
-        try write(data, to: draft, O_WRONLY | O_CREAT | O_TRUNC)
+        try put(data, to: draft, O_WRONLY | O_CREAT | O_TRUNC)
         try step("rename \(draft)")
         // Both strings outlive the call.
         guard unsafe rename(path(draft), path(name)) == 0 else {
@@ -85,7 +92,7 @@ struct StateFolder: Sendable {
     ///
     /// After a crash, a part of them may be there.
     func append(_ data: Data, to name: String) throws {
-        try write(data, to: name, O_WRONLY | O_CREAT | O_APPEND)
+        try put(data, to: name, O_WRONLY | O_CREAT | O_APPEND)
     }
 
     func remove(_ name: String) throws {
@@ -95,20 +102,19 @@ struct StateFolder: Sendable {
         }
     }
 
-    private func write(_ data: Data, to name: String, _ flags: Int32) throws {
+    private func put(_ data: Data, to name: String, _ flags: Int32) throws {
         try step("write \(name)")
         guard let descriptor = try open(name, flags) else { throw DiskFailure(step: "write", code: ENOENT) }
         defer { close(descriptor) }
-        do {
-            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-            try handle.write(contentsOf: data)
-            try step("sync \(name)")
-            guard fsync(descriptor) == 0 else { throw DiskFailure(step: "sync \(name)", code: errno) }
-        } catch let failure as DiskFailure {
-            throw failure
-        } catch {
-            throw DiskFailure(step: "write \(name)", code: ENOSPC)
+        var rest = data[...]
+        while !rest.isEmpty {
+            // The kernel reads the bytes of the slice only during the call.
+            let count = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { throw DiskFailure(step: "write \(name)", code: errno) }
+            rest = rest.dropFirst(count)
         }
+        try step("sync \(name)")
+        guard fsync(descriptor) == 0 else { throw DiskFailure(step: "sync \(name)", code: errno) }
     }
 
     /// Opens a file; returns nil if it does not exist.

@@ -1,3 +1,4 @@
+import AfterlinkClient
 @testable import AfterlinkCore
 import Foundation
 import Support

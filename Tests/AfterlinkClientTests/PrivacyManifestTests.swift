@@ -8,7 +8,7 @@ struct PrivacyManifestTests {
 
     @Test("declares no tracking, no tracking domain and no API that needs a reason")
     func content() throws {
-        let file = Self.sources.appending(path: "AfterlinkCore/PrivacyInfo.xcprivacy")
+        let file = Self.sources.appending(path: "AfterlinkClient/PrivacyInfo.xcprivacy")
         // The parameter `format` is a pointer, which is nil here.
         let data = try Data(contentsOf: file)
         let value = try unsafe PropertyListSerialization.propertyList(from: data, format: nil)

@@ -20,16 +20,17 @@ struct StubTests {
             "-enable-upcoming-feature", "NonisolatedNonsendingByDefault", "-I", folder.path, "-I", build,
             "-module-cache-path", folder.file("cache"),
         ]
-        func compile(_ module: String, _ file: String) throws {
+        func compile(_ module: String, _ files: [String]) throws {
             let output = [
                 "-emit-module", "-module-name", module, "-emit-module-path",
                 folder.file(module + ".swiftmodule"),
             ]
-            _ = try ExternalProgram.run("swiftc", output + ["-parse-as-library"] + flags + [file])
+            _ = try ExternalProgram.run("swiftc", output + ["-parse-as-library"] + flags + files)
         }
-        try compile("UIKit", tests.appending(path: "Stubs/UIKit.swift").path)
-        let client = sources.appending(path: "AfterlinkClient/AfterlinkClient.swift")
-        try compile("AfterlinkClient", client.path)
+        try compile("UIKit", [tests.appending(path: "Stubs/UIKit.swift").path])
+        let client = sources.appending(path: "AfterlinkClient").path
+        let names = try FileManager.default.contentsOfDirectory(atPath: client)
+        try compile("AfterlinkClient", names.filter { $0.hasSuffix(".swift") }.map { client + "/" + $0 })
         let article = try String(
             contentsOf: sources.appending(path: "afterlink/Afterlink.docc/AddToiOSApp.md"),
             encoding: .utf8

@@ -1,3 +1,4 @@
+import AfterlinkClient
 import AfterlinkCore
 import Foundation
 import Synchronization
@@ -82,9 +83,9 @@ enum ClientProcess {
             server: URL(string: arguments["server"] ?? "") ?? URL(fileURLWithPath: "/"),
             appKey: arguments["key"] ?? "",
             options: options,
+            transport: SteppedTransport(steps: steps),
             signals: { [signals] in signals }
         )
-        configuration.transport = SteppedTransport(steps: steps)
         configuration.clock = ShiftedClock(seconds: arguments.number("clock") ?? 0)
         configuration.willTakeStep = { _ in steps.take() }
         return configuration

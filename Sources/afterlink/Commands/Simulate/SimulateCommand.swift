@@ -29,6 +29,8 @@ enum SimulateCommand {
             "afterlink simulate --all": "Try every browser with its own device.",
             "afterlink simulate --resolve --os-version 26.5":
                 "Try a client that sends its values, on a phone that was updated after the click.",
+            "afterlink simulate --client swift --token":
+                "Try the Swift library with a link that a person pasted.",
         ],
         run: run
     )
@@ -42,6 +44,7 @@ enum SimulateCommand {
         "sdk RELEASE": "The release of the SDK. Default: the newest for the device.",
         "resolve":
             "Check as a newer client does, which sends its values to POST …/resolve instead of a hash.",
+        "client swift": "Run the Swift client library for the launch, as in an app on the device.",
         "all": "Try every profile with its own device, and print a table.",
         "list": "Print the profiles, devices and releases, and send nothing.",
         "timezone ZONE": "The person's time zone, as in Europe/Berlin.",
@@ -77,15 +80,21 @@ enum SimulateCommand {
         let server = TrialServer(exchange: named ?? Exchange(configuration.listen))
         try server.requireReady()
         let key = try await TrialKey.find(arguments, choice.poster, configuration)
+        var library: TrialRun.Library?
+        if choice.runsLibrary {
+            library = { try await LibraryLaunch(server: server, key: key).run($0, token: $1, at: $2) }
+        }
         let run = TrialRun(
             host: server.exchange.hostField,
             key: key.text,
             delay: choice.delay,
             bringsToken: choice.broughtToken,
-            play: choice.play
+            play: choice.play,
+            library: library
         ) { try server.send($0, with: key) }
         if !arguments.has("json") { Console.print(greeting(server, key, choice.poster)) }
-        let reports = try choice.profiles.map { profile in
+        var reports: [TrialReport] = []
+        for profile in choice.profiles {
             let trial = try choice.trial(
                 of: profile,
                 prefix: Trial.prefix(of: key.app),
@@ -93,9 +102,9 @@ enum SimulateCommand {
                 localization: key.app?.settings.localization(DeviceData.embedded.languages) ?? .unknown,
                 number: number()
             )
-            return try attempt(orElse: { (_: TrialRun.OwnClock) in ownClock(server) }) {
-                try run.report(trial, at: WallClock.system.now())
-            }
+            do {
+                reports.append(try await run.report(trial, at: WallClock.system.now()))
+            } catch is TrialRun.OwnClock { throw ownClock(server) }
         }
         // Invented revenue must not stand among live one.
         for result in reports.map(\.result) where choice.poster == .test && result.isMatched {

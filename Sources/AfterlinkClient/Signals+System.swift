@@ -1,3 +1,4 @@
+public import AfterlinkCore
 internal import Foundation
 
 #if canImport(Darwin)
