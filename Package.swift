@@ -135,7 +135,8 @@ let package = Package(
         .executableTarget(
             name: "afterlink",
             dependencies: [
-                "AfterlinkCore", "Attribution", "CLinux", "Crypto", "DomainFiles", "HTTPServer", "JSON", "PostgreSQL",
+                "AfterlinkCore", "Attribution", "CLinux", "Crypto", "DomainFiles", "HTTPServer", "JSON",
+                "PostgreSQL",
                 "PostgreSQLStorage", "QRCodes", "SQLiteStorage", "Server", "Storage", "Threads",
             ],
             swiftSettings: optimizedForSize,

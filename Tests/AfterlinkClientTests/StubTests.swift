@@ -10,10 +10,13 @@ struct StubTests {
         let tests = URL(filePath: #filePath).deletingLastPathComponent()
         let sources = tests.appending(path: "../../Sources").standardizedFileURL
         let folder = try TemporaryFolder()
+        // SwiftPM names a package after its folder.
+        let root = sources.deletingLastPathComponent().lastPathComponent.lowercased()
+        let package = String(root.map { $0.isLetter || $0.isNumber ? $0 : "_" })
         let build = Installation.binary.deletingLastPathComponent().appending(path: "Modules").path
         let flags = [
             "-swift-version", "6", "-warnings-as-errors", "-strict-memory-safety", "-package-name",
-            "afterlink",
+            package,
             "-enable-upcoming-feature", "ExistentialAny", "-enable-upcoming-feature",
             "InternalImportsByDefault",
             "-enable-upcoming-feature", "MemberImportVisibility",
