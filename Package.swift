@@ -37,7 +37,12 @@ let package = Package(
         .library(name: "AfterlinkClient", targets: ["AfterlinkClient", "AfterlinkCore"]),
     ],
     traits: [
-        .trait(name: "PostgreSQL", description: "Builds the PostgreSQL database, which needs libpq-dev.")
+        .trait(name: "PostgreSQL", description: "Builds the PostgreSQL database, which needs libpq-dev."),
+        .trait(
+            name: "ClientLibrary",
+            description:
+                "Builds `afterlink simulate --client swift`, which makes the program larger by a third."
+        ),
     ],
     targets: [
         // The C libraries of the system.
@@ -135,7 +140,8 @@ let package = Package(
         .executableTarget(
             name: "afterlink",
             dependencies: [
-                "AfterlinkCore", "Attribution", "CLinux", "Crypto", "DomainFiles", "HTTPServer", "JSON",
+                .target(name: "AfterlinkCore", condition: .when(traits: ["ClientLibrary"])), "Attribution",
+                "CLinux", "Crypto", "DomainFiles", "HTTPServer", "JSON",
                 "PostgreSQL",
                 "PostgreSQLStorage", "QRCodes", "SQLiteStorage", "Server", "Storage", "Threads",
             ],
@@ -151,8 +157,8 @@ let package = Package(
         ),
 
         // The client library of apps. Its targets have no unsafe flags, because packages with such flags cannot be
-        // dependencies. AfterlinkCore needs only a part of Foundation, so that the command `simulate` can run it: with all
-        // of Foundation, the program would be twice as large. A target with resources imports all of it.
+        // dependencies. AfterlinkCore needs only a part of Foundation, for the command `simulate` that can run it. A
+        // target with resources imports all of Foundation.
         .target(name: "AfterlinkCore", swiftSettings: checkedSettings),
         .target(
             name: "AfterlinkClient",

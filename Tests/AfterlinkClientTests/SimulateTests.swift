@@ -24,6 +24,7 @@ struct SimulateTests {
         return try JSONDecoder().decode(Output.self, from: output.standardOutput).trials
     }
 
+    #if ClientLibrary
     @Test("finds the clicks that its values fit, and with a pasted token any click")
     func launches() throws {
         let server = try RealServer()
@@ -35,6 +36,15 @@ struct SimulateTests {
         let pasted = try Self.trials(moved + ["--token"], server)
         #expect(pasted.map(\.result) == ["match"] && pasted.allSatisfy(\.launch.token))
     }
+    #else
+    @Test("names the trait without which it is missing")
+    func trait() throws {
+        let server = try RealServer()
+        let words = ["simulate", "--client", "swift", "--server", server.url]
+        let output = try server.installation.run(words)
+        #expect(output.status == 1 && output.errors.contains("--traits ClientLibrary"), "\(output.errors)")
+    }
+    #endif
 
     @Test(
         "refuses options of other clients",

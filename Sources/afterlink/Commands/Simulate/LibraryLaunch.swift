@@ -1,3 +1,4 @@
+#if ClientLibrary
 internal import AfterlinkCore
 internal import Attribution
 internal import FoundationEssentials
@@ -125,3 +126,4 @@ struct LibraryLaunch {
         }
     }
 }
+#endif

@@ -44,7 +44,8 @@ enum SimulateCommand {
         "sdk RELEASE": "The release of the SDK. Default: the newest for the device.",
         "resolve":
             "Check as a newer client does, which sends its values to POST …/resolve instead of a hash.",
-        "client swift": "Run the Swift client library for the launch, as in an app on the device.",
+        "client swift":
+            "Run the Swift client library for the launch, in a binary that was built with the trait ClientLibrary.",
         "all": "Try every profile with its own device, and print a table.",
         "list": "Print the profiles, devices and releases, and send nothing.",
         "timezone ZONE": "The person's time zone, as in Europe/Berlin.",
@@ -80,10 +81,7 @@ enum SimulateCommand {
         let server = TrialServer(exchange: named ?? Exchange(configuration.listen))
         try server.requireReady()
         let key = try await TrialKey.find(arguments, choice.poster, configuration)
-        var library: TrialRun.Library?
-        if choice.runsLibrary {
-            library = { try await LibraryLaunch(server: server, key: key).run($0, token: $1, at: $2) }
-        }
+        let library = choice.runsLibrary ? try library(server, key) : nil
         let run = TrialRun(
             host: server.exchange.hostField,
             key: key.text,
@@ -114,6 +112,16 @@ enum SimulateCommand {
         }
         invocation.show(text(reports, isTable: choice.isAll), json: json(reports, of: server, choice))
         if !reports.allSatisfy(\.result.isAsExpected) { throw ExitCode.failed }
+    }
+
+    /// - Throws: if the program was built without the library, with which it would be a third larger.
+    private static func library(_ server: TrialServer, _ key: TrialKey) throws -> TrialRun.Library {
+        #if ClientLibrary
+        return { try await LibraryLaunch(server: server, key: key).run($0, token: $1, at: $2) }
+        #else
+        throw CommandFailure.because("This binary was built without the Swift client library.")
+            .advising("Build it with `swift build --traits ClientLibrary`, or use --resolve.")
+        #endif
     }
 
     private static func ownClock(_ server: TrialServer) -> CommandFailure {
