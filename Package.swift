@@ -30,11 +30,19 @@ let optimizedForSize: [SwiftSetting] =
 
 let package = Package(
     name: "afterlink",
+    // The systems of apps that have the client library. The server runs on Linux.
+    platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .visionOS(.v1)],
     products: [
-        .executable(name: "afterlink", targets: ["afterlink"])
+        .executable(name: "afterlink", targets: ["afterlink"]),
+        .library(name: "AfterlinkClient", targets: ["AfterlinkClient", "AfterlinkCore"]),
     ],
     traits: [
-        .trait(name: "PostgreSQL", description: "Builds the PostgreSQL database, which needs libpq-dev.")
+        .trait(name: "PostgreSQL", description: "Builds the PostgreSQL database, which needs libpq-dev."),
+        .trait(
+            name: "ClientLibrary",
+            description:
+                "Builds `afterlink simulate --client swift`, which makes the program larger by a third."
+        ),
     ],
     targets: [
         // The C libraries of the system.
@@ -132,7 +140,9 @@ let package = Package(
         .executableTarget(
             name: "afterlink",
             dependencies: [
-                "Attribution", "CLinux", "Crypto", "DomainFiles", "HTTPServer", "JSON", "PostgreSQL",
+                .target(name: "AfterlinkCore", condition: .when(traits: ["ClientLibrary"])), "Attribution",
+                "CLinux", "Crypto", "DomainFiles", "HTTPServer", "JSON",
+                "PostgreSQL",
                 "PostgreSQLStorage", "QRCodes", "SQLiteStorage", "Server", "Storage", "Threads",
             ],
             swiftSettings: optimizedForSize,
@@ -144,6 +154,33 @@ let package = Package(
                     .when(platforms: [.linux], configuration: .release)
                 )
             ]
+        ),
+
+        // The client library of apps. Its targets have no unsafe flags, because packages with such flags cannot be
+        // dependencies. AfterlinkCore needs only a part of Foundation, for the command `simulate` that can run it. A
+        // target with resources imports all of Foundation.
+        .target(name: "AfterlinkCore", swiftSettings: checkedSettings),
+        .target(
+            name: "AfterlinkClient",
+            dependencies: ["AfterlinkCore"],
+            exclude: ["Android"],
+            resources: [.copy("PrivacyInfo.xcprivacy")],
+            swiftSettings: checkedSettings
+        ),
+        // An app with the client library, as a process that tests kill.
+        .executableTarget(
+            name: "ClientProcess",
+            dependencies: ["AfterlinkClient", "AfterlinkCore"],
+            path: "Tests/ClientProcess",
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
+            name: "AfterlinkClientTests",
+            dependencies: [
+                "AfterlinkClient", "AfterlinkCore", "ClientProcess", "SQLite", "Support", "afterlink",
+            ],
+            exclude: ["Java", "Stubs"],
+            swiftSettings: commonSettings
         ),
 
         .target(

@@ -34,6 +34,14 @@ enum Routes {
                 crossOrigin: true,
                 RecordEvents.respond
             ),
+            Route(
+                .post,
+                "/v1/erase",
+                .key([.app, .server, .test]),
+                limitedAs: .checks,
+                crossOrigin: true,
+                PrivacyEndpoints.eraseInstall
+            ),
             withDirectory("/campaign/resolve/{key}", ResolveCampaign.respond),
             withDirectory("/resolve/{key}", ResolveCampaign.respond),
             Route(.get, "/openapi.json", .anyone, ShowOpenAPI.respond),

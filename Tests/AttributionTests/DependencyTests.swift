@@ -10,6 +10,10 @@ struct DependencyTests {
     ///
     /// The imports form no cycle. The module Attribution uses no Foundation, no clock and no disk.
     private static let allowed: [String: Set<String>] = [
+        "AfterlinkCore": ["Darwin", "Foundation", "FoundationEssentials", "Glibc", "Musl"],
+        "AfterlinkClient": [
+            "AfterlinkCore", "Darwin", "Foundation", "FoundationNetworking", "Glibc", "Musl", "UIKit",
+        ],
         "Crypto": ["COpenSSL"],
         "JSON": [],
         "Threads": ["CLinux", "Darwin", "Glibc"],

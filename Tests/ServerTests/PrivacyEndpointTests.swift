@@ -76,6 +76,85 @@ struct PrivacyEndpointTests {
         #expect(held.text.contains(#""clicks":1"#))
     }
 
+    private func eraseInstall(_ service: TestService, _ body: String, _ key: KeyKind = .app) async -> Answer {
+        let fields = service.bearer(key).merging(["Content-Type": "application/json"]) { $1 }
+        return await service.send(.post, "/v1/erase", fields: fields, body: body)
+    }
+
+    @Test(
+        "an app erases its own installation by its id, with an app key or a server key",
+        arguments: [KeyKind.app, .server]
+    )
+    func eraseInstall(key: KeyKind) async throws {
+        let service = try await filled()
+        let event = #"{"events":[{"event_id":"e","name":"open","install_id":"install-7781"}]}"#
+        let fields = service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 }
+        #expect(await service.send(.post, "/v1/events", fields: fields, body: event).status == 202)
+        let own = #"{"install_id":"install-7781"}"#
+        // A key of test traffic, and another id, reach nothing.
+        for (body, kind) in [(own, KeyKind.test), (#"{"install_id":"install-7782"}"#, key)] {
+            let answer = await eraseInstall(service, body, kind)
+            #expect(answer.status == 200 && answer.text == #"{"status":"erased"}"#, "\(answer.text)")
+        }
+        let audit = {
+            await service.send(
+                .get,
+                "/admin/api/audit",
+                query: "action=data.erase",
+                fields: service.bearer(.admin)
+            ).text
+        }
+        #expect(await !audit().contains("era_"), "an unknown id left a record")
+        let held = await service.admin(.post, "/held", own)
+        #expect(held.text.contains(#""clicks":1"#) && held.text.contains(#""events":1"#), "\(held.text)")
+
+        #expect(await eraseInstall(service, own, key).text == #"{"status":"erased"}"#)
+        let after = await service.admin(.post, "/held", own)
+        for table in ["clicks", "claims", "checks", "attributed_installs", "events"] {
+            #expect(after.text.contains(#""\#(table)":[]"#), "\(after.text)")
+        }
+        let byHash = await service.admin(.post, "/held", #"{"fingerprint":"\#(hex)"}"#)
+        #expect(byHash.text.contains(#""clicks":[],"claims":[],"checks":[]"#), "\(byHash.text)")
+        #expect(await audit().contains(#""kind":"install_id""#))
+        // The same installation starts again: nothing is replayed.
+        let again = await service.check(hex, fields: ["X-Install-ID": "install-7781"])
+        #expect(again.text.contains(#""status":"no_match""#), "\(again.text)")
+    }
+
+    @Test("a test key erases test traffic only")
+    func eraseTestInstall() async throws {
+        let service = try await TestService()
+        let event = #"{"events":[{"event_id":"e","name":"open","install_id":"i"}]}"#
+        for key in [KeyKind.app, .test] {
+            let fields = service.bearer(key).merging(["Content-Type": "application/json"]) { $1 }
+            #expect(await service.send(.post, "/v1/events", fields: fields, body: event).status == 202)
+        }
+        let own = #"{"install_id":"i"}"#
+        #expect(await eraseInstall(service, own, .test).status == 200)
+        let held = await service.admin(.post, "/held", own).text
+        #expect(held.contains(#""events":1"#) && held.contains(#""test":false"#), "\(held)")
+    }
+
+    @Test(
+        "an erasure by an app names its installation, and has a key of an app",
+        arguments: [
+            (#"{}"#, KeyKind.app, 400), (#"{"install_id":"a b"}"#, .app, 400),
+            (#"{"install_id":7}"#, .app, 400),
+            (#"{"install_id":""}"#, .server, 400), (#"{"install_id":"install-7781"}"#, .admin, 403),
+            (#"{"install_id":"install-7781"}"#, .read, 403), (#"["install-7781"]"#, .app, 400),
+        ]
+    )
+    func eraseInstallRefusals(body: String, key: KeyKind, status: Int) async throws {
+        let service = try await filled()
+        #expect(await eraseInstall(service, body, key).status == status)
+        #expect(
+            await service.send(.post, "/v1/erase", fields: ["Content-Type": "application/json"], body: body)
+                .status == 401
+        )
+        let held = await service.admin(.post, "/held", #"{"install_id":"install-7781"}"#)
+        #expect(held.text.contains(#""clicks":1"#))
+    }
+
     @Test("the page counts first, and erases with a second form")
     func page() async throws {
         let service = try await filled()

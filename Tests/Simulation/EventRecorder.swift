@@ -76,11 +76,12 @@ public struct EventRecorder {
         let address = Self.address(launch.address ?? 0)
         var recorded = RecordedLaunch(
             at: launch.at,
-            fingerprints: [fingerprint],
+            fingerprints: [fingerprint] + launch.otherTexts.map { key($0) },
             caller: Self.hash(launch.userAgent, from: fingerprint ^ address.exact)
         )
         recorded.address = launch.address == nil ? nil : address
         recorded.release = launch.release
+        if launch.sendsSignals { recorded.signals = signals(of: launch.device) }
         recorded.token = launch.token.map { UInt64($0) }
         recorded.truth = launch.truth.recorded
         recorded.person = launch.person

@@ -45,9 +45,13 @@ public struct TracedLaunch: Sendable {
     public var device: Device
     /// The text that the client hashes.
     public var fingerprintText: String
+    /// The texts of the other fingerprints that the server makes from a client's values.
+    public var otherTexts: [String] = []
+    /// Whether the client sends its values instead of a hash.
+    public var sendsSignals = false
     public var address: UInt32?
     public var userAgent: String
-    /// The operating system, as far as the user agent reports it; nil if the agent names none.
+    /// The operating system, as far as the user agent or the values report it; nil if the agent names none.
     public var release: OSRelease?
     /// The number of the click whose token the launch brings; nil for none.
     public var token: Int?

@@ -78,7 +78,8 @@ public struct TraceGenerator {
         let seconds = max(8, random.logNormal(median: delay.median, sigma: delay.sigma))
         let last = clicks[clicks.count - 1]
         place = world.networks.later(place, seconds: seconds, of: person, isApple: isApple, &random)
-        let token = random.chance(world.tokens) ? last.number : nil
+        let token =
+            random.chance(isApple ? world.appleTokens ?? world.tokens : world.tokens) ? last.number : nil
         appendLaunch(person, device, place, at: time + seconds, token: token, truth: .click(last.number))
     }
 
@@ -129,14 +130,19 @@ public struct TraceGenerator {
         var sent = device
         if random.chance(world.misspelt) { sent.language = "xx" }
         let isHonest = random.chance(world.honestAgents)
+        // The order of `LaunchSignals`: the form with the fewest components first.
+        let forms = world.client == .hash ? [device.form] : device.forms.reversed()
+        let system = isHonest ? Self.reported(device) : nil
         var launch = TracedLaunch(
             at: Self.moment(seconds),
             person: person,
             device: device,
-            fingerprintText: sent.text(form: device.form),
+            fingerprintText: sent.text(form: forms[0]),
+            otherTexts: forms.dropFirst().map { sent.text(form: $0) },
+            sendsSignals: world.client == .signals,
             address: place.address,
             userAgent: "app \(device.platform.rawValue) \(device.os.majorMinorText(for: device.platform))",
-            release: isHonest ? Self.reported(device) : nil,
+            release: world.client == .hash ? system : OSRelease(device.os, on: device.platform),
             token: token,
             truth: truth
         )

@@ -1,3 +1,11 @@
+/// What an app sends at its first launch to find its click.
+public enum ClientKind: Sendable {
+    /// A hash, as released SDKs do.
+    case hash
+    /// The device's values, as the client libraries do: the server makes all forms of fingerprints from them.
+    case signals
+}
+
 /// The parameters of a simulated world, which the server does not know.
 public struct World: Sendable {
     /// A share of the delays from click to launch, log-normally distributed.
@@ -35,6 +43,9 @@ public struct World: Sendable {
     public var retries = 0.04
     /// The share of launches from a click that bring its token.
     public var tokens = 0.0
+    /// This share on iPhones; nil for the same as on other phones.
+    public var appleTokens: Double?
+    public var client = ClientKind.hash
     /// The share of launches whose fingerprint has an unknown language, so that no click has it.
     public var misspelt = 0.02
     /// The share by which traffic at 15:00 is above the mean, and at 3:00 below it.

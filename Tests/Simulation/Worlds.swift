@@ -63,6 +63,12 @@ public enum Worlds {
             $0.networks.homeShare = 0.15; $0.networks.carrierShare = 0.8; $0.networks.carrierAddresses = 800
         }
         variant("tokens-85") { $0.tokens = 0.85 }
+        variant("signals") { $0.client = .signals }
+        variant("signals-tokens") {
+            $0.client = .signals
+            $0.tokens = 0.85
+            $0.appleTokens = 0.5
+        }
         variant("personal") { $0.personalLinks = 1 }
         variant("one-link") {
             $0.personalLinks = 0; $0.campaigns = 1

@@ -13,10 +13,11 @@ final class Gate: Sendable {
     private let isOpen = DispatchSemaphore(value: 0)
     private let isReached = DispatchSemaphore(value: 0)
 
-    /// Blocks the thread until the gate is opened; each call of `pass` needs one call of `open`.
+    /// Blocks the thread until the gate is opened. It stays open: a transaction that is repeated passes again.
     func pass() {
         isReached.signal()
         isOpen.wait()
+        isOpen.signal()
     }
 
     /// Suspends until a thread is blocked at the gate.

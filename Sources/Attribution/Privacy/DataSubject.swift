@@ -101,6 +101,20 @@ public struct DataSubject: Sendable {
         }
     }
 
+    /// Returns an installation's live or test part alone.
+    public func ofInstall(isTest: Bool) -> DataSubject {
+        let hashes = installs(isTest: isTest)
+        return DataSubject(.install(live: isTest ? [] : hashes, test: isTest ? hashes : []), of: app)
+    }
+
+    /// Whether checks have values of the subject; otherwise only a click leads to them.
+    public var isInChecks: Bool {
+        switch key {
+        case .click, .fingerprint, .address: true
+        case .install, .user: false
+        }
+    }
+
     /// Returns the installation's hashes of live or test traffic; empty for another kind of value.
     public func installs(isTest: Bool) -> [KeyedHash] {
         guard case .install(let live, let test) = key else { return [] }

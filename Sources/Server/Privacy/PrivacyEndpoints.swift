@@ -25,6 +25,23 @@ enum PrivacyEndpoints {
         return Response(.ok, json: PrivacyBody.json(try await erase(subject, exchange)))
     }
 
+    /// `POST /v1/erase`: deletes an installation of the key's app, which the caller proves to own by its random id.
+    ///
+    /// A test key erases test traffic, other keys erase live traffic. The response is the same for an unknown id.
+    static func eraseInstall(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        guard let key = exchange.key, let app = key.app else { throw .invalidAPIKey }
+        guard let text = try JSONBody(exchange.request).text("install_id", .max) else {
+            throw .missingField("install_id", "Send {\"install_id\":\"…\"} with the id that the launch sent")
+        }
+        let id = try LaunchFields.installID(text, from: "install_id").text
+        let subject = try subject(.install, id, of: app, exchange).ofInstall(isTest: key.kind == .test)
+        // App keys are public, and a record of an erasure is stored for years: an unknown id must leave none.
+        let held = try await exchange.store(await exchange.stores.privacy.held(subject))
+        if !held.counts.isEmpty { _ = try await erase(subject, exchange) }
+        exchange.outcome = "erased"
+        return Response(.ok) { $0.member("status", "erased") }
+    }
+
     static func erase(_ subject: DataSubject, _ exchange: Exchange) async throws(APIError) -> Erasure {
         let record = Erasure(
             id: ErasureID(at: exchange.now, random: exchange.service.random),

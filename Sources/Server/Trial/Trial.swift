@@ -137,6 +137,10 @@ public struct TrialRun {
     private let bringsToken: Bool
     private let play: Trial.PlayReport?
     private let send: (ClientRequest) throws -> ClientResponse
+    private let library: Library?
+
+    /// Makes a trial's launch with a token at a time, and returns its request with the response.
+    public typealias Library = (Trial, String?, Timestamp?) async throws -> (ClientRequest, ClientResponse)
 
     /// The milliseconds by which a click is set back in addition to the delay.
     ///
@@ -150,6 +154,7 @@ public struct TrialRun {
     ///   - delay: the time between click and launch in milliseconds; nil if the server uses its own clock.
     ///   - bringsToken: whether the launch brings the click's token.
     ///   - play: Google Play's report that brings the token; nil for a launch without one.
+    ///   - library: makes the launch with a client library; nil for a request of this program.
     ///   - send: sends a request and waits for the response.
     public init(
         host: String,
@@ -157,6 +162,7 @@ public struct TrialRun {
         delay: Int64? = nil,
         bringsToken: Bool = false,
         play: Trial.PlayReport? = nil,
+        library: Library? = nil,
         send: @escaping (ClientRequest) throws -> ClientResponse
     ) {
         self.host = host
@@ -164,13 +170,14 @@ public struct TrialRun {
         self.delay = delay
         self.bringsToken = bringsToken || play != nil
         self.play = play
+        self.library = library
         self.send = send
     }
 
     /// Sends the click and, if the server recorded it, the launch.
     ///
     /// - Throws: ``OwnClock``, and what sending throws.
-    public func report(_ trial: Trial, at now: Timestamp) throws -> TrialReport {
+    public func report(_ trial: Trial, at now: Timestamp) async throws -> TrialReport {
         let clickedAt = delay.map { now.advanced(byMilliseconds: -$0 - Self.clockMargin) }
         let click = trial.click(host: host, key: key, at: clickedAt)
         let clickResponse = try send(click)
@@ -182,11 +189,20 @@ public struct TrialRun {
         let launchedAt = delay.flatMap { delay in clickedAt?.advanced(byMilliseconds: delay) }
         let token = bringsToken ? clickResponse["token"] : nil
         let report = token.flatMap { play?.text(token: $0, clickedAt: clickedAt ?? now) }
-        let launch = trial.launch(host: host, key: key, token: token, play: report, at: launchedAt)
+        let (launch, answer) =
+            if let library {
+                try await library(trial, token, launchedAt)
+            } else {
+                try exchange(trial.launch(host: host, key: key, token: token, play: report, at: launchedAt))
+            }
         let use: TrialResult.Token = !bringsToken ? .notWanted : token == nil ? .missing : .brought
-        let (answer, time) = (try send(launch), launchedAt)
-        let result = TrialResult(trial, click: clickResponse, launch: answer, launchedAt: time, token: use)
+        let (response, time) = (clickResponse, launchedAt)
+        let result = TrialResult(trial, click: response, launch: answer, launchedAt: time, token: use)
         return TrialReport(result: result, click: click, launch: launch)
+    }
+
+    private func exchange(_ request: ClientRequest) throws -> (ClientRequest, ClientResponse) {
+        (request, try send(request))
     }
 
     /// Throws if the click does not expire whole seconds after its time, because the server uses its own clock.

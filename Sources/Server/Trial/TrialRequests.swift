@@ -92,6 +92,22 @@ extension Trial {
         return ClientRequest("GET \(target)", host: host, fields + appFields + Self.testTime(time))
     }
 
+    /// Makes the request of a first launch from a client library's own header fields and body.
+    public func launch(
+        host: String,
+        fields: [(name: String, value: String)],
+        body: String,
+        at time: Timestamp?
+    ) -> ClientRequest {
+        let length = [("Content-Length", String(body.utf8.count))]
+        return ClientRequest(
+            "POST \(Self.path)/resolve",
+            host: host,
+            fields + appFields + Self.testTime(time) + length,
+            body: body
+        )
+    }
+
     /// Makes the request that reports a sign-up and a purchase of the installation that got a click.
     public func events(host: String, key: String, click: String) -> ClientRequest {
         let body = JSONWriter.object { json in

@@ -165,7 +165,7 @@ public struct TrialDevice: Sendable {
     public var widthText: String { String(min(screen.width, screen.height) * scale) }
 
     /// Returns the values that a newer client sends, in the system's form.
-    func values(for person: TrialPerson) -> NativeSignals {
+    public func values(for person: TrialPerson) -> NativeSignals {
         var signals = NativeSignals(platform: platform)
         signals.model = model
         signals.machine = machine
@@ -219,8 +219,8 @@ public struct SDKRelease: Sendable {
     /// Creates a newer client, which calls `POST …/resolve`.
     ///
     /// Its form is the one with the fewest components among those that the server derives from the client's signals.
-    public init(withValuesOn platform: Platform) {
-        name = "resolve"
+    public init(withValuesOn platform: Platform, name: String = "resolve") {
+        self.name = name
         self.platform = platform
         form = FingerprintForm.smallest(on: platform)
         versionField = "simulated-\(platform.rawValue)/2.0.0"

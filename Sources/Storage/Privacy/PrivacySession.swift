@@ -89,6 +89,8 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             found.clicks += try await clicks(of: subject, scope)
             try await addEvents(of: subject, scope, to: &found)
             let numbers = Set(found.clicks.map(\.click.id.high))
+            // Reading all checks would be a slow answer to an unknown id, which any app may send.
+            guard subject.isInChecks || !numbers.isEmpty else { continue }
             try await forEachPart(scope) { check in
                 subject.has(check.facts) || check.facts.click.map { numbers.contains($0.high) } ?? false
             } _: {

@@ -113,6 +113,8 @@ final class TestService: Sendable {
         database.queueWork {
             isHeld.signal()
             release.wait()
+            // A transaction that is repeated does this again.
+            release.signal()
         }
         isHeld.wait()
         return release

@@ -29,6 +29,8 @@ enum SimulateCommand {
             "afterlink simulate --all": "Try every browser with its own device.",
             "afterlink simulate --resolve --os-version 26.5":
                 "Try a client that sends its values, on a phone that was updated after the click.",
+            "afterlink simulate --client swift --token":
+                "Try the Swift library with a link that a person pasted.",
         ],
         run: run
     )
@@ -42,6 +44,8 @@ enum SimulateCommand {
         "sdk RELEASE": "The release of the SDK. Default: the newest for the device.",
         "resolve":
             "Check as a newer client does, which sends its values to POST …/resolve instead of a hash.",
+        "client swift":
+            "Run the Swift client library for the launch, in a binary that was built with the trait ClientLibrary.",
         "all": "Try every profile with its own device, and print a table.",
         "list": "Print the profiles, devices and releases, and send nothing.",
         "timezone ZONE": "The person's time zone, as in Europe/Berlin.",
@@ -77,15 +81,18 @@ enum SimulateCommand {
         let server = TrialServer(exchange: named ?? Exchange(configuration.listen))
         try server.requireReady()
         let key = try await TrialKey.find(arguments, choice.poster, configuration)
+        let library = choice.runsLibrary ? try library(server, key) : nil
         let run = TrialRun(
             host: server.exchange.hostField,
             key: key.text,
             delay: choice.delay,
             bringsToken: choice.broughtToken,
-            play: choice.play
+            play: choice.play,
+            library: library
         ) { try server.send($0, with: key) }
         if !arguments.has("json") { Console.print(greeting(server, key, choice.poster)) }
-        let reports = try choice.profiles.map { profile in
+        var reports: [TrialReport] = []
+        for profile in choice.profiles {
             let trial = try choice.trial(
                 of: profile,
                 prefix: Trial.prefix(of: key.app),
@@ -93,9 +100,9 @@ enum SimulateCommand {
                 localization: key.app?.settings.localization(DeviceData.embedded.languages) ?? .unknown,
                 number: number()
             )
-            return try attempt(orElse: { (_: TrialRun.OwnClock) in ownClock(server) }) {
-                try run.report(trial, at: WallClock.system.now())
-            }
+            do {
+                reports.append(try await run.report(trial, at: WallClock.system.now()))
+            } catch is TrialRun.OwnClock { throw ownClock(server) }
         }
         // Invented revenue must not stand among live one.
         for result in reports.map(\.result) where choice.poster == .test && result.isMatched {
@@ -105,6 +112,16 @@ enum SimulateCommand {
         }
         invocation.show(text(reports, isTable: choice.isAll), json: json(reports, of: server, choice))
         if !reports.allSatisfy(\.result.isAsExpected) { throw ExitCode.failed }
+    }
+
+    /// - Throws: if the program was built without the library, with which it would be a third larger.
+    private static func library(_ server: TrialServer, _ key: TrialKey) throws -> TrialRun.Library {
+        #if ClientLibrary
+        return { try await LibraryLaunch(server: server, key: key).run($0, token: $1, at: $2) }
+        #else
+        throw CommandFailure.because("This binary was built without the Swift client library.")
+            .advising("Build it with `swift build --traits ClientLibrary`, or use --resolve.")
+        #endif
     }
 
     private static func ownClock(_ server: TrialServer) -> CommandFailure {

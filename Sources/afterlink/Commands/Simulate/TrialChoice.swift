@@ -7,6 +7,8 @@ package struct TrialChoice: Sendable {
     private let device: TrialDevice?
     private let release: SDKRelease?
     private let sendsRawSignals: Bool
+    /// Whether the Swift client library makes the launches.
+    package let runsLibrary: Bool
     /// The texts of the options that change the person or the device.
     private let texts: [String: String]
     package let poster: Trial.Poster
@@ -19,6 +21,7 @@ package struct TrialChoice: Sendable {
 
     /// The profile of a trial without `--profile`.
     private static let standardProfile = "safari-ios-26"
+    private static let libraryName = "swift"
 
     package init(_ arguments: Arguments) throws {
         isAll = arguments.has("all")
@@ -34,11 +37,17 @@ package struct TrialChoice: Sendable {
             try Self.find("device", $0, in: TrialDevice.all, \.name)
         }
         release = try arguments.value("sdk").map { try Self.find("sdk", $0, in: SDKRelease.all, \.name) }
-        sendsRawSignals = arguments.has("resolve")
+        runsLibrary =
+            try arguments.read("client", "must be swift") { $0 == Self.libraryName ? true : nil } ?? false
+        sendsRawSignals = arguments.has("resolve") || runsLibrary
         if sendsRawSignals, release != nil {
             throw CommandFailure.usage(
-                "--sdk chooses a release that sends a hash, and --resolve sends values."
+                "--sdk chooses a release that sends a hash, and --\(runsLibrary ? "client" : "resolve") sends values."
             ).advising("Leave one of them out.")
+        }
+        if runsLibrary, arguments.has("play") {
+            throw CommandFailure.usage("The Swift library does not read Google Play's report of --play.")
+                .advising("Leave --client or --play out.")
         }
         let changes = ["timezone", "language", "device-timezone", "device-language", "model", "os-version"]
         texts = try changes.reduce(into: [:]) { $0[$1] = try Self.text($1, arguments) }
@@ -102,6 +111,7 @@ package struct TrialChoice: Sendable {
     }
 
     private func release(for device: TrialDevice) throws -> SDKRelease {
+        if runsLibrary { return SDKRelease(withValuesOn: device.platform, name: Self.libraryName) }
         if sendsRawSignals { return SDKRelease(withValuesOn: device.platform) }
         if let release {
             if release.platform == device.platform { return release }

@@ -1,0 +1,700 @@
+import java.io.*;
+import java.net.HttpURLConnection;
+import java.net.URL;
+import java.nio.charset.Charset;
+import java.text.SimpleDateFormat;
+import java.util.*;
+import java.util.concurrent.*;
+
+/**
+ * The connection of an Android app to its Afterlink server, in plain Java 8 without dependencies.
+ *
+ * <p>Create one and keep it as long as the app runs. The calls block: make them on a thread of your own, never on the
+ * main thread. No call throws. The installation's state is written before each request and before an answer is
+ * returned. So a process that is killed at any moment continues where it was, and no answer is returned twice.
+ */
+public final class AfterlinkCore {
+    /** Receives a link, or a line of the log, on a thread of the library. */
+    public interface Receiver<T> { void receive(T value); }
+
+    /** A link to open in the app. */
+    public static final class Link {
+        public final String url;
+        /** Whether the click before the installation had the link; false if the link opened the app. */
+        public final boolean isDeferred;
+        /** The campaign key, or null. */
+        public final String campaign;
+        /** The probability that this installation came from the click. */
+        public final double confidence;
+        /** Whether a signed token named the click. */
+        public final boolean isGuaranteed;
+        /** The server's answer, with `metadata`, `jid`, `click_id` and `attributionMethod`. */
+        public final Map<String, Object> answer;
+
+        Link(String url, Json answer) {
+            this.url = url;
+            this.answer = answer;
+            isDeferred = !answer.isEmpty();
+            campaign = answer.text("campaignKey");
+            confidence = answer.number("confidence", isDeferred ? 0 : 1);
+            isGuaranteed = !isDeferred || answer.is("guaranteed");
+        }
+    }
+
+    /** The answer to a first launch. */
+    public static final class FirstLaunch {
+        /**
+         * `MATCH`: open `link`; no other call returns it again. `CAMPAIGN`: a campaign led here, and there is no link.
+         * `NONE`: no click led here. `PENDING`: there is no answer yet; the library continues to ask, and the listener
+         * gets a late link. `SETTLED`: there is nothing to do.
+         */
+        public enum Kind { MATCH, CAMPAIGN, NONE, PENDING, SETTLED }
+
+        public final Kind kind;
+        /** The link of a match, or null. */
+        public final Link link;
+        /** The campaign key of a match or a campaign, or null. */
+        public final String campaign;
+
+        FirstLaunch(Kind kind, Link link, String campaign) {
+            this.kind = kind;
+            this.link = link;
+            this.campaign = campaign;
+        }
+    }
+
+    /** An app's choices. */
+    public static final class Options {
+        /** A folder that no backup contains: on Android one in `getNoBackupFilesDir()`. */
+        public File folder;
+        /** The address of the server, such as `https://links.example`. */
+        public String server;
+        /** The app key, which starts with `app_` or `test_`. */
+        public String appKey;
+        /** Returns the members `signals` and `play` of the request; called on a thread of the library. */
+        public Callable<Map<String, Object>> evidence;
+        /** Whether the app was used before its first release with this library. */
+        public boolean isUpdate;
+        /** Receives lines for a developer, without keys, tokens, identifiers and values of the device. */
+        public Receiver<String> log;
+        /** Called before each step, so that tests can end the process there. */
+        Runnable willTakeStep;
+        /** The error of the device's clock in tests, in milliseconds. */
+        long clockError;
+    }
+
+    private static final Charset UTF8 = Charset.forName("UTF-8");
+    private static final int MAXIMUM_LAUNCHES = 5, MAXIMUM_ATTEMPTS = 30, REQUEST_MILLIS = 10_000;
+    private static final long WEEK = 7 * 86_400_000L, MAXIMUM_PAUSE = 3_600_000L;
+    private static final int RESPONSE_BYTES = 65_536, MAXIMUM_EVENTS = 500, EVENT_BYTES = 48 * 1024, BATCH = 20;
+
+    private static final FirstLaunch PENDING = new FirstLaunch(FirstLaunch.Kind.PENDING, null, null);
+    private static final FirstLaunch SETTLED = new FirstLaunch(FirstLaunch.Kind.SETTLED, null, null);
+
+    private final Options options;
+    private final File stateFile, eventFile;
+    private final ScheduledExecutorService thread = daemon("Afterlink"), timer = daemon("Afterlink timer");
+    private final Deque<Link> openedLinks = new ArrayDeque<Link>();
+    /** The token of a link that opened the app. */
+    private volatile String heldToken;
+    private final Object sending = new Object();
+    private Receiver<Link> listener;
+    private boolean isAsking, isLate;
+    private volatile boolean isNewLaunch = true;
+    private int waiting;
+
+    public AfterlinkCore(Options options) {
+        this.options = options;
+        stateFile = new File(options.folder, "state.json");
+        eventFile = new File(options.folder, "events.jsonl");
+    }
+
+    private static ScheduledExecutorService daemon(final String name) {
+        return Executors.newSingleThreadScheduledExecutor(work -> {
+            Thread thread = new Thread(work, name);
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    /** Returns the answer to this installation's first launch, within the limit. Call it at each launch. */
+    public FirstLaunch firstLaunch(long limitMillis) {
+        long end = System.nanoTime() + limitMillis * 1_000_000;
+        synchronized (this) {
+            startAsking();
+            waiting++;
+            try {
+                for (long left; isAsking && (left = (end - System.nanoTime()) / 1_000_000) > 0; ) wait(left);
+            } catch (InterruptedException interruption) {
+                Thread.currentThread().interrupt();
+            }
+            waiting--;
+            if (isAsking) isLate = true;
+            if (isAsking) return PENDING;
+        }
+        FirstLaunch answer = update(this::take);
+        if (answer != null && answer.kind != FirstLaunch.Kind.PENDING) return answer;
+        synchronized (this) { isLate = true; }
+        thread.execute(this::deliver);
+        return PENDING;
+    }
+
+    private synchronized void startAsking() {
+        if (isAsking) return;
+        isAsking = true;
+        thread.execute(() -> ask(0));
+    }
+
+    private void stopAsking() {
+        synchronized (this) {
+            isAsking = false;
+            notifyAll();
+        }
+        deliver();
+    }
+
+    /** Asks once, and plans the next request; `failures` is the number of failures in a row. */
+    private void ask(int failures) {
+        long pause = 0;
+        saveHeldToken();
+        final boolean isNew = isNewLaunch;
+        final Step step = update(state -> nextStep(state, isNew));
+        if (step == null) {
+            pause = pause(++failures, null);
+        } else if (step.isFinished) {
+            if (step.erasing != null) erase(step.erasing);
+        } else if (step.pause > 0) {
+            pause = step.pause;
+        } else {
+            isNewLaunch = false;
+            Response response = send("/v1/deferred-deeplink/resolve", body(step));
+            log("First launch: the server responded with status " + response.status + ".");
+            final Json answer = response.launchAnswer();
+            step.isFinished = response.isRefused();
+            boolean isStored = answer != null && update(state -> store(state, answer)) != null;
+            if (!isStored && !step.isFinished) {
+                pause = pause(++failures, response.retryAfter);
+                final long time = now() + pause;
+                if (response.retryAfter != null) update(state -> state.put("notBefore", (double) time));
+            }
+        }
+        final int count = failures;
+        if (step != null && step.isFinished || failures >= MAXIMUM_ATTEMPTS) stopAsking();
+        else thread.schedule(() -> ask(count), pause, TimeUnit.MILLISECONDS);
+    }
+
+    private static long pause(int failures, Long retryAfter) {
+        double doubled = Math.min(400 * Math.pow(2, failures - 1), 60_000) * (0.8 + 0.4 * Math.random());
+        return retryAfter != null ? retryAfter : (long) doubled;
+    }
+
+    private Json body(Step step) {
+        Json body = Json.of("platform", "android").with("install_id", step.installId);
+        try {
+            if (options.evidence != null) body.putAll(options.evidence.call());
+        } catch (Exception failure) {
+            log("The evidence of the launch could not be read: " + failure.getClass().getSimpleName() + ".");
+        }
+        if (step.token != null) body.put("token", step.token);
+        return body;
+    }
+
+    private static final class Step { boolean isFinished; long pause; String installId, token, erasing; }
+
+    private static Json newState(String phase) {
+        return Json.of("installID", UUID.randomUUID().toString()).with("phase", phase);
+    }
+
+    /** Decides the next step, and records the request that it may be. */
+    private Step nextStep(Json state, boolean isNew) {
+        Step step = new Step();
+        step.erasing = state.text("erasing");
+        step.isFinished = !isOpen(state);
+        if (step.isFinished) return step;
+        double launches = state.number("launches", 0), first = state.number("firstAskedAt", now());
+        // Time alone does not end it at the second launch, because the first one may have had a wrong clock.
+        step.isFinished = isNew && (launches >= MAXIMUM_LAUNCHES || launches >= 2 && now() - first > WEEK);
+        if (step.isFinished) state.put("phase", "settled");
+        // A longer wait is that of a clock that was set back.
+        double wait = state.number("notBefore", 0) - now();
+        step.pause = wait > 0 && wait <= MAXIMUM_PAUSE ? (long) wait + 1 : 0;
+        if (step.isFinished || step.pause > 0) return step;
+        state.remove("notBefore");
+        state.put("phase", "asked");
+        if (isNew) state.put("launches", launches + 1);
+        state.put("firstAskedAt", first);
+        step.token = state.text("openedToken");
+        state.put("sentToken", step.token);
+        step.installId = state.text("installID");
+        return step;
+    }
+
+    /** Whether the server is to be asked. */
+    private static boolean isOpen(Json state) {
+        return !state.is("isOptedOut") && (state.has("phase", "new") || state.has("phase", "asked"));
+    }
+
+    /** Stores an answer, unless another process has stored one. */
+    private static boolean store(Json state, Json answer) {
+        if (!isOpen(state)) return true;
+        // A token that came meanwhile may still find the click.
+        String opened = state.text("openedToken");
+        boolean isNewToken = opened != null && !state.has("sentToken", opened);
+        if (isNewToken && answer.has("status", "no_match")) return true;
+        state.put("phase", "answered");
+        state.put("answer", answer);
+        return true;
+    }
+
+    /** Returns the answer for the app, and records that the app has it. */
+    private FirstLaunch take(Json state) {
+        if (state.is("isOptedOut") || state.has("phase", "settled")) return SETTLED;
+        if (!state.has("phase", "answered")) return PENDING;
+        boolean hasLink = hasLink(state);
+        state.put("phase", "settled");
+        Json answer = state.object("answer");
+        String campaign = answer.text("campaignKey");
+        if (!answer.has("status", "match")) return new FirstLaunch(FirstLaunch.Kind.NONE, null, null);
+        Link link = new Link(answer.text("url"), answer);
+        if (hasLink) return new FirstLaunch(FirstLaunch.Kind.MATCH, link, campaign);
+        return campaign == null ? SETTLED : new FirstLaunch(FirstLaunch.Kind.CAMPAIGN, null, campaign);
+    }
+
+    /** Whether the answer has a link that the app has not opened: the click's own link may have opened the app. */
+    private static boolean hasLink(Json state) {
+        Json answer = state.object("answer");
+        String sent = state.text("sentToken"), method = String.valueOf(answer.text("attributionMethod"));
+        boolean isOpened = sent != null && state.has("openedToken", sent) && method.matches("signed_token|click_id");
+        return isMatch(answer) && !isOpened && !state.has("phase", "settled") && !state.is("isOptedOut");
+    }
+
+    /** Sets who receives links: late matches, and those that the app passes to {@link #opened}. */
+    public void setListener(Receiver<Link> listener) {
+        synchronized (this) { this.listener = listener; }
+        thread.execute(this::deliver);
+    }
+
+    /** Passes on a link that opened the app. Call it before {@link #firstLaunch} if both are due. */
+    public void opened(String url) {
+        String[] parts = withoutToken(url);
+        synchronized (this) { openedLinks.add(new Link(parts[0], new Json())); }
+        thread.execute(this::deliver);
+        if (parts[1] != null) heldToken = parts[1];
+        saveHeldToken();
+    }
+
+    /** Returns a link without its item `al`, and the token, or null for none. */
+    private static String[] withoutToken(String url) {
+        int fragment = url.indexOf('#'), query = url.indexOf('?');
+        String end = fragment < 0 ? "" : url.substring(fragment), start = url.substring(0, url.length() - end.length());
+        if (query < 0 || query >= start.length()) return new String[] {url, null};
+        String token = null;
+        StringBuilder rest = new StringBuilder(start.substring(0, query));
+        for (String item : start.substring(query + 1).split("&")) {
+            if (!item.startsWith("al=")) rest.append(rest.length() == query ? '?' : '&').append(item);
+            else if (token == null && item.matches("al=[A-Za-z0-9_-]{20,200}")) token = item.substring(3);
+        }
+        return new String[] {rest + end, token};
+    }
+
+    private void saveHeldToken() {
+        final String token = heldToken;
+        // After the answer, a link says nothing about the installation.
+        if (token != null) update(state -> isOpen(state) ? state.put("openedToken", token) : null);
+    }
+
+    /** Gives the listener the links that it can have, on the library's thread. */
+    private void deliver() {
+        while (true) {
+            Receiver<Link> receiver;
+            Link link;
+            boolean isDue;
+            synchronized (this) {
+                receiver = listener;
+                if (receiver == null) return;
+                link = openedLinks.poll();
+                // A call that waits for the first launch has precedence.
+                isDue = link == null && isLate && !isAsking && waiting == 0;
+            }
+            if (isDue) link = update(state -> hasLink(state) ? take(state).link : null);
+            if (link == null) return;
+            receiver.receive(link);
+        }
+    }
+
+    /** Returns the match of this installation, also after {@link #firstLaunch} has returned it; null for none. */
+    public Link match() {
+        Json answer = update(state -> state.object("answer"));
+        return answer != null && isMatch(answer) ? new Link(answer.text("url"), answer) : null;
+    }
+
+    private static boolean isMatch(Json answer) { return answer.has("status", "match") && !answer.is("campaignOnly"); }
+
+    /** Returns the random identifier of this installation; null if the disk cannot store it. */
+    public String installId() {
+        return update(state -> state.is("isOptedOut") ? null : state.text("installID"));
+    }
+
+    /** Stores an event for the next {@link #flush}. `id` makes it count once; null stands for a random one. */
+    public boolean track(String name, String id, String amount, String currency, Map<String, Object> properties) {
+        final Json event = Json.of("event_id", id == null ? UUID.randomUUID().toString() : id);
+        event.with("name", name).put("occurred_at", time(now()));
+        if (amount != null) event.put("amount", amount);
+        if (currency != null) event.put("currency", currency);
+        if (properties != null) event.put("properties", properties);
+        return Boolean.TRUE.equals(update(state -> {
+            if (state.is("isOptedOut")) return false;
+            event.put("install_id", state.text("installID"));
+            List<Json> events = events();
+            for (Json other : events) if (other.has("event_id", event.text("event_id"))) return true;
+            events.add(event);
+            saveEvents(events);
+            return true;
+        }));
+    }
+
+    /** Sends the stored events in batches, and returns whether none is left. */
+    public boolean flush() {
+        synchronized (sending) {
+            for (int count = BATCH; ; ) {
+                List<Json> events = update(state -> state.is("isOptedOut") ? null : events());
+                if (events == null || events.isEmpty()) return events != null;
+                List<Json> batch = events.subList(0, Math.min(count, events.size()));
+                Response response = send("/v1/events", Json.of("events", batch));
+                Object results = response.isSuccess() ? response.json.get("results") : null;
+                Set<Object> done = new HashSet<Object>();
+                if (results instanceof List && ((List<?>) results).size() == batch.size()) {
+                    for (Json event : batch) done.add(event.text("event_id"));
+                } else if (response.isRefused() && (response.status == 400 || response.status == 413)) {
+                    // One event spoils the batch: find it, and drop it alone.
+                    count = Math.max(batch.size() / 2, 1);
+                    if (batch.size() > 1) continue;
+                    done.add(batch.get(0).text("event_id"));
+                }
+                if (!Boolean.TRUE.equals(update(state -> removeEvents(done)))) return false;
+            }
+        }
+    }
+
+    private boolean removeEvents(Set<Object> ids) throws IOException {
+        List<Json> events = events();
+        boolean isAny = events.removeIf(event -> ids.contains(event.text("event_id")));
+        if (isAny) saveEvents(events);
+        return isAny;
+    }
+
+    private List<Json> events() throws IOException {
+        List<Json> events = new ArrayList<Json>();
+        String text = read(eventFile), oldest = time(now() - WEEK);
+        for (String line : text == null ? new String[0] : text.split("\n")) {
+            Json event = Json.read(line);
+            // The format sorts as the time does.
+            if (event != null && String.valueOf(event.text("occurred_at")).compareTo(oldest) > 0) events.add(event);
+        }
+        return events;
+    }
+
+    private void saveEvents(List<Json> events) throws IOException {
+        StringBuilder text = new StringBuilder();
+        int count = 0, bytes = 0;
+        for (int index = events.size() - 1; index >= 0 && count < MAXIMUM_EVENTS; index--, count++) {
+            String line = events.get(index).write() + "\n";
+            bytes += line.getBytes(UTF8).length;
+            if (bytes > EVENT_BYTES) break;
+            text.insert(0, line);
+        }
+        replace(eventFile, text.toString());
+    }
+
+    private static String time(long millis) {
+        SimpleDateFormat format = new SimpleDateFormat("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", Locale.ROOT);
+        format.setTimeZone(TimeZone.getTimeZone("UTC"));
+        return format.format(new Date(millis));
+    }
+
+    /** Stops all requests and deletes the stored events, or permits requests again. The choice is stored. */
+    public void setOptedOut(boolean isOptedOut) {
+        update(state -> {
+            if (isOptedOut) saveEvents(new ArrayList<Json>());
+            return state.put("isOptedOut", isOptedOut);
+        });
+    }
+
+    /** Opts out, deletes what is stored, and asks the server to erase the installation; returns whether it did. */
+    public boolean forget() {
+        String erasing = update(state -> {
+            String id = state.text(state.text("erasing") != null ? "erasing" : "installID");
+            state.clear();
+            state.putAll(newState("settled").with("isOptedOut", true).with("erasing", id));
+            saveEvents(new ArrayList<Json>());
+            return id;
+        });
+        return erasing != null && erase(erasing);
+    }
+
+    private boolean erase(String installId) {
+        if (!send("/v1/erase", Json.of("install_id", installId)).isSuccess()) return false;
+        update(state -> state.remove("erasing"));
+        return true;
+    }
+
+    // Files
+
+    private interface Change<T> { T apply(Json state) throws IOException; }
+
+    /**
+     * Changes the stored state while no other thread or process does. The change is on disk when this returns.
+     *
+     * @return what the change returns; null if the disk failed.
+     */
+    private <T> T update(Change<T> change) {
+        // One lock for all objects of a process, because a process can take the lock of a file only once.
+        synchronized (AfterlinkCore.class) {
+            if (!options.folder.isDirectory()) step();
+            options.folder.mkdirs();
+            try (RandomAccessFile file = new RandomAccessFile(new File(options.folder, "state.lock"), "rw")) {
+                file.getChannel().lock();
+                String stored = read(stateFile);
+                Json state = stored == null ? null : Json.read(stored);
+                boolean isNew = state == null || state.text("installID") == null;
+                if (isNew) state = newState(options.isUpdate ? "settled" : "new");
+                T result = change.apply(state);
+                if (!state.write().equals(stored)) replace(stateFile, state.write());
+                return result;
+            } catch (IOException failure) {
+                log("The disk failed: " + failure.getClass().getSimpleName() + ". The library tries again later.");
+                return null;
+            }
+        }
+    }
+
+    /** Returns the text of a file; null if there is no such file. A file that cannot be read is a failure. */
+    private static String read(File file) throws IOException {
+        if (!file.exists()) return null;
+        try (InputStream input = new FileInputStream(file)) {
+            return new String(bytes(input, 1 << 20), UTF8);
+        }
+    }
+
+    private void replace(File file, String text) throws IOException {
+        File draft = new File(file.getPath() + ".new");
+        step();
+        try (FileOutputStream output = new FileOutputStream(draft)) {
+            output.write(text.getBytes(UTF8));
+            step();
+            output.getFD().sync();
+        }
+        step();
+        // The last step: an answer that is recorded as returned here is returned at once.
+        if (!draft.renameTo(file)) throw new IOException("rename");
+    }
+
+    private static byte[] bytes(InputStream input, int limit) throws IOException {
+        ByteArrayOutputStream output = new ByteArrayOutputStream();
+        byte[] buffer = new byte[4096];
+        for (int count; (count = input.read(buffer)) >= 0; ) {
+            output.write(buffer, 0, count);
+            if (output.size() > limit) throw new IOException("too large");
+        }
+        return output.toByteArray();
+    }
+
+    private void step() { if (options.willTakeStep != null) options.willTakeStep.run(); }
+
+    private void log(String text) { if (options.log != null) options.log.receive("Afterlink: " + text); }
+
+    private long now() { return System.currentTimeMillis() + options.clockError; }
+
+    /** What came back; the status is 0 without a complete response. */
+    private static final class Response {
+        int status;
+        /** Milliseconds. */
+        Long retryAfter;
+        Json json = new Json();
+
+        boolean isSuccess() { return status / 100 == 2 && !json.isEmpty(); }
+
+        /** Whether the server itself, and not a device on the way, refused the request for good. */
+        boolean isRefused() {
+            return status / 100 == 4 && status != 429 && status != 408 && json.text("error_code") != null;
+        }
+
+        /** The answer to a first launch; null if the response is not of the documented form. */
+        Json launchAnswer() {
+            String url = json.text("url");
+            boolean isUsable = json.is("campaignOnly") || url != null && url.contains(":");
+            boolean isAnswer = json.has("status", "no_match") || json.has("status", "match") && isUsable;
+            return isSuccess() && isAnswer ? json : null;
+        }
+    }
+
+    private Response send(String call, Json body) {
+        Response response = new Response();
+        HttpURLConnection connection = null;
+        step();
+        try {
+            connection = (HttpURLConnection) new URL(options.server.replaceFirst("/$", "") + call).openConnection();
+            // A slow server could use any time: the system's limits start again with each byte.
+            timer.schedule(connection::disconnect, REQUEST_MILLIS, TimeUnit.MILLISECONDS);
+            connection.setConnectTimeout(REQUEST_MILLIS);
+            connection.setReadTimeout(REQUEST_MILLIS);
+            // A portal redirects to its own page. The key must not go there.
+            connection.setInstanceFollowRedirects(false);
+            connection.setUseCaches(false);
+            connection.setRequestMethod("POST");
+            connection.setDoOutput(true);
+            connection.setRequestProperty("Authorization", "Bearer " + options.appKey);
+            connection.setRequestProperty("Content-Type", "application/json");
+            connection.setRequestProperty("X-SDK-Version", "afterlink-java/1.0.0");
+            byte[] bytes = body.write().getBytes(UTF8);
+            connection.setFixedLengthStreamingMode(bytes.length);
+            connection.getOutputStream().write(bytes);
+            int status = connection.getResponseCode();
+            String after = connection.getHeaderField("Retry-After");
+            boolean isNumber = after != null && after.matches("[0-9]{1,9}");
+            if (isNumber) response.retryAfter = Math.min(Long.parseLong(after) * 1000, MAXIMUM_PAUSE);
+            InputStream input = status < 400 ? connection.getInputStream() : connection.getErrorStream();
+            Json json = input == null ? null : Json.read(new String(bytes(input, RESPONSE_BYTES), UTF8));
+            if (json != null) response.json = json;
+            response.status = status;
+        } catch (IOException | RuntimeException failure) {
+            log("There is no connection, or no complete response.");
+        } finally {
+            if (connection != null) connection.disconnect();
+            step();
+        }
+        return response;
+    }
+
+    /** An object of JSON. Its arrays are lists, and its numbers doubles. */
+    static final class Json extends LinkedHashMap<String, Object> {
+        private static final long serialVersionUID = 1;
+
+        static Json of(String name, Object value) { return new Json().with(name, value); }
+
+        Json with(String name, Object value) {
+            put(name, value);
+            return this;
+        }
+
+        static Json cast(Object value) { return value instanceof Json ? (Json) value : new Json(); }
+        String text(String name) { return get(name) instanceof String ? (String) get(name) : null; }
+        boolean is(String name) { return Boolean.TRUE.equals(get(name)); }
+        boolean has(String name, String value) { return value.equals(get(name)); }
+        Json object(String name) { return cast(get(name)); }
+
+        double number(String name, double standard) {
+            return get(name) instanceof Number ? ((Number) get(name)).doubleValue() : standard;
+        }
+
+        /** Reads an object; returns null if the text is none. */
+        static Json read(String text) {
+            try {
+                Reader reader = new Reader(text);
+                Object value = reader.value(0);
+                reader.blanks();
+                return value instanceof Json && reader.index == text.length() ? (Json) value : null;
+            } catch (RuntimeException malformed) {
+                return null;
+            }
+        }
+
+        String write() {
+            StringBuilder output = new StringBuilder();
+            write(this, output);
+            return output.toString();
+        }
+
+        private static void write(Object value, StringBuilder output) {
+            boolean isWhole = value instanceof Double && (Double) value % 1 == 0 && Math.abs((Double) value) < 1e15;
+            String separator = "";
+            if (value instanceof Map) {
+                output.append('{');
+                for (Map.Entry<?, ?> entry : ((Map<?, ?>) value).entrySet()) {
+                    output.append(separator);
+                    write(String.valueOf(entry.getKey()), output);
+                    write(entry.getValue(), output.append(':'));
+                    separator = ",";
+                }
+                output.append('}');
+            } else if (value instanceof Iterable) {
+                output.append('[');
+                for (Object element : (Iterable<?>) value) {
+                    write(element, output.append(separator));
+                    separator = ",";
+                }
+                output.append(']');
+            } else if (value instanceof Number || value instanceof Boolean || value == null) {
+                // The server takes times without a decimal point.
+                output.append(isWhole ? (Object) ((Double) value).longValue() : value);
+            } else {
+                output.append('"');
+                for (char next : value.toString().toCharArray()) {
+                    boolean isSpecial = next == '"' || next == '\\' || next < 0x20;
+                    output.append(isSpecial ? String.format("\\u%04x", (int) next) : (Object) next);
+                }
+                output.append('"');
+            }
+        }
+
+        private static final class Reader {
+            final String text;
+            int index;
+
+            Reader(String text) { this.text = text; }
+            void blanks() { while (index < text.length() && " \t\r\n".indexOf(text.charAt(index)) >= 0) index++; }
+
+            boolean take(char character) {
+                blanks();
+                boolean isThere = text.charAt(index) == character;
+                if (isThere) index++;
+                return isThere;
+            }
+
+            void require(char character) { if (!take(character)) throw new IllegalArgumentException(); }
+
+            Object value(int depth) {
+                if (depth > 64) throw new IllegalArgumentException();
+                if (take('{')) {
+                    Json object = new Json();
+                    if (take('}')) return object;
+                    do {
+                        require('"');
+                        String name = string();
+                        require(':');
+                        object.put(name, value(depth + 1));
+                    } while (take(','));
+                    require('}');
+                    return object;
+                }
+                if (take('[')) {
+                    List<Object> array = new ArrayList<Object>();
+                    if (take(']')) return array;
+                    do array.add(value(depth + 1)); while (take(','));
+                    require(']');
+                    return array;
+                }
+                if (take('"')) return string();
+                int start = index;
+                while (index < text.length() && ",]} \t\r\n".indexOf(text.charAt(index)) < 0) index++;
+                String word = text.substring(start, index);
+                if (word.matches("true|false")) return word.equals("true");
+                return word.equals("null") ? null : Double.valueOf(word);
+            }
+
+            String string() {
+                StringBuilder result = new StringBuilder();
+                for (char next; (next = text.charAt(index++)) != '"'; ) {
+                    if (next == '\\') {
+                        next = text.charAt(index++);
+                        int position = "bfnrt".indexOf(next);
+                        if (position >= 0) next = "\b\f\n\r\t".charAt(position);
+                        else if (next == 'u') next = (char) Integer.parseInt(text.substring(index, index += 4), 16);
+                    }
+                    result.append(next);
+                }
+                return result.toString();
+            }
+        }
+    }
+}

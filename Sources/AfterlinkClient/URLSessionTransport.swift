@@ -1,0 +1,96 @@
+package import AfterlinkCore
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
+/// Sends requests with the system's URL loading, without cookies, cache or redirects, in at most ten seconds.
+package struct URLSessionTransport: Transport {
+    static let maximumSeconds = 10.0
+    static let maximumByteCount = 65_536
+
+    package init() {}
+
+    package func send(_ request: ClientRequest) async throws -> ClientResponse {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = Self.maximumSeconds
+        configuration.httpCookieStorage = nil
+        configuration.urlCache = nil
+        var outgoing = URLRequest(url: request.url)
+        outgoing.httpMethod = "POST"
+        outgoing.httpBody = request.body
+        for (name, value) in request.headers { outgoing.setValue(value, forHTTPHeaderField: name) }
+
+        let (parts, receiver) = Self.makeParts()
+        let session = URLSession(configuration: configuration, delegate: receiver, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        session.dataTask(with: outgoing).resume()
+        // The session's own limit starts again with each byte, so that a slow server could use any time.
+        let limit = Task {
+            try await Task.sleep(nanoseconds: UInt64(Self.maximumSeconds * 1_000_000_000))
+            receiver.parts.finish(throwing: TransportFailure.timeout)
+        }
+        defer { limit.cancel() }
+
+        var (head, body): ((status: Int, retryAfter: String?)?, Data) = (nil, Data())
+        for try await part in parts {
+            switch part {
+            case .head(let status, let retryAfter): head = (status, retryAfter)
+            case .data(let data): body += data
+            }
+            guard body.count <= Self.maximumByteCount else { throw TransportFailure.tooLarge }
+        }
+        guard let head else { throw TransportFailure.noResponse }
+        return ClientResponse(status: head.status, retryAfter: head.retryAfter, body: body)
+    }
+
+    fileprivate enum Part: Sendable {
+        case head(status: Int, retryAfter: String?)
+        case data(Data)
+    }
+
+    private static func makeParts() -> (AsyncThrowingStream<Part, any Error>, Receiver) {
+        let (stream, continuation) = AsyncThrowingStream<Part, any Error>.makeStream()
+        return (stream, Receiver(continuation))
+    }
+
+    /// Passes on what the session reports, on the session's own queue.
+    private final class Receiver: NSObject, URLSessionDataDelegate {
+        let parts: AsyncThrowingStream<Part, any Error>.Continuation
+
+        init(_ parts: AsyncThrowingStream<Part, any Error>.Continuation) { self.parts = parts }
+
+        func urlSession(
+            _: URLSession,
+            dataTask _: URLSessionDataTask,
+            didReceive response: URLResponse,
+            completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+        ) {
+            if let response = response as? HTTPURLResponse {
+                let retryAfter = response.value(forHTTPHeaderField: "Retry-After")
+                parts.yield(.head(status: response.statusCode, retryAfter: retryAfter))
+            }
+            completionHandler(.allow)
+        }
+
+        func urlSession(_: URLSession, dataTask _: URLSessionDataTask, didReceive data: Data) {
+            parts.yield(.data(data))
+        }
+
+        func urlSession(_: URLSession, task _: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            parts.finish(throwing: error)
+        }
+
+        // A portal redirects to its own page. The key must not go there.
+        func urlSession(
+            _: URLSession,
+            task _: URLSessionTask,
+            willPerformHTTPRedirection _: HTTPURLResponse,
+            newRequest _: URLRequest,
+            completionHandler: @escaping (URLRequest?) -> Void
+        ) {
+            completionHandler(nil)
+        }
+    }
+}

@@ -1,0 +1,103 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The connection of an app to its Afterlink server.
+///
+/// Create one and keep it as long as the app runs.
+///
+/// The library sends the app key, a random identifier of this installation, and these things:
+///
+/// - ``firstLaunch(within:)`` sends ``Signals``, and a token that ``opened(_:)`` or ``pasted(_:)`` received, until the
+///   server has answered once. Later launches send nothing.
+/// - ``track(_:)`` sends the event.
+/// - ``forget()`` sends the request to erase.
+///
+/// All calls may be made from any thread, never throw, and do their work outside the main actor.
+public final class Afterlink: Sendable {
+    let engine: Engine
+
+    package init(_ configuration: Configuration) { engine = Engine(configuration) }
+
+    /// Returns the answer to this installation's first launch.
+    ///
+    /// Call it at each launch.
+    ///
+    /// At a first launch this asks the server, and returns within the limit. It asks again after failures, also at the
+    /// next launches, until the server has answered, at most at five launches and for seven days. Exactly one call
+    /// returns the match: if two calls wait, the other one returns ``FirstLaunch/settled``.
+    public func firstLaunch(within limit: TimeLimit = .seconds(3)) async -> FirstLaunch {
+        await engine.firstLaunch(within: limit)
+    }
+
+    /// The links to open: those that the app passed to ``opened(_:)``, and the first launch's if it came late.
+    ///
+    /// Each link is returned once. Iterate in one place, for as long as the app runs.
+    public var links: Links { Links(engine: engine) }
+
+    /// Passes on a link that opened the app: a universal link, an app link or one with the app's scheme.
+    ///
+    /// ``links`` returns the link. If it contains a token of Afterlink (`al`) and the first launch has no answer yet,
+    /// the token goes to the server. Call this before ``firstLaunch(within:)`` if both are due.
+    public func opened(_ url: URL) async { await engine.opened(url) }
+
+    /// Passes on a text that the person pasted, and returns whether it contains a link of this app's.
+    ///
+    /// Only the token in the link goes to the server. The match is the result of a waiting ``firstLaunch(within:)``,
+    /// or ``links`` returns it.
+    @discardableResult public func pasted(_ text: String) async -> Bool { await engine.pasted(text) }
+
+    /// Whether to offer the person to paste, if the system reports a web address in the pasteboard.
+    ///
+    /// It is true at most once for an installation, and only while there is no match.
+    public func shouldOfferPaste(isLinkProbable: Bool) async -> Bool {
+        await engine.shouldOfferPaste(isLinkProbable)
+    }
+
+    /// The match of this installation, also after ``firstLaunch(within:)`` has returned it; nil if there is none.
+    public var match: Link? { get async { await engine.match } }
+
+    /// The random identifier of this installation, by which events of your own server can name it.
+    ///
+    /// Nil while the disk cannot store it, and after the person opted out.
+    public var installID: String? { get async { await engine.installID } }
+
+    /// Stores an event on disk and sends it soon.
+    ///
+    /// Events arrive in order, and each counts once.
+    public func track(_ event: Event) async { await engine.track(event) }
+
+    /// Sends the stored events now, and returns whether none is left.
+    @discardableResult public func flush() async -> Bool { await engine.flush() }
+
+    /// Stops all requests and deletes the stored events.
+    ///
+    /// The choice is stored.
+    public func optOut() async { await engine.setOptedOut(true) }
+
+    /// Permits requests again after ``optOut()``.
+    public func optIn() async { await engine.setOptedOut(false) }
+
+    /// Opts out, deletes what is stored on the device, and asks the server to erase what it knows of this installation.
+    ///
+    /// - Returns: whether the server has confirmed. If not, the next launches ask again.
+    @discardableResult public func forget() async -> Bool { await engine.forget() }
+}
+
+/// The links that an app is to open, as an asynchronous sequence without end.
+public struct Links: AsyncSequence, Sendable {
+    public typealias Element = Link
+
+    let engine: Engine
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let engine: Engine
+
+        /// Returns the next link; nil if the task is cancelled.
+        public mutating func next() async -> Link? { await engine.nextLink() }
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(engine: engine) }
+}

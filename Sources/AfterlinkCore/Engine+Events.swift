@@ -1,0 +1,144 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+extension Engine {
+    private static let sendLock = "events.lock"
+    private static let delay = 1.0
+    private static let maximumUnsaved = 100
+
+    func track(_ event: Event) async {
+        var event = event
+        if event.occurredAt == nil { event.occurredAt = configuration.clock.now }
+        if event.id.isEmpty { event.id = RandomID.make() }
+        unsavedEvents.append(event)
+        if unsavedEvents.count > Self.maximumUnsaved { unsavedEvents.removeFirst() }
+        await saveEvents()
+        sendLater(after: Self.delay)
+    }
+
+    /// Writes the events to disk; those that the disk does not take wait in memory.
+    private func saveEvents() async {
+        guard !unsavedEvents.isEmpty else { return }
+        do {
+            let identity = try await update { (id: $0.installID, isOptedOut: $0.isOptedOut) }
+            let events = unsavedEvents
+            unsavedEvents = []
+            guard !identity.isOptedOut else { return }
+            do {
+                try await locked {
+                    for event in events { try append(event, identity.id) }
+                }
+            } catch {
+                // An event that was written is not written again: it has the same identifier.
+                unsavedEvents = events + unsavedEvents
+                throw error
+            }
+        } catch { logDisk(error) }
+    }
+
+    private func append(_ event: Event, _ installID: String) throws {
+        let now = configuration.clock.now
+        var queue = EventQueue(try folder.content(of: EventQueue.fileName))
+        if let line = queue.add(StoredEvent(event, installID: installID, at: now), at: now) {
+            if !line.isEmpty { try folder.append(line, to: EventQueue.fileName) }
+        } else {
+            try folder.replace(EventQueue.fileName, with: queue.file)
+        }
+    }
+
+    private func sendLater(after seconds: Double) {
+        guard sending == nil else { return }
+        sending = Task { [weak self, clock = configuration.clock] in
+            try? await clock.sleep(seconds: seconds)
+            await self?.sendNow()
+        }
+    }
+
+    private func sendNow() async {
+        sending = nil
+        if await !flush(), sendFailures > 0 {
+            sendLater(after: 10 * Retry.seconds(after: sendFailures, retryAfter: nil))
+        }
+    }
+
+    /// Sends the stored events, batch by batch, and returns whether none is left.
+    func flush() async -> Bool {
+        await saveEvents()
+        // One process sends at a time, so that the events arrive in order.
+        try? folder.create()
+        while isSending, !Task.isCancelled { try? await configuration.clock.sleep(seconds: 0.05) }
+        guard !isSending, let lock = try? folder.lock(Self.sendLock) else { return false }
+        isSending = true
+        defer { isSending = false }
+        let isEmpty = (try? await sendBatches()) ?? false
+        withExtendedLifetime(lock) {}
+        return isEmpty && unsavedEvents.isEmpty
+    }
+
+    private func sendBatches() async throws -> Bool {
+        var count = EventQueue.batchCount
+        while true {
+            var queue = EventQueue(try folder.content(of: EventQueue.fileName))
+            _ = queue.trim(at: configuration.clock.now)
+            guard !queue.lines.isEmpty else { return true }
+            guard try await !update(\.isOptedOut) else { return false }
+            let batch = queue.lines.prefix(count)
+            switch await send(Wire.events, Wire.batch(batch.map(\.data)), reading: Wire.eventResults) {
+            case .answer(let results):
+                // An answer without an outcome for each event is not about them.
+                guard results.count == batch.count else { return failed() }
+                for result in results where result.outcome == .rejected {
+                    log(.eventRejected(field: result.field))
+                }
+                try await removeEvents(Set(batch.map(\.event.id)))
+                sendFailures = 0
+                log(.eventsSent(batch.count))
+            case .refused(let status) where status == 400 || status == 413:
+                // One event spoils the batch: find it, and drop it alone.
+                if batch.count > 1 {
+                    count = max(batch.count / 2, 1)
+                } else {
+                    log(.refused(status: status))
+                    try await removeEvents(Set(batch.map(\.event.id)))
+                    count = EventQueue.batchCount
+                }
+            case .refused(let status):
+                log(.refused(status: status))
+                return failed()
+            case .retry(let reason, let retryAfter):
+                let seconds = Retry.seconds(after: sendFailures + 1, retryAfter: retryAfter)
+                log(.failed(reason: reason, seconds: seconds))
+                if retryAfter != nil { sendLater(after: seconds) }
+                return failed()
+            }
+        }
+    }
+
+    private func failed() -> Bool {
+        sendFailures += 1
+        return false
+    }
+
+    private func removeEvents(_ ids: Set<String>) async throws {
+        let now = configuration.clock.now
+        try await locked {
+            var queue = EventQueue(try folder.content(of: EventQueue.fileName))
+            queue.remove(ids)
+            _ = queue.trim(at: now)
+            if queue.lines.isEmpty {
+                try folder.remove(EventQueue.fileName)
+            } else {
+                try folder.replace(EventQueue.fileName, with: queue.file)
+            }
+        }
+    }
+
+    func dropEvents() async {
+        sending?.cancel()
+        (sending, unsavedEvents) = (nil, [])
+        do { try await locked { try folder.remove(EventQueue.fileName) } } catch { logDisk(error) }
+    }
+}

@@ -1,0 +1,351 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Does the library's work: asks for the first launch, returns links, stores and sends events.
+///
+/// An actor, so that its files and requests never use the main thread. Each change of the stored state reads the file
+/// and writes it under a lock, so that two processes of one app share one state.
+actor Engine {
+    static let stateFile = "state.json"
+    private static let stateLock = "state.lock"
+    private static let lockTries = 50
+
+    let configuration: Configuration
+    let folder: StateFolder
+    /// The task that asks until there is an answer.
+    private var asking: Task<Void, Never>?
+    private var isNewLaunch = true
+    private var hasStarted = false
+    /// Whether a call returned ``FirstLaunch/pending``, so that ``Links`` returns the match when it comes.
+    private var isLate = false
+    private var openedLinks: [Link] = []
+    /// Tokens that the disk could not store.
+    private var heldTokens: [(token: ClickToken, isPasted: Bool)] = []
+    private var waiters: [Wait: [Int: CheckedContinuation<Void, Never>]] = [:]
+    /// Counts what may wake a waiting task, so that a change between its test and its wait is not lost.
+    private var changes = 0
+    private var waiterCount = 0
+
+    // The state of Engine+Events.
+    var unsavedEvents: [Event] = []
+    var sending: Task<Void, Never>?
+    var sendFailures = 0
+    var isSending = false
+
+    init(_ configuration: Configuration) {
+        self.configuration = configuration
+        folder = StateFolder(url: configuration.folder, willTakeStep: configuration.willTakeStep)
+    }
+
+    func log(_ line: LogLine) { configuration.options.log?("Afterlink: \(line)") }
+
+    // MARK: The first launch
+
+    func firstLaunch(within limit: TimeLimit) async -> FirstLaunch {
+        hasStarted = true
+        startAsking()
+        if asking != nil { await wait(for: .launch, limit) }
+        let answer = asking == nil ? (try? await handOver { $0.take() }) ?? .pending : .pending
+        if answer == .pending {
+            isLate = true
+            wake(.link)
+        }
+        return answer
+    }
+
+    private func startAsking() {
+        guard asking == nil else { return }
+        asking = Task { [weak self] in
+            await self?.ask()
+            await self?.stopAsking()
+        }
+    }
+
+    private func stopAsking() {
+        asking = nil
+        wake(.launch)
+        wake(.link)
+    }
+
+    private func ask() async {
+        var failures = 0
+        while !Task.isCancelled, failures < Retry.maximumAttempts {
+            do {
+                try await saveHeldTokens()
+                let now = configuration.clock.now
+                let step = try await update { [isNewLaunch] state in
+                    (state.nextStep(at: now, isNewLaunch: isNewLaunch), state)
+                }
+                switch step.0 {
+                case .finished: return await eraseIfDue(step.1.erasing)
+                case .wait(let seconds): try await configuration.clock.sleep(seconds: seconds)
+                case .ask(let installID, let token):
+                    isNewLaunch = false
+                    log(.asking(attempt: step.1.attempts, launch: step.1.launches, hasToken: token != nil))
+                    switch await launchAnswer(installID, token) {
+                    case .answer(let answer):
+                        log(.answered(answer.kind))
+                        try await update { $0.store(answer) }
+                    case .refused(let status): return log(.refused(status: status))
+                    case .retry(let reason, let retryAfter):
+                        failures += 1
+                        try await pause(after: failures, reason, retryAfter)
+                    }
+                }
+            } catch let failure as DiskFailure {
+                failures += 1
+                log(.disk(step: failure.step, code: failure.code))
+                try? await configuration.clock.sleep(seconds: Retry.seconds(after: failures, retryAfter: nil))
+            } catch { return }
+        }
+    }
+
+    private func launchAnswer(_ installID: String, _ token: ClickToken?) async -> Wire.Outcome<LaunchAnswer> {
+        let signals = await configuration.signals()
+        let body = Wire.Launch(
+            platform: signals.platform,
+            installID: installID,
+            signals: signals,
+            token: token?.text
+        )
+        guard let data = try? JSONEncoder().encode(body) else {
+            return .retry(reason: "the signals are not JSON", after: nil)
+        }
+        return await send(Wire.resolve, data, reading: Wire.launchAnswer)
+    }
+
+    /// Waits before the next request.
+    ///
+    /// A wait that the server asked for counts for the next launch too.
+    private func pause(after failures: Int, _ reason: String, _ retryAfter: String?) async throws {
+        let seconds = Retry.seconds(after: failures, retryAfter: retryAfter)
+        log(.failed(reason: reason, seconds: seconds))
+        if retryAfter != nil {
+            let time = configuration.clock.now.addingTimeInterval(seconds)
+            try await update { $0.notBefore = time }
+        }
+        try await configuration.clock.sleep(seconds: seconds)
+        if retryAfter != nil { try await update { $0.notBefore = nil } }
+    }
+
+    func send<Answer>(
+        _ call: String,
+        _ body: Data,
+        reading read: (ClientResponse) -> Wire.Outcome<Answer>
+    ) async -> Wire.Outcome<Answer> {
+        do {
+            return read(try await configuration.transport.send(Wire.request(call, body: body, configuration)))
+        } catch {
+            return .retry(reason: "no connection, or no complete response", after: nil)
+        }
+    }
+
+    // MARK: Links
+
+    func opened(_ url: URL) async {
+        let token = ClickToken(in: url)
+        openedLinks.append(Link(url: ClickToken.removing(from: url), origin: .opened))
+        wake(.link)
+        if let token { await add(token, isPasted: false) }
+    }
+
+    func pasted(_ text: String) async -> Bool {
+        guard let token = ClickToken(pasted: text, hosts: configuration.options.linkHosts) else {
+            log(.noToken)
+            return false
+        }
+        await add(token, isPasted: true)
+        return true
+    }
+
+    private func add(_ token: ClickToken, isPasted: Bool) async {
+        heldTokens.append((token, isPasted))
+        // Without a first launch in this process, the next one sends the token.
+        let wasSettled = asking == nil && hasStarted
+        guard let isUseful = try? await saveHeldTokens(), isUseful, wasSettled else { return }
+        isLate = true
+        startAsking()
+    }
+
+    @discardableResult private func saveHeldTokens() async throws -> Bool {
+        guard !heldTokens.isEmpty else { return false }
+        let (tokens, now) = (heldTokens, configuration.clock.now)
+        let isUseful = try await update { state in
+            tokens.reduce(false) { state.add($1.token, isPasted: $1.isPasted, at: now) || $0 }
+        }
+        heldTokens.removeFirst(tokens.count)
+        return isUseful
+    }
+
+    func nextLink() async -> Link? {
+        while !Task.isCancelled {
+            let seen = changes
+            if !openedLinks.isEmpty { return openedLinks.removeFirst() }
+            // A call that waits for the first launch has precedence.
+            if isLate, asking == nil, waiters[.launch]?.isEmpty ?? true,
+                let link = try? await handOver({ $0.takeLink() })
+            {
+                log(.late(.link))
+                return link
+            }
+            if changes == seen { await wait(for: .link, nil) }
+        }
+        return nil
+    }
+
+    func shouldOfferPaste(_ isLinkProbable: Bool) async -> Bool {
+        guard isLinkProbable else { return false }
+        return (try? await update { $0.offerPaste() }) ?? false
+    }
+
+    // MARK: Waiting tasks
+
+    private enum Wait: Sendable {
+        case launch
+        case link
+    }
+
+    /// Suspends until a change, the limit or the cancellation of the task.
+    private func wait(for kind: Wait, _ limit: TimeLimit?) async {
+        waiterCount += 1
+        let id = waiterCount
+        let timer = limit.map { limit in
+            Task { [weak self, clock = configuration.clock] in
+                try? await clock.sleep(seconds: limit.seconds)
+                await self?.resume(kind, id)
+            }
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiters[kind, default: [:]][id] = $0 }
+        } onCancel: {
+            // Runs after the continuation is stored, because this actor is busy until then.
+            Task { await self.resume(kind, id) }
+        }
+        timer?.cancel()
+    }
+
+    private func resume(_ kind: Wait, _ id: Int) { waiters[kind]?.removeValue(forKey: id)?.resume() }
+
+    private func wake(_ kind: Wait) {
+        changes += 1
+        for waiter in (waiters.removeValue(forKey: kind) ?? [:]).values { waiter.resume() }
+    }
+
+    // MARK: What is stored
+
+    var match: Link? {
+        get async {
+            guard case .match(let link) = try? await update({ $0.answer }) else { return nil }
+            return link
+        }
+    }
+
+    var installID: String? {
+        get async { (try? await update { $0.isOptedOut ? nil : $0.installID }) ?? nil }
+    }
+
+    func setOptedOut(_ isOptedOut: Bool) async {
+        if isOptedOut {
+            asking?.cancel()
+            openedLinks = []
+            await dropEvents()
+        }
+        do { try await update { $0.setOptedOut(isOptedOut) } } catch { logDisk(error) }
+    }
+
+    func forget() async -> Bool {
+        asking?.cancel()
+        await dropEvents()
+        do {
+            return await erase(try await update { $0.forget() })
+        } catch {
+            logDisk(error)
+            return false
+        }
+    }
+
+    private func eraseIfDue(_ installID: String?) async { if let installID { _ = await erase(installID) } }
+
+    private func erase(_ installID: String) async -> Bool {
+        guard let body = try? JSONEncoder().encode(["install_id": installID]) else { return false }
+        switch await send(Wire.erase, body, reading: Wire.confirmation) {
+        case .answer:
+            try? await update { $0.erasing = nil }
+            return true
+        case .refused(let status): log(.refused(status: status))
+        case .retry(let reason, _): log(.failed(reason: reason, seconds: 0))
+        }
+        return false
+    }
+
+    func logDisk(_ error: any Error) {
+        if let failure = error as? DiskFailure { log(.disk(step: failure.step, code: failure.code)) }
+    }
+
+    /// Changes the stored state, and creates it for a new installation.
+    ///
+    /// The change is on disk when this returns.
+    @discardableResult
+    func update<Result: Sendable>(
+        isLastStep: Bool = false,
+        _ change: (inout LaunchState) -> Result
+    ) async throws -> Result {
+        try await locked {
+            let stored = try folder.content(of: Self.stateFile)
+            var state = stored.flatMap { try? JSONDecoder().decode(LaunchState.self, from: $0) } ?? newState()
+            let result = change(&state)
+            let data = try JSONEncoder.sorted.encode(state)
+            if data != stored { try folder.replace(Self.stateFile, with: data, isLastStep: isLastStep) }
+            return result
+        }
+    }
+
+    /// Records that the app has the answer, as the last step before the app has it.
+    ///
+    /// If the process is killed at any step before, the next launch returns the answer. The folder is synced only after
+    /// the return, because a kill meanwhile would lose the answer.
+    private func handOver<Result: Sendable>(_ take: (inout LaunchState) -> Result) async throws -> Result {
+        defer { Task { [folder] in try? folder.sync() } }
+        return try await update(isLastStep: true, take)
+    }
+
+    /// Calls a closure while no other process of the app changes a file.
+    func locked<Result>(_ body: () throws -> Result) async throws -> Result {
+        try folder.create()
+        for _ in 0..<Self.lockTries {
+            if let lock = try folder.lock(Self.stateLock) {
+                return try withExtendedLifetime(lock, body)
+            }
+            try await configuration.clock.sleep(seconds: 0.02)
+        }
+        throw DiskFailure.busy
+    }
+
+    private func newState() -> LaunchState {
+        var state = LaunchState()
+        if configuration.options.isUpdate { state.phase = .settled }
+        return state
+    }
+}
+
+extension LaunchAnswer {
+    fileprivate var kind: String {
+        switch self {
+        case .match: "with a link"
+        case .campaign: "with a campaign"
+        case .none: "that no click led here"
+        }
+    }
+}
+
+extension JSONEncoder {
+    /// Writes the same bytes for the same value.
+    fileprivate static var sorted: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+}

@@ -1,0 +1,203 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The server's answer to a first launch.
+enum LaunchAnswer: Hashable, Sendable, Codable {
+    case match(Link)
+    case campaign(String)
+    case none
+}
+
+/// What is stored of an installation: its identifier, and how far its first launch has come.
+///
+/// The value is written before each request and before an answer is returned. So a process that is killed at any
+/// moment continues where it was, and no answer is returned twice.
+struct LaunchState: Hashable, Sendable, Codable {
+    enum Phase: String, Sendable, Codable {
+        /// No request was sent.
+        case new
+        /// A request may have been sent, and no answer was read.
+        case asked
+        /// The answer is stored and was not returned to the app.
+        case answered
+        /// There is nothing to do.
+        case settled
+    }
+
+    static let maximumLaunches = 5
+    static let maximumAge: TimeInterval = 7 * 86_400
+
+    var installID = RandomID.make()
+    var phase = Phase.new
+    /// The launches that asked.
+    var launches = 0
+    var attempts = 0
+    var firstAskedAt: Date?
+    /// When the server permits the next request.
+    var notBefore: Date?
+    var answer: LaunchAnswer?
+    /// The token of a link that opened the app, which goes first, and that of a pasted link.
+    var openedToken: ClickToken?
+    var pastedToken: ClickToken?
+    /// The token of the last request, so that a late answer is judged by it.
+    var sentToken: ClickToken?
+    var hasOfferedPaste = false
+    var isOptedOut = false
+    /// The identifier that the server is to erase.
+    var erasing: String?
+
+    enum Step: Sendable {
+        case finished
+        case wait(seconds: Double)
+        case ask(installID: String, token: ClickToken?)
+    }
+
+    /// Decides the next step, and records the request that it may be.
+    ///
+    /// - Parameters:
+    ///   - now: the time of the device.
+    ///   - isNewLaunch: whether this is the process's first request.
+    /// - Returns: the step.
+    mutating func nextStep(at now: Date, isNewLaunch: Bool) -> Step {
+        guard !isOptedOut, phase == .new || phase == .asked else { return .finished }
+        if isNewLaunch, isTooLate(at: now) {
+            phase = .settled
+            return .finished
+        }
+        // A longer wait is that of a clock that was set back.
+        if let notBefore, case let seconds = notBefore.timeIntervalSince(now), seconds > 0,
+            seconds <= Retry.maximumSeconds
+        {
+            return .wait(seconds: seconds)
+        }
+        notBefore = nil
+        phase = .asked
+        attempts += 1
+        if isNewLaunch { launches += 1 }
+        if firstAskedAt == nil { firstAskedAt = now }
+        sentToken = openedToken ?? pastedToken
+        return .ask(installID: installID, token: sentToken)
+    }
+
+    /// Whether the server was asked in vain for too long.
+    ///
+    /// Time alone does not end it at the second launch, because the first one may have had a wrong clock.
+    private func isTooLate(at now: Date) -> Bool {
+        guard launches < Self.maximumLaunches else { return true }
+        guard launches >= 2, let firstAskedAt else { return false }
+        return now.timeIntervalSince(firstAskedAt) > Self.maximumAge
+    }
+
+    /// Stores an answer, unless another process has stored one.
+    mutating func store(_ answer: LaunchAnswer) {
+        guard phase == .asked, !isOptedOut else { return }
+        if answer == .none {
+            // The other token, or one that came meanwhile, may still find the click.
+            if openedToken == sentToken { openedToken = nil }
+            if pastedToken == sentToken { pastedToken = nil }
+            if openedToken != nil || pastedToken != nil { return }
+        }
+        (phase, self.answer) = (.answered, answer)
+    }
+
+    /// Returns the answer for the app, and records that the app has it.
+    mutating func take() -> FirstLaunch {
+        switch phase {
+        case .new, .asked: return isOptedOut ? .settled : .pending
+        case .settled: return .settled
+        case .answered:
+            phase = .settled
+            guard !isOptedOut else { return .settled }
+            switch answer {
+            case .match(let link): return isOfOpenedLink(link) ? Self.credit(link) : .match(link)
+            case .campaign(let key): return .campaign(key)
+            case .none?, nil: return .none
+            }
+        }
+    }
+
+    /// Returns a match for the app as ``take()`` does; nil if there is none.
+    mutating func takeLink() -> Link? {
+        guard phase == .answered, case .match(let link) = answer, !isOfOpenedLink(link),
+            case .match = take()
+        else { return nil }
+        return link
+    }
+
+    /// Whether the app has opened the link already, because the click's own link opened the app.
+    private func isOfOpenedLink(_ link: Link) -> Bool {
+        sentToken != nil && sentToken == openedToken
+            && (link.method == "signed_token" || link.method == "click_id")
+    }
+
+    private static func credit(_ link: Link) -> FirstLaunch {
+        link.campaign.map { .campaign($0) } ?? .settled
+    }
+
+    /// Takes up a token, and returns whether the server is to be asked for it.
+    mutating func add(_ token: ClickToken, isPasted: Bool, at now: Date) -> Bool {
+        guard !isOptedOut else { return false }
+        if phase == .answered || phase == .settled {
+            // Without a match, a token that comes later may find one: the person pasted after the answer.
+            let age = firstAskedAt.map { now.timeIntervalSince($0) } ?? .infinity
+            guard answer == LaunchAnswer.none, isPasted || phase == .answered, age <= Self.maximumAge else {
+                return false
+            }
+            (phase, answer) = (.asked, nil)
+        }
+        if isPasted { pastedToken = token } else { openedToken = token }
+        return true
+    }
+
+    /// Whether to offer the person to paste; true once.
+    mutating func offerPaste() -> Bool {
+        if case .match = answer { return false }
+        let isUseful = answer == LaunchAnswer.none || phase == .new || phase == .asked
+        guard isUseful, !hasOfferedPaste, !isOptedOut else { return false }
+        hasOfferedPaste = true
+        return true
+    }
+
+    mutating func setOptedOut(_ isOptedOut: Bool) {
+        self.isOptedOut = isOptedOut
+        if isOptedOut { (openedToken, pastedToken) = (nil, nil) }
+    }
+
+    /// Forgets the installation, whose identifier stays until the server has erased it.
+    mutating func forget() -> String {
+        // An erasure that the server has not confirmed has the identifier that was used.
+        let erased = erasing ?? installID
+        let hasOfferedPaste = hasOfferedPaste
+        self = LaunchState()
+        (phase, isOptedOut, erasing, self.hasOfferedPaste) = (.settled, true, erased, hasOfferedPaste)
+        return erased
+    }
+}
+
+/// When to ask again.
+enum Retry {
+    /// No request waits longer, whatever a server says.
+    static let maximumSeconds = 3600.0
+    /// A process asks at most so often for its first launch.
+    static let maximumAttempts = 30
+
+    /// Computes a pause.
+    ///
+    /// - Parameters:
+    ///   - failures: the number of failures in a row, from 1.
+    ///   - retryAfter: the value of `Retry-After`.
+    ///   - random: a number from 0 to 1, so that clients do not all return at once.
+    /// - Returns: the seconds to wait.
+    static func seconds(after failures: Int, retryAfter: String?, random: Double = .random(in: 0...1))
+        -> Double
+    {
+        if let retryAfter, let seconds = Double(retryAfter.trimmed), seconds >= 0 {
+            return min(seconds, maximumSeconds)
+        }
+        let doubled = 0.4 * Double(1 << min(max(failures, 1) - 1, 10))
+        return min(doubled, 60) * (0.8 + 0.4 * random)
+    }
+}

@@ -1,0 +1,157 @@
+import AfterlinkClient
+@testable import AfterlinkCore
+import Foundation
+import Support
+import Testing
+
+@Suite("Events of the client", .blocking)
+struct EventTests {
+    private static func afterlink(_ server: String, _ folder: TemporaryFolder) throws -> Afterlink {
+        var options = Options()
+        options.folder = folder.url
+        return Afterlink(server: try #require(URL(string: server)), appKey: "app_x", options: options) {
+            Signals()
+        }
+    }
+
+    /// Returns the server's answer that accepts each event of a request.
+    private static func accepted(_ request: HostileServer.Request) -> HostileServer.Part {
+        let results = ids(request).map { #"{"event_id":"\#($0)","outcome":"accepted"}"# }.joined(
+            separator: ","
+        )
+        return HostileServer.response("202 Accepted", #"{"status":"accepted","results":[\#(results)]}"#)
+    }
+
+    private static func ids(_ request: HostileServer.Request) -> [String] {
+        (request.json["events"] as? [[String: Any]] ?? []).compactMap { $0["event_id"] as? String }
+    }
+
+    @Test("arrive in order, in batches of 20, and once")
+    func order() async throws {
+        let server = try HostileServer { request, _ in [Self.accepted(request)] }
+        let folder = try TemporaryFolder()
+        let afterlink = try Self.afterlink(server.url, folder)
+        await afterlink.track(Event("step", id: "e0"))
+        for number in 0..<45 { await afterlink.track(Event("step", id: "e\(number)")) }
+        #expect(await afterlink.flush())
+        let batches = server.requests.filter { $0.path == "/v1/events" }.map(Self.ids)
+        #expect(batches.flatMap { $0 } == (0..<45).map { "e\($0)" })
+        #expect(batches.allSatisfy { $0.count <= 20 })
+        let installs = Set(
+            server.requests.flatMap { $0.json["events"] as? [[String: Any]] ?? [] }.compactMap {
+                $0["install_id"] as? String
+            }
+        )
+        #expect(installs.count == 1)
+        #expect(await afterlink.flush())
+        #expect(server.requests.count == batches.count)
+        #expect(server.requests.allSatisfy { $0.head.contains("Authorization: Bearer app_x") })
+    }
+
+    @Test("have the members of the documented call")
+    func members() async throws {
+        let server = try HostileServer { request, _ in [Self.accepted(request)] }
+        let folder = try TemporaryFolder()
+        let afterlink = try Self.afterlink(server.url, folder)
+        await afterlink.track(.purchase("9.99", "EUR", id: "t1"))
+        await afterlink.track(.refund("-9.99", "EUR", of: "t1", id: "r1"))
+        await afterlink.track(.open)
+        #expect(await afterlink.flush())
+        let events = server.requests.flatMap { $0.json["events"] as? [[String: Any]] ?? [] }
+        #expect(events.compactMap { $0["name"] as? String } == ["purchase", "refund", "open"])
+        #expect(events.first?["amount"] as? String == "9.99")
+        #expect(events.first?["currency"] as? String == "EUR")
+        #expect(events.dropFirst().first?["purchase_id"] as? String == "t1")
+        let time = try #require(events.first?["occurred_at"] as? String)
+        #expect(time.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil)
+    }
+
+    @Test("wait on disk while the network is bad, and one bad event does not stop the others")
+    func faults() async throws {
+        let server = try HostileServer { request, number in
+            switch number {
+            case 0: [HostileServer.response("200 OK", "<html>Sign in</html>")]
+            case 1: [HostileServer.response("503 Busy", "{}", headers: ["Retry-After: 900"])]
+            default:
+                Self.ids(request).contains("e3")
+                    ? [HostileServer.response("400 Bad", #"{"status":"error","error_code":"INVALID_JSON"}"#)]
+                    : [Self.accepted(request)]
+            }
+        }
+        let folder = try TemporaryFolder()
+        do {
+            let afterlink = try Self.afterlink(server.url, folder)
+            for number in 0..<6 { await afterlink.track(Event("step", id: "e\(number)")) }
+            #expect(await !afterlink.flush())
+            #expect(await !afterlink.flush())
+        }
+        let next = try Self.afterlink(server.url, folder)
+        #expect(await next.flush())
+        var arrived: [String] = []
+        for request in server.requests.dropFirst(2) where !Self.ids(request).contains("e3") {
+            arrived += Self.ids(request)
+        }
+        #expect(arrived == ["e0", "e1", "e2", "e4", "e5"])
+    }
+
+    @Test("survive a kill at any step, in order", arguments: ClientKind.available)
+    func kills(kind: ClientKind) throws {
+        let server = try HostileServer { request, _ in [Self.accepted(request)] }
+        for step in stride(from: 2, through: isLong ? 24 : 14, by: isLong ? 1 : 6) {
+            let app = try ClientApp(kind, server: server.url)
+            _ = try app.launch("first=no", "events=a,b,c", "flush", "die=\(step)")
+            let count = server.requests.count
+            let last = try app.launch("first=no", "events=a,b,c,d", "flush")
+            #expect(last.lines.contains("flushed true"), "\(last.lines) \(last.errors)")
+            // The server drops repetitions by the identifier. What is left has the app's order.
+            #expect(server.requests[count...].flatMap(Self.ids).last == "id-d")
+        }
+    }
+
+    @Test("are at most 500, and the oldest make room")
+    func limit() throws {
+        var queue = EventQueue(nil)
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        for number in 0..<600 {
+            _ = queue.add(StoredEvent(Event("e", id: "\(number)"), installID: "i", at: now), at: now)
+        }
+        #expect(queue.lines.count <= EventQueue.maximumCount)
+        #expect(queue.file.count <= EventQueue.maximumByteCount)
+        #expect(queue.lines.last?.event.id == "599")
+        let whole = queue.file
+        // A line that was cut by a crash is left out, and the next write replaces the file.
+        var cut = EventQueue(whole.dropLast(10))
+        #expect(cut.lines.count == queue.lines.count - 1)
+        #expect(cut.add(StoredEvent(Event("e", id: "new"), installID: "i", at: now), at: now) == nil)
+        let old = cut.trim(at: now.addingTimeInterval(EventQueue.maximumAge + 1))
+        #expect(old && cut.lines.isEmpty)
+    }
+
+    @Test("are not sent and not kept after the person opted out; forget asks the server")
+    func privacy() async throws {
+        let server = FakeServer(.noMatch)
+        let folder = try TemporaryFolder()
+        var options = Options()
+        options.folder = folder.url
+        let afterlink = Afterlink.test(server: server, options: options)
+        await afterlink.track(.signUp)
+        #expect(await afterlink.flush())
+        #expect(await server.eventNames == ["sign_up"])
+        let id = try #require(await afterlink.installID)
+        await afterlink.optOut()
+        await afterlink.track(.open)
+        #expect(await afterlink.firstLaunch() == .settled)
+        _ = await afterlink.flush()
+        #expect(await server.launchCount == 0)
+        await afterlink.optIn()
+        #expect(await afterlink.firstLaunch() == .none)
+        #expect(await afterlink.forget())
+        #expect(await server.eraseCount == 1)
+        #expect(await server.eventNames == ["sign_up"])
+        #expect(await afterlink.installID == nil)
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        for file in files {
+            #expect(!(try String(contentsOfFile: folder.file(file), encoding: .utf8)).contains(id), "\(file)")
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import SQLite
+import Support
+import Testing
+
+@Suite("An installation that asks to be forgotten", .blocking)
+struct ForgetTests {
+    @Test(
+        "is erased once the server can be reached: launch, click ids, events and deliveries",
+        arguments: ClientKind.available
+    )
+    func erased(kind: ClientKind) async throws {
+        let server = try RealServer()
+        let endpoint = ["postbacks", "create", "--url", "http://127.0.0.1:9/hook", "--type", "match.created"]
+        #expect(try server.installation.run(endpoint).status == 0)
+        let app = try ClientApp(kind, server: server.url, key: server.installation.keys.app)
+        let token = try await server.click("FORGET", query: "gclid=G-1")
+        let opened = "opened=myapp://promo/FORGET?al=\(token)"
+        let first = try app.launch(opened, "within=20", "events=sign_up", "flush")
+        #expect(first.lines.contains("campaign FORGET") && first.lines.contains("flushed true"), "\(first)")
+        let id = try Self.id(app)
+        #expect(try Self.rows(server) == [1, 1, 1, 1, 1])
+
+        // The click of another installation stays.
+        let other = try ClientApp(kind, server: server.url, key: server.installation.keys.app)
+        let kept = "opened=myapp://promo/KEPT?al=\(try await server.click("KEPT"))"
+        #expect(try other.launch(kept, "within=20").first == "campaign KEPT")
+
+        let offline = try app.launch("first=no", "forget", server: "http://127.0.0.1:1")
+        #expect(offline.lines.contains("forgotten false"), "\(offline)")
+        #expect(try Self.rows(server) == [2, 1, 1, 2, 2])
+        let next = try app.launch("within=20")
+        #expect(next.first == "settled", "\(next)")
+        #expect(try Self.rows(server) == [1, 0, 0, 1, 1], "\(next)")
+        #expect(!app.state.contains(id))
+
+        // A new installation on the same device has another id, and no answer of the old one.
+        try FileManager.default.removeItem(atPath: app.stateFolder)
+        #expect(try app.launch("within=20").first == "none")
+        #expect(try Self.id(app) != id)
+    }
+
+    @Test("is forgotten at once if the server confirms", arguments: ClientKind.available)
+    func confirmed(kind: ClientKind) throws {
+        let server = try RealServer()
+        let app = try ClientApp(kind, server: server.url, key: server.installation.keys.app)
+        #expect(try app.launch("first=no", "forget").lines.contains("forgotten true"))
+        // A key of another server is refused, so the request stays due.
+        let stranger = try ClientApp(kind, server: server.url, key: "app_unknown")
+        #expect(try stranger.launch("first=no", "forget").lines.contains("forgotten false"))
+        #expect(stranger.state.contains("erasing"))
+        #expect(!app.state.contains("erasing"))
+    }
+
+    private static func id(_ app: ClientApp) throws -> String {
+        let state = try JSONSerialization.jsonObject(with: Data(app.state.utf8)) as? [String: Any]
+        return try #require(state?["installID"] as? String)
+    }
+
+    /// The numbers of clicks, clicks with network ids, events, matches and deliveries.
+    private static func rows(_ server: RealServer) throws -> [Int64] {
+        let database = try server.installation.open()
+        return [
+            try database.integer("SELECT count(*) FROM claims c JOIN clicks k ON k.id = c.click"),
+            try database.integer("SELECT count(*) FROM clicks WHERE click_ids IS NOT NULL"),
+            try database.integer("SELECT count(*) FROM events"),
+            try database.integer("SELECT count(*) FROM attributed_installs"),
+            try database.integer(
+                "SELECT count(*) FROM deliveries d JOIN outbox_events e USING (id_high, id_low) WHERE e.click IS NOT NULL"
+            ),
+        ]
+    }
+}

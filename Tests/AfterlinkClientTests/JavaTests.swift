@@ -1,0 +1,43 @@
+import Foundation
+import Support
+import Testing
+
+@Suite("The core for Android", .blocking)
+struct JavaTests {
+    /// The other suites run the core too, if this one is not skipped.
+    @Test(
+        "compiles as Java 8 without a warning",
+        .enabled(if: JavaCore.isAvailable, "there is no javac: install default-jdk-headless, as .ci/run does")
+    )
+    func compiles() throws { _ = try JavaCore.command.get() }
+
+    @Test(
+        "sends all that Play reports, and its events",
+        .enabled(if: JavaCore.isAvailable, "there is no javac")
+    )
+    func evidence() throws {
+        let server = try HostileServer { request, _ in
+            request.path == "/v1/events"
+                ? [HostileServer.response("202 Accepted", #"{"results":[{"outcome":"accepted"}]}"#)]
+                : [HostileServer.response("200 OK", #"{"status":"no_match"}"#)]
+        }
+        let app = try ClientApp(.java, server: server.url)
+        let referrer = "referrer=al=\(String(repeating: "A", count: 44))&utm_source=instagram"
+        let launch = try app.launch("within=20", referrer, "events=open", "flush")
+        #expect(launch.lines.contains("none") && launch.lines.contains("flushed true"), "\(launch)")
+        let body = try #require(server.requests.first { $0.path.hasSuffix("/resolve") }?.json)
+        let play = try #require(body["play"] as? [String: Any])
+        #expect(
+            Set(play.keys) == [
+                "installReferrer", "referrerClickTimestampSeconds", "installBeginTimestampSeconds",
+                "referrerClickTimestampServerSeconds", "installBeginTimestampServerSeconds", "installVersion",
+                "googlePlayInstantParam",
+            ]
+        )
+        #expect(body["platform"] as? String == "android")
+        let events = server.requests.filter { $0.path == "/v1/events" }.flatMap {
+            $0.json["events"] as? [[String: Any]] ?? []
+        }
+        #expect(events.first?["install_id"] as? String == body["install_id"] as? String)
+    }
+}

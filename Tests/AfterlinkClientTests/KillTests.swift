@@ -1,0 +1,82 @@
+import Foundation
+import SQLite
+import Support
+import Testing
+
+/// Whether tests run hundreds of rounds.
+let isLong = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] != nil
+
+@Suite("A client that is killed", .blocking(minutes: 60))
+struct KillTests {
+    /// A launch that is killed at a step, and possibly a second one, before one that runs to its end.
+    @Test("gets its match exactly once", arguments: ClientKind.available)
+    func kills(kind: ClientKind) async throws {
+        let server = try RealServer()
+        let probe = try ClientApp(kind, server: server.url, key: server.installation.keys.app)
+        let whole = try probe.launch(
+            "opened=myapp://other?al=\(try await server.click("PROBE"))",
+            "within=20"
+        )
+        // The app was opened by the click's own link, so it has the link already.
+        #expect(whole.lines.contains("campaign PROBE"), "\(whole.lines) \(whole.errors)")
+        let steps = whole.steps
+        #expect(steps > 12, "\(whole.lines)")
+        let rounds = isLong ? (kind == .swift ? 300 : 100) : (kind == .swift ? 4 : 2)
+        // A few rounds must not all die before the request.
+        let distance = isLong ? 7 : (steps + 4) / rounds
+        // A launch that has the match already waits for this long.
+        let late = isLong ? "late=4" : "late=1.5"
+        var kills = 0
+        for round in 0..<rounds {
+            let app = try ClientApp(kind, server: server.url, key: server.installation.keys.app)
+            let token = try await server.click("K\(round)")
+            let pasted = Self.evidence(kind, token)
+            // The steps of a launch differ with what an earlier one has done, so the second death is at a random one.
+            let deaths =
+                [1 + (round * distance) % (steps + 4)] + (round % 3 == 0 ? [Int.random(in: 1...steps)] : [])
+            var deliveries: [String] = []
+            for death in deaths {
+                let launch = try app.launch("within=20", late, pasted, "die=\(death)")
+                if launch.status == -SIGKILL || launch.status == 137 { kills += 1 }
+                deliveries += launch.lines.filter { $0.contains("myapp://promo/") }
+            }
+            // A launch after the match waits for no link; the others get it as an answer, or later.
+            for _ in 0..<2 where deliveries.isEmpty {
+                let last = try app.launch("within=20", pasted, late)
+                deliveries += last.lines.filter { $0.contains("myapp://promo/") }
+            }
+            let again = try app.launch("within=20", pasted)
+            #expect(deliveries.count == 1, "round \(round), killed at \(deaths): \(deliveries), \(app.state)")
+            #expect(deliveries.allSatisfy { $0.contains("myapp://promo/K\(round)") }, "\(deliveries)")
+            #expect(again.deliveries == 0, "round \(round): \(again.lines)")
+        }
+        #expect(kills >= rounds * 2 / 3)
+        // Each click was matched once, for one installation.
+        #expect(try server.claimCount() == Int64(rounds + 1))
+        let installs = try server.installation.open().integer("SELECT count(DISTINCT install) FROM claims")
+        #expect(installs == Int64(rounds + 1))
+    }
+
+    /// The argument with a click's token: a pasted link, which the server is asked for after the first answer, or the
+    /// referrer of Google Play.
+    static func evidence(_ kind: ClientKind, _ token: String) -> String {
+        switch kind {
+        case .swift: "pasted=https://go.example/k?al=\(token)"
+        case .java: "referrer=al=\(token)&utm_source=instagram"
+        }
+    }
+
+    @Test("offers to paste once")
+    func dialogs() throws {
+        let server = try HostileServer { _, _ in [HostileServer.response("503 Busy", "")] }
+        for step in stride(from: 1, through: 8, by: isLong ? 1 : 3) {
+            let app = try ClientApp(server: server.url)
+            var offers = 0
+            for arguments in ["die=\(step)", "die=\(step + 2)", "log"] {
+                let launch = try app.launch("first=no", "offer", arguments)
+                offers += launch.lines.count { $0 == "offer true" }
+            }
+            #expect(offers <= 1)
+        }
+    }
+}

@@ -1,0 +1,224 @@
+import Foundation
+import Support
+import Testing
+
+@Suite("A client on a bad network", .blocking(minutes: 20))
+struct NetworkTests {
+    static let match = #"{"status":"match","url":"myapp://promo/a","campaignKey":"A","confidence":0.9}"#
+
+    enum Network: String, CaseIterable, Sendable {
+        case portal, redirect, tooMany, busy, cut, drip, wrongTypes, matchWithoutLink, silent, gateway, huge
+        case notOurError, emptyBody
+    }
+
+    private static func answer(_ network: Network) -> [HostileServer.Part] {
+        switch network {
+        case .portal: [HostileServer.response("200 OK", "<html><body>Sign in to the hotel</body></html>")]
+        case .redirect:
+            [HostileServer.response("302 Found", "", headers: ["Location: http://127.0.0.1:1/login"])]
+        case .tooMany: [HostileServer.response("429 Too Many", "{}", headers: ["Retry-After: 1"])]
+        case .busy: [HostileServer.response("503 Busy", "{}", headers: ["Retry-After: 1"])]
+        case .cut: [.text("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n" + String(match.prefix(30)))]
+        case .drip:
+            [.text("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n")]
+                + (0..<30).flatMap { _ in [HostileServer.Part.text(" "), .pause(seconds: 0.5)] }
+        case .wrongTypes:
+            [HostileServer.response("200 OK", #"{"status":"match","url":1,"confidence":"high"}"#)]
+        case .matchWithoutLink: [HostileServer.response("200 OK", #"{"status":"match","confidence":0.9}"#)]
+        case .silent: [.pause(seconds: 30)]
+        case .gateway: [HostileServer.response("502 Bad Gateway", "upstream")]
+        case .huge: [HostileServer.response("200 OK", match + String(repeating: " ", count: 200_000))]
+        case .notOurError: [HostileServer.response("403 Forbidden", "<html>This network is filtered</html>")]
+        case .emptyBody: [HostileServer.response("200 OK", "")]
+        }
+    }
+
+    /// Each network, with the Java core only some of them: a virtual machine starts slowly.
+    private static let cases = ClientKind.available.flatMap { kind in
+        (kind == .swift || isLong ? Network.allCases : [.portal, .busy, .cut]).map { (kind, $0) }
+    }
+
+    @Test("answers in time, and gets its match later", arguments: cases)
+    func outcomes(kind: ClientKind, network: Network) throws {
+        let bad = try HostileServer { _, _ in Self.answer(network) }
+        let good = try HostileServer { _, _ in [HostileServer.response("200 OK", Self.match)] }
+        let app = try ClientApp(kind, server: bad.url)
+        let launch = try app.launch("within=1")
+        #expect(launch.first == "pending", "\(launch.lines) \(launch.errors)")
+        #expect(launch.seconds < 2.5)
+        #expect(!bad.requests.isEmpty)
+        let next = try app.launch("within=20", server: good.url)
+        #expect(next.first?.hasPrefix("match myapp://promo/a") == true, "\(next.lines) \(app.state)")
+        #expect(try app.launch(server: good.url).first == "settled")
+        #expect(good.requests.count == 1)
+        // Each request names the same installation.
+        let ids = Set((bad.requests + good.requests).compactMap { $0.json["install_id"] as? String })
+        #expect(ids.count == 1)
+    }
+
+    @Test(
+        "asks again by itself after the pause that the server names, and returns the link late",
+        arguments: ClientKind.available
+    )
+    func retryAfter(kind: ClientKind) throws {
+        let server = try HostileServer { _, number in
+            number == 0
+                ? [HostileServer.response("503 Busy", "{}", headers: ["Retry-After: 1"])]
+                : [HostileServer.response("200 OK", Self.match)]
+        }
+        let app = try ClientApp(kind, server: server.url)
+        let start = ContinuousClock.now
+        let launch = try app.launch("within=0.5", "links=1")
+        #expect(launch.first == "pending")
+        #expect(launch.line("link")?.hasPrefix("link myapp://promo/a deferred") == true, "\(launch.lines)")
+        #expect(ContinuousClock.now - start >= .seconds(1))
+        #expect(server.requests.count == 2)
+        #expect(try app.launch().first == "settled")
+    }
+
+    @Test("honours the pause at the next launch too", arguments: ClientKind.available)
+    func pauseAcrossLaunches(kind: ClientKind) throws {
+        let server = try HostileServer { _, _ in
+            [HostileServer.response("429 Too Many", "{}", headers: ["Retry-After: 600"])]
+        }
+        let app = try ClientApp(kind, server: server.url)
+        #expect(try app.launch("within=1").first == "pending")
+        #expect(try app.launch("within=0.4").first == "pending")
+        #expect(server.requests.count == 1)
+        // A clock that was set back by years must not make it wait for years.
+        #expect(try app.launch("within=1", "clock=-100000000").first == "pending")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test("returns none, a campaign, or nothing after five launches", arguments: ClientKind.available)
+    func answers(kind: ClientKind) throws {
+        let server = try HostileServer { request, _ in
+            let body = String(decoding: request.body, as: UTF8.self)
+            return body.contains("Asia")
+                ? [
+                    HostileServer.response(
+                        "200 OK",
+                        #"{"status":"match","campaignOnly":true,"campaignKey":"C","url":"myapp://home/x"}"#
+                    )
+                ] : [HostileServer.response("200 OK", #"{"status":"no_match","matched":false}"#)]
+        }
+        let none = try ClientApp(kind, server: server.url)
+        #expect(try none.launch("within=20").first == "none")
+        #expect(try none.launch("within=20").first == "settled")
+        let campaign = try ClientApp(kind, server: server.url)
+        #expect(try campaign.launch("within=20", "timezone=Asia/Dubai").first == "campaign C")
+        let update = try ClientApp(kind, server: server.url)
+        #expect(try update.launch("update").first == "settled")
+        #expect(try update.launch().first == "settled")
+        #expect(server.requests.count == 2)
+
+        let down = try ClientApp(kind, server: "http://127.0.0.1:1")
+        for _ in 0..<5 { #expect(try down.launch("within=0.3").first == "pending") }
+        #expect(try down.launch("within=20", server: server.url).first == "settled")
+    }
+
+    @Test("does not give up because a clock was years off", arguments: ClientKind.available)
+    func wrongClock(kind: ClientKind) throws {
+        let good = try HostileServer { _, _ in [HostileServer.response("200 OK", Self.match)] }
+        for clock in ["clock=-800000000", "clock=800000000"] {
+            let app = try ClientApp(kind, server: "http://127.0.0.1:1")
+            #expect(try app.launch("within=0.3", clock).first == "pending")
+            #expect(try app.launch("within=20", server: good.url).first?.hasPrefix("match") == true)
+        }
+    }
+
+    @Test(
+        "reaches a server that has only IPv6, and no server with a wrong certificate",
+        arguments: ClientKind.available
+    )
+    func addresses(kind: ClientKind) throws {
+        let modern = try HostileServer(isIPv6: true) { _, _ in [HostileServer.response("200 OK", Self.match)]
+        }
+        // Foundation on Linux refuses addresses in brackets as malformed, so the Swift library gets a name, for which
+        // Foundation tries both families. On Apple's systems it takes both forms.
+        let host = kind == .swift ? "localhost" : "[::1]"
+        let app = try ClientApp(kind, server: "http://\(host):\(modern.port)")
+        let launch = try app.launch("within=20")
+        #expect(launch.first?.hasPrefix("match") == true, "\(launch.lines)")
+        #expect(modern.requests.count == 1)
+
+        let impostor = try RawTLSServer(TestCertificate()) { connection in
+            connection.write(
+                "HTTP/1.1 200 OK\r\nContent-Length: \(Self.match.utf8.count)\r\n\r\n\(Self.match)"
+            )
+        }
+        let victim = try ClientApp(kind, server: "https://127.0.0.1:\(impostor.port)")
+        #expect(try victim.launch("within=2").first == "pending")
+        #expect(impostor.acceptedCount > 0)
+    }
+
+    @Test(
+        "sends nothing without a stored id, and goes on when the disk has room",
+        arguments: ClientKind.available
+    )
+    func fullDisk(kind: ClientKind) throws {
+        let good = try HostileServer { _, _ in [HostileServer.response("200 OK", Self.match)] }
+        let app = try ClientApp(kind, server: good.url)
+        let launch = try app.launch("within=1", fileLimit: 0)
+        #expect(launch.first == "pending", "\(launch.lines) \(launch.errors)")
+        #expect(launch.seconds < 2.5)
+        #expect(good.requests.isEmpty)
+        #expect(try app.launch("within=20").first?.hasPrefix("match") == true)
+        // A full disk later changes nothing: the stored answer is read.
+        #expect(try app.launch("within=1", fileLimit: 0).first == "settled")
+    }
+
+    @Test("in two processes at once gets one match", arguments: ClientKind.available)
+    func twoProcesses(kind: ClientKind) async throws {
+        let server = try RealServer()
+        let rounds = isLong ? 20 : 2
+        for round in 0..<rounds {
+            let app = try ClientApp(kind, server: server.url, key: server.installation.keys.app)
+            let token = try await server.click("T\(round)")
+            let evidence = KillTests.evidence(kind, token)
+            if kind == .swift { _ = try app.launch("first=no", evidence) }
+            let processes = try (0..<3).map { _ in try app.start("within=30", evidence) }
+            let lines = try processes.map { String(decoding: try $0.remainingOutput(), as: UTF8.self) }
+            let matches = lines.filter { $0.contains("match myapp://promo/T\(round)") }
+            #expect(matches.count == 1, "\(lines)")
+            #expect(lines.filter { $0.contains("settled") }.count == 2, "\(lines)")
+        }
+        #expect(try server.claimCount() == Int64(rounds))
+    }
+
+    @Test("restored from a backup is a new installation", arguments: ClientKind.available)
+    func restored(kind: ClientKind) throws {
+        let server = try HostileServer { _, _ in [HostileServer.response("200 OK", #"{"status":"no_match"}"#)]
+        }
+        let app = try ClientApp(kind, server: server.url)
+        #expect(try app.launch("within=20").first == "none")
+        // Backups leave the library's folder out.
+        try FileManager.default.removeItem(atPath: app.stateFolder)
+        #expect(try app.launch("within=20").first == "none")
+        #expect(Set(server.requests.compactMap { $0.json["install_id"] as? String }).count == 2)
+    }
+
+    @Test("finds its click by raw signals alone", arguments: ClientKind.available)
+    func signals(kind: ClientKind) async throws {
+        let server = try RealServer()
+        let page: [String: Any] = [
+            "signals": [
+                "screenWidth": 390, "screenHeight": 844, "pixelRatio": 3, "timezone": "Europe/Istanbul",
+                "language": "tr-TR", "languages": ["tr-TR"], "touchPoints": 5,
+            ],
+            "deeplink_url": "myapp://promo/raw", "campaign_key": "RAW",
+            "user_agent":
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 17_2 like Mac OS X) AppleWebKit/605.1.15 "
+                + "(KHTML, like Gecko) Version/17.2 Mobile/15E148 Safari/604.1",
+        ]
+        let body = try JSONSerialization.data(withJSONObject: page)
+        let path = server.url + "/v1/deferred-deeplink/click"
+        _ = try await TestRequest.post(path, body, key: server.installation.keys.server)
+        let app = try ClientApp(kind, server: server.url, key: server.installation.keys.app)
+        let launch = try app.launch("within=20", "platform=ios")
+        #expect(
+            launch.first?.hasPrefix("match myapp://promo/raw") == true,
+            "\(launch.lines) \(launch.errors)"
+        )
+    }
+}
