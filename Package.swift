@@ -140,9 +140,8 @@ let package = Package(
         .executableTarget(
             name: "afterlink",
             dependencies: [
-                .target(name: "AfterlinkCore", condition: .when(traits: ["ClientLibrary"])), "Attribution",
-                "CLinux", "Crypto", "DomainFiles", "HTTPServer", "JSON",
-                "PostgreSQL",
+                .target(name: "AfterlinkCore", condition: .when(traits: ["ClientLibrary"])),
+                "Attribution", "CLinux", "Crypto", "DomainFiles", "HTTPServer", "JSON", "PostgreSQL",
                 "PostgreSQLStorage", "QRCodes", "SQLiteStorage", "Server", "Storage", "Threads",
             ],
             swiftSettings: optimizedForSize,

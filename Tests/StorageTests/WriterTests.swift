@@ -13,7 +13,9 @@ final class Gate: Sendable {
     private let isOpen = DispatchSemaphore(value: 0)
     private let isReached = DispatchSemaphore(value: 0)
 
-    /// Blocks the thread until the gate is opened. It stays open: a transaction that is repeated passes again.
+    /// Blocks the thread until the gate is opened.
+    ///
+    /// The gate stays open, because a transaction that is repeated passes it again.
     func pass() {
         isReached.signal()
         isOpen.wait()

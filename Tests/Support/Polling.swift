@@ -14,10 +14,13 @@ public enum Polling {
     /// Waits until a condition holds, on a thread that may block, and returns whether it did.
     public static func until(_ condition: () throws -> Bool) rethrows -> Bool {
         let end = end
+        // Conditions may start a program. The pauses grow, so that long waits leave the processor to what is awaited.
+        var milliseconds: Int32 = 10
         while try !condition() {
             guard ContinuousClock.now < end else { return false }
-            // poll(2) without descriptors pauses for ten milliseconds.
-            _ = poll(nil, 0, 10)
+            // poll(2) without descriptors pauses.
+            _ = poll(nil, 0, milliseconds)
+            milliseconds = min(milliseconds + milliseconds / 4 + 1, 100)
         }
         return true
     }

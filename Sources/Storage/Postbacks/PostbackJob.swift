@@ -216,9 +216,12 @@ extension PostbackJob {
             let age = record.state == .delivered ? now.milliseconds(since: item.row.event.at) : nil
             context.state.health.notePostback(record.state, deliveredAfter: age)
             let before = sender.record.endpoint.circuit
+            let settled = context.settledNow()
+            // While the clock may have leapt, no time passes for which the endpoint has failed.
+            if settled == nil { sender.record.endpoint.circuit.failingSince = nil }
             sender.record.endpoint.circuit.note(verdict, at: now)
             if sender.record.endpoint.circuit.failures != before.failures { sender.hasProgress = true }
-            let isHopeless = context.settledNow().map(sender.record.endpoint.circuit.mustDisable) ?? false
+            let isHopeless = settled.map(sender.record.endpoint.circuit.mustDisable) ?? false
             if verdict.isGone || isHopeless, sender.record.endpoint.state == .enabled {
                 disable(
                     &sender,

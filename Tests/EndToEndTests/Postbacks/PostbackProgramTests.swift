@@ -110,7 +110,9 @@ struct PostbackProgramTests {
         func delivery(_ path: String) throws -> Deliveries.One? {
             try endpoints[path].flatMap { try Self.deliveries($0, in: installation).first }
         }
-        for path in paths { #expect(try Polling.until { try delivery(path)?.attempts ?? 0 > 0 }, "\(path)") }
+        for path in paths {
+            #expect(try Polling.until { try delivery(path)?.attempts ?? 0 > 0 }, "\(path)")
+        }
         let ok = try #require(try delivery("ok"))
         #expect(ok.state == "delivered" && ok.status == 204)
         #expect(ok.request?.base_string?.hasPrefix("\(ok.id).") == true)
@@ -208,6 +210,43 @@ struct PostbackProgramTests {
         #expect(byClick.values.allSatisfy { Set($0.map(\.id)).count == 1 && Set($0.map(\.body)).count == 1 })
         #expect(try WebhookReceiver.judge(requests, secret: endpoint.secret ?? "").refused.isEmpty)
         withExtendedLifetime(last) {}
+    }
+
+    @Test("a full disk loses no fact, and nothing is sent of a match that is not stored")
+    func fullDisk() throws {
+        let receiver = try WebhookReceiver()
+        let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk(receiver.allowance)
+        let endpoint = try Self.create(receiver.url("ok"), in: installation)
+        let connection = try server.connect()
+        #expect(try connection.click(fingerprint(1)).status == 201)
+        try disk.set(.noSpace)
+        for _ in 0..<3 {
+            #expect(try connection.check(fingerprint(1), key: installation.keys.app).status == 503)
+        }
+        #expect(try receiver.received().isEmpty)
+        try disk.set()
+        var matched: [String] = []
+        #expect(
+            try Polling.until {
+                let reply = try connection.check(fingerprint(1), key: installation.keys.app)
+                matched = [reply.isMatch ? reply.string("click_id") : nil].compactMap(\.self)
+                return !matched.isEmpty
+            }
+        )
+        // The receiver may answer before the disk is full, and the outcome be stored only when it has room again.
+        #expect(try connection.click(fingerprint(3)).status == 201)
+        matched.append(try #require(try Self.match(2, connection, installation)))
+        try disk.set(.noSpace)
+        #expect(try connection.check(fingerprint(3), key: installation.keys.app).status == 503)
+        try disk.set()
+        #expect(
+            try Polling.until { Set(try receiver.received().compactMap(\.click)).isSuperset(of: matched) }
+        )
+        #expect(try Polling.until { try Self.list(installation).allSatisfy { $0.pending == 0 } })
+        let requests = try receiver.received()
+        #expect(Set(requests.map(\.id)).count == 2 && Set(requests.map(\.body)).count == 2)
+        #expect(Set(requests.compactMap(\.click)) == Set(matched))
+        #expect(try WebhookReceiver.judge(requests, secret: endpoint.secret ?? "").refused.isEmpty)
     }
 
     @Test("a restored backup can hold its endpoints")

@@ -155,4 +155,37 @@ struct PostbackFactTests {
         #expect(all.contains { ExportTests.text("problem", in: $0, of: .deliveries) != nil })
         #expect(!all.contains { $0.values.contains { "\($0)".contains("campaign_key") } })
     }
+
+    @Test(
+        "a leap of the clock ahead disables no endpoint, and one back delays no delivery",
+        arguments: backends
+    )
+    func leaps(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend) { $0.trustsClock = false }
+        let test = scenario.test
+        scenario.receiver.answer { _ in PostbackAnswer(failure: "no server accepts the connection") }
+        let endpoint = try await scenario.endpoint()
+        for number in 1...3 as ClosedRange<UInt64> { try await scenario.match(number) }
+        func isEnabled(afterSending hours: Int64, times: Int = 1) async throws -> Bool {
+            for _ in 0..<times {
+                test.clock.advance(seconds: hours * 3600)
+                test.monotonic.advance(milliseconds: UInt64(hours) * 3_600_000)
+                try await scenario.send()
+            }
+            return try await scenario.status(endpoint)?.endpoint.state == .enabled
+        }
+        #expect(try await isEnabled(afterSending: 6, times: 8))
+        test.clock.advance(seconds: 10 * 86_400)
+        #expect(try await isEnabled(afterSending: 1), "the clock may be wrong")
+        try await scenario.match(4)
+        #expect(try await isEnabled(afterSending: 6, times: 5), "the clock is right, and it was a leap")
+
+        test.clock.advance(seconds: -20 * 86_400)
+        scenario.receiver.answer { _ in PostbackAnswer(status: 204) }
+        try await scenario.match(5)
+        try await scenario.send()
+        #expect(try await scenario.status(endpoint)?.pending == 0)
+        let states = try await scenario.deliveries(endpoint).map(\.state)
+        #expect(states == Array(repeating: .delivered, count: 5))
+    }
 }

@@ -75,8 +75,8 @@ final class PostbackScenario {
     /// A connection belongs to one thread.
     private let thread = LoopThread()
 
-    init(_ backend: Backend) async throws {
-        test = try await TestStore(backend)
+    init(_ backend: Backend, set: (inout StoreConfiguration) -> Void = { _ in }) async throws {
+        test = try await TestStore(backend, set: set)
         sending = Sending(Self.makeJob(test, receiver))
     }
 

@@ -14,16 +14,15 @@ enum ExportTableCommand {
                 + " served.",
             "A file that the manifest lists is whole and never changes. FILE remembers where the next run continues: after a"
                 + " kill at any time, it neither repeats nor loses a row. Keep one FILE for each table and directory.",
-            "The tables: clicks; checks, each with the number of checks that it stands for as weight; matches; counters of"
-                + " closed hours; links and deliveries of postbacks, of which each file has all; and deletions, which name"
-                + " the clicks and checks that were erased, and the days from which retention has left none. No column has"
-                + " a fingerprint, an address or a user agent. On PostgreSQL, rows appear half a minute after they were"
-                + " recorded.",
+            "The tables: clicks; checks, each with the number of checks that it stands for as weight; matches; events;"
+                + " apple_postbacks; counters of closed hours; links and deliveries, of which each file has all; and"
+                + " deletions, which name the clicks and checks that were erased, and the days from which retention has"
+                + " left none. No column has a fingerprint, an address or a user agent. On PostgreSQL, rows appear half a"
+                + " minute after they were recorded.",
             "Parquet files are not compressed; they have types: times are timestamps in UTC.",
         ],
         options: CommandOption.table([
-            "table clicks|checks|matches|links|events|deliveries|counters|deletions|apple_postbacks":
-                "The table.",
+            "table TABLE": "The table, by its name above.",
             "format csv|ndjson|parquet": "The form. Default: csv.",
             "to DIR": "The directory, which is created if its parent exists.",
             "state FILE": "The file that remembers the last row.",
