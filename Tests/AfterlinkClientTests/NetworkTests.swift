@@ -45,7 +45,7 @@ struct NetworkTests {
         let app = try ClientApp(kind, server: bad.url)
         let launch = try app.launch("within=1")
         #expect(launch.first == "pending", "\(launch.lines) \(launch.errors)")
-        #expect(launch.seconds < 10)
+        #expect(launch.seconds < 2.5)
         #expect(!bad.requests.isEmpty)
         let next = try app.launch("within=20", server: good.url)
         #expect(next.first?.hasPrefix("match myapp://promo/a") == true, "\(next.lines) \(app.state)")
@@ -162,7 +162,7 @@ struct NetworkTests {
         let app = try ClientApp(kind, server: good.url)
         let launch = try app.launch("within=1", fileLimit: 0)
         #expect(launch.first == "pending", "\(launch.lines) \(launch.errors)")
-        #expect(launch.seconds < 10)
+        #expect(launch.seconds < 2.5)
         #expect(good.requests.isEmpty)
         #expect(try app.launch("within=20").first?.hasPrefix("match") == true)
         // A full disk later changes nothing: the stored answer is read.

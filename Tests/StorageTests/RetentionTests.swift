@@ -142,7 +142,7 @@ struct RetentionTests {
         }
         let health = test.store.health
         #expect(health.databaseBytes > 30_000_000)
-        #expect(health.writeAheadLogBytes < 90_000_000, "all writes together are above 150 MB")
+        #expect(health.writeAheadLogBytes < 70_000_000)
         test.stop()
         #expect(test.store.health.writeAheadLogBytes == 0)
     }

@@ -118,7 +118,7 @@ struct PostbackFactTests {
         #expect(try await scenario.deliveries(endpoint).count == 3)
         let left = try await erase(.user(live: [hash(5)], test: []))
         #expect(left == [#"{"event_id":"a""#, #"{"event_id":"c""#])
-        #expect(try await erase(.user(live: [hash(6)], test: [])) == left, "of somebody else")
+        #expect(try await erase(.user(live: [hash(6)], test: [])) == left, "another user's events stay")
         #expect(try await erase(.install(live: [hash(7)], test: [])).isEmpty)
     }
 

@@ -23,8 +23,8 @@ struct LibraryLaunch {
     ///   - token: the token of a link that the person pasted; nil for none.
     ///   - time: the time of the launch, for a server whose clock the requests set.
     /// - Returns: the library's request, and the server's response.
-    /// - Throws: if the server cannot be reached or refuses the key, or if the library reads another answer than the one
-    ///   that the server gave.
+    /// - Throws: if the server cannot be reached or refuses the key, or if the library returns another answer than the
+    ///   server.
     func run(_ trial: Trial, token: String?, at time: Timestamp?) async throws -> Exchanged {
         let directory = try TemporaryDirectory()
         defer { directory.delete() }
