@@ -59,7 +59,7 @@ private struct LaunchingApp {
         let fingerprint =
             SampleRequests.hexadecimal(server.bench.nextSeries()) + String(repeating: "0", count: 56)
         let click = SampleRequests.click(fingerprint, key: server.installation.keys.server)
-        let body = Data(try server.response(to: click).body.utf8)
+        let body = Data(try server.response(to: click, status: 201).body.utf8)
         let token = try JSONDecoder().decode(Click.self, from: body).token
         let folder = server.bench.folder.makeFolder("app")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -138,12 +138,13 @@ enum Receivers {
     }
 }
 
-/// A database with events that wait for endpoints, one for each of the given clicks.
+/// A database with events that wait for endpoints: a server records a part of them, and the others are copies.
 final class FullOutbox {
     let installation: Installation
     let endpoints: [Int64]
     let receiver: Nginx
     private let bench: Workbench
+    private static let copies = 10
 
     /// Lets a server record clicks, and an event of each for held endpoints at the ports that `ports` returns.
     init(
@@ -162,14 +163,34 @@ final class FullOutbox {
             try installation.addEndpoint(["click.recorded"], port: port)
         }
         try installation.set(endpoints[...], to: "held")
-        bench.say("recording \(facts) clicks for \(endpoints.count) endpoints …")
-        var plan = server.plan(.clicks, rate: Double(facts), seconds: 1, connections: 256)
+        bench.say("storing \(facts) events for \(endpoints.count) endpoints …")
+        var plan = server.plan(.clicks, rate: Double(facts / Self.copies), seconds: 1, connections: 256)
         plan.patience = 3600
         let result = try plan.run()
         guard result.failures <= result.intended / 1000 else {
             throw BenchmarkError("The server refused \(result.failures) of \(result.intended) clicks.")
         }
         server.stop()
+        try multiply()
+    }
+
+    /// Copies each event with its deliveries, under other identifiers.
+    private func multiply() throws {
+        // `id_low` XOR the number of the copy, so that an event's deliveries have its identifier.
+        let id = "id_high, (id_low | number) - (id_low & number)"
+        try installation.open().execute(
+            """
+            PRAGMA synchronous = OFF; PRAGMA cache_size = -500000; BEGIN;
+            CREATE TEMP TABLE copies AS
+            WITH RECURSIVE n (number) AS (VALUES (1) UNION ALL SELECT number + 1 FROM n WHERE number < \(Self.copies - 1))
+            SELECT number FROM n;
+            INSERT INTO outbox_events (scope, id_high, id_low, type, data, click)
+            SELECT scope, \(id), type, data, click FROM outbox_events CROSS JOIN copies;
+            INSERT INTO deliveries (endpoint, id_high, id_low, sequence, state, attempts, due_at)
+            SELECT endpoint, \(id), sequence, state, attempts, due_at FROM deliveries CROSS JOIN copies;
+            COMMIT; PRAGMA wal_checkpoint(TRUNCATE);
+            """
+        )
     }
 
     /// Makes all deliveries wait for their first attempt again.
