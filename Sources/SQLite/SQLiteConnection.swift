@@ -67,7 +67,9 @@ import Glibc
 
     deinit {
         statements = [:]
-        // The connection was opened in `init` and is not used again.
+        // The connection was opened in `init`. Only statements that outlive it use it again: their commits must not
+        // write to the memory that is freed here.
+        _ = unsafe sqlite3_wal_hook(pointer, nil, nil)
         unsafe sqlite3_close_v2(pointer)
         unsafe logPages.deallocate()
     }

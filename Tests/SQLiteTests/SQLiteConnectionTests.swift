@@ -135,6 +135,22 @@ struct ConnectionTests {
         #expect(try copy.databaseByteCount() == 8192)
     }
 
+    @Test("a statement may outlive its connection, and its commits write to no freed memory")
+    func outlivesConnection() throws {
+        for _ in 0..<100 {
+            let insert = try SQLiteConnection(
+                path: folder.file("a.db"),
+                access: .readWrite,
+                busyMilliseconds: 0
+            ).prepare("INSERT INTO numbers VALUES (?1)")
+            // Memory that such a connection has freed, and that a commit would damage.
+            let memory = (0..<8).map { _ in [UInt8](repeating: 1, count: 4) }
+            try insert.run(1)
+            #expect(memory.allSatisfy { $0 == [1, 1, 1, 1] })
+        }
+        #expect(try count() == 100)
+    }
+
     @Test("a path may contain characters with a meaning in URIs")
     func readsOddPaths() throws {
         let odd = "a?b#c%41 ü.db"

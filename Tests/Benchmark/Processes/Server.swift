@@ -68,6 +68,8 @@ final class Server: Listener {
     private let database: AnyObject?
 
     var port: UInt16 { process.port }
+    /// What the server has logged so far.
+    var log: String { (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? "" }
     /// The key of an app's clients.
     var key: String { installation.keys.app }
 

@@ -118,6 +118,24 @@ enum WrkScript {
             """
     }
 
+    /// Purchases of the installations `install-0`, `install-1` and so on, `count` of them in each request.
+    static func events(key: String, series: UInt32, count: Int, installs: Int) -> String {
+        """
+        local number = 0
+        function request()
+            local events = {}
+            for n = 1, \(count) do
+                number = number + 1
+                events[n] = string.format('{"event_id":"\(series)-%d-%d","name":"purchase",'
+                    .. '"install_id":"install-%d","amount":"12.90","currency":"EUR"}', id, number, number % \(installs))
+            end
+            return wrk.format("POST", "/v1/events", { ["Content-Type"] = "application/json",
+                ["Authorization"] = "Bearer \(key)", ["X-Forwarded-For"] = address(number) },
+                '{"events":[' .. table.concat(events, ",") .. ']}')
+        end
+        """
+    }
+
     /// The page of a link, as a browser asks for it.
     static func page(_ target: String, host: String, agent: String) -> String {
         """

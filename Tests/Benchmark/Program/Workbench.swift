@@ -45,12 +45,20 @@ final class Workbench {
     func say(_ text: String) { FileHandle.standardError.write(Data("# \(text)\n".utf8)) }
 
     /// Makes a copy of a database with the plan's clicks; the copy is deleted when the returned value is released.
+    func installation(_ plan: SeedPlan) throws -> Installation {
+        try copy(cache.installation(plan, self))
+    }
+
+    /// Makes a copy of a database that no process has open; the copy is deleted when the returned value is released.
     ///
     /// The copy is synced, so that writing it back does not disturb a measurement.
-    func installation(_ plan: SeedPlan) throws -> Installation {
-        let seeded = try cache.installation(plan, self)
-        let copy = try Installation(in: folder.makeFolder("database"), binary: binary.file, keys: seeded.keys)
-        let folders = [seeded.folder.path + "/.", copy.folder.path]
+    func copy(_ original: Installation) throws -> Installation {
+        let copy = try Installation(
+            in: folder.makeFolder("database"),
+            binary: binary.file,
+            keys: original.keys
+        )
+        let folders = [original.folder.path + "/.", copy.folder.path]
         _ = try ExternalProgram.run("cp", ["-a", "--reflink=auto"] + folders)
         _ = try ExternalProgram.run("sync", [copy.database.path])
         return copy
@@ -97,6 +105,11 @@ struct Scale {
     var fewClicks = 10_000
     var veryFewClicks = 1_000
     var expiredClicks = 1_000_000
+    /// How many postbacks wait for a dead receiver.
+    var queuedFacts = 1_000_000
+    /// The installations whose events are sent, and how often an app is launched for the first time.
+    var installs = 5000
+    var firstLaunches = 20
     /// The clicks of a large PostgreSQL database, and how many of them a server records.
     var clicksOnPostgreSQL = 2_000_000
     var recordedOnPostgreSQL = 250_000
@@ -115,6 +128,7 @@ struct Scale {
         (clicksOnPostgreSQL, recordedOnPostgreSQL) = (40_000, 20_000)
         (hotClicks, hotChecks) = (500, 20)
         (idleConnections, soakSeconds) = (300, 3)
+        (queuedFacts, installs, firstLaunches) = (40_000, 50, 3)
     }
 }
 

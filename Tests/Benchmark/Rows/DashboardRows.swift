@@ -85,6 +85,33 @@ extension Row {
         return [false, true].map { contest("checks_per_second", "checks a second", isBeside: $0, checks) }
             + [false, true].map { contest("clicks_per_second", "clicks a second", isBeside: $0, clicks) }
     }
+
+    /// The cost of live pages that nobody's traffic changes.
+    static let liveStreams = Row("live-streams", "64 live streams of the dashboard without traffic") {
+        bench in
+        let dashboard = ["--dashboard-listen", "127.0.0.1:0"]
+        let server = try Server(bench.emptyInstallation(), bench, extra: dashboard)
+        let pages = try OpenDashboard(server)
+        let names = [
+            FigureName("live_streams_core_percent", "64 live streams, % of a core", .below(1)),
+            FigureName("idle_core_percent", "the same server without them, % of a core"),
+        ]
+        return [
+            Contest(names: names) { seconds in
+                // The kernel counts processor time in hundredths of a second.
+                let length = max(seconds * 4, 4)
+                func percent() throws -> Double {
+                    let before = try server.figures.running(\.processorTicks)
+                    usleep(UInt32(length * 1e6))
+                    return try (server.figures.running(\.processorTicks) - before) / length
+                }
+                let idle = try percent()
+                let streams = try pages.openStreams(64)
+                let all = try withExtendedLifetime(streams) { try percent() }
+                return [all - idle, idle]
+            }
+        ]
+    }
 }
 
 /// A database with the counts of a year: 10,000 campaigns on the days that are not compacted, 1,000 on the others.
@@ -154,7 +181,7 @@ final class OpenDashboard: Listener {
         var log = ""
         // The server names the dashboard after the address that its starter waits for.
         _ = Polling.until {
-            log = server.installation.log
+            log = server.log
             return log.contains(start)
         }
         guard let found = log.firstRange(of: start),
@@ -181,6 +208,21 @@ final class OpenDashboard: Listener {
         function init() made = wrk.format("GET", "\(target)", {["Cookie"] = "\(cookie)"}) end
         function request() return made end
         """
+    }
+
+    /// Opens live streams, which end when the connections are released.
+    func openStreams(_ count: Int) throws -> [RawClient] {
+        try (0..<count).map { _ in
+            let client = try RawClient(port: port)
+            client.send(
+                "GET /live/stream HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nCookie: \(cookie)\r\n\r\n"
+            )
+            let head = try client.answer(toHead: true).expecting(200)
+            guard head.field("content-type")?.hasPrefix("text/event-stream") == true else {
+                throw BenchmarkError("The dashboard has no live stream.")
+            }
+            return client
+        }
     }
 
     /// Runs `body` while ten browsers load the overview of a year, each every five seconds.
