@@ -182,10 +182,12 @@ let package = Package(
             swiftSettings: commonSettings
         ),
 
+        .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
         .target(
             name: "Support",
             dependencies: [
-                "CLinux", "COpenSSL", .target(name: "CLibPQ", condition: .when(traits: ["PostgreSQL"])),
+                "CLinux", "COpenSSL", "CSpawn",
+                .target(name: "CLibPQ", condition: .when(traits: ["PostgreSQL"])),
                 .target(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 "SQLite", "Threads",
             ],

@@ -537,19 +537,6 @@ CREATE TABLE erasures (
     PRIMARY KEY (id_high, id_low)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE erased_rows (
-    -- The erased clicks and checks by their random identifiers, so that exports can name them; deleted after three years.
-
-    -- 48 bits of milliseconds and a counter: exports read the rows in the order in which they were erased.
-    number INTEGER PRIMARY KEY,
-    table_name TEXT NOT NULL CHECK (table_name IN ('clicks', 'checks')),
-    id INTEGER NOT NULL,
-    id_low INTEGER NOT NULL,
-    app_high INTEGER NOT NULL,
-    app_low INTEGER NOT NULL,
-    erased_at INTEGER NOT NULL
-) STRICT;
-
 CREATE TABLE postback_endpoints (
     -- The receivers of events. A row is never deleted: an app that has had an endpoint keeps its events.
 
@@ -740,3 +727,18 @@ CREATE INDEX events_of_users ON events (scope, user_hash, click) WHERE user_hash
 CREATE INDEX events_of_named_clicks ON events (scope, named_click, click) WHERE named_click IS NOT NULL;
 
 CREATE INDEX events_of_clicks ON events (click, name) WHERE click IS NOT NULL;
+
+CREATE TABLE erased_rows (
+    -- The erased clicks and checks by their random identifiers, and events by their numbers, so that exports can name them;
+    -- deleted after three years.
+
+    -- 48 bits of milliseconds and a counter: exports read the rows in the order in which they were erased.
+    number INTEGER PRIMARY KEY,
+    table_name TEXT NOT NULL CHECK (table_name IN ('clicks', 'checks', 'events')),
+    -- The number of an event, with 0 as its second half.
+    id INTEGER NOT NULL,
+    id_low INTEGER NOT NULL,
+    app_high INTEGER NOT NULL,
+    app_low INTEGER NOT NULL,
+    erased_at INTEGER NOT NULL
+) STRICT;

@@ -13,9 +13,10 @@ struct DockerTests {
         dockerfile = try Repository.text("docker/Dockerfile")
     }
 
-    /// Returns the words of a shell array in `.ci/run`.
-    private func array(_ name: String) throws -> String {
-        let line = try #require(ci.split(separator: "\n").first { $0.hasPrefix("\(name)=(") })
+    /// Returns the words of a shell array in a script, by default `.ci/run`.
+    private func array(_ name: String, in script: String? = nil) throws -> String {
+        let lines = (script ?? ci).split(separator: "\n")
+        let line = try #require(lines.first { $0.hasPrefix("\(name)=(") })
         return String(line.dropFirst(name.count + 2).dropLast())
     }
 
@@ -28,7 +29,9 @@ struct DockerTests {
     @Test("with the package trait, the image is built as CI builds the release for PostgreSQL")
     func buildWithTrait() throws {
         let traits = "--traits PostgreSQL"
-        #expect(ci.contains("\n\"${release[@]}\" \(traits) "))
+        let long = try Repository.text(".ci/long")
+        #expect(long.contains("\n\"${release[@]}\" \(traits) "))
+        #expect(try array("release", in: long) == array("release"))
         #expect(try Repository.text("Package.swift").contains(".trait(name: \"PostgreSQL\","))
         #expect(DatabaseURL.buildCommand.replacing(" \(traits)", with: "") == (try array("release")))
         #expect(try array("test_packages").contains("libpq-dev"))

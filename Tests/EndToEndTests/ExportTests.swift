@@ -179,6 +179,19 @@ struct ExportTests {
         #expect(
             rows[1...].allSatisfy { $0[1] == "clicks" && $0[3] == installation.appID && $0[5] == "erasure" }
         )
+        let event = try connection.call(
+            "POST",
+            "/v1/events",
+            fields: [
+                "Authorization": "Bearer \(installation.keys.app)", "Content-Type": "application/json",
+            ],
+            body: #"{"events":[{"event_id":"e1","name":"open","user":"ann"}]}"#
+        )
+        #expect(event.status == 202)
+        #expect(try installation.run(["erase", "--user", "ann"]).status == 0)
+        #expect(try export().status == 0)
+        let last = try #require(try exported.rows(of: "deletions").last { $0.contains("erasure") })
+        #expect(last.contains(",events,") && last.contains(installation.appID))
         server.terminate()
         #expect(server.waitUntilExit() == 0)
     }

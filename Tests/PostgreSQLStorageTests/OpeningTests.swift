@@ -20,12 +20,16 @@ struct OpeningTests {
     init() throws { database = try PostgreSQLTestDatabase() }
 
     private func opening(_ more: [(name: String, text: String)] = []) throws -> DatabaseOpening {
+        try opening { $0 += more }
+    }
+
+    private func opening(_ change: (inout [(name: String, text: String)]) -> Void) throws -> DatabaseOpening {
         var configuration = try PostgreSQLConfiguration(
             url: database.socketURL,
             name: "the test's database",
             clock: Self.clock
         )
-        configuration.migrations += more
+        change(&configuration.migrations)
         return DatabaseOpening(configuration)
     }
 
@@ -90,6 +94,24 @@ struct OpeningTests {
         #expect(throws: StoreError.self) { try failing.open() }
         #expect(try database.execute("SELECT count(*) FROM pg_tables WHERE tablename = 'more'") == "0")
         #expect(try opening().plan().pending.isEmpty)
+    }
+
+    @Test("names of erased rows survive the migration that lets exports name erased events")
+    func erasedRows() throws {
+        let former = try opening { $0.removeAll { $0.name >= "0004" } }
+        #expect(try former.open().isNew)
+        try database.execute(
+            "INSERT INTO erased_rows VALUES (9, 'checks', -3, -4, 1, 2, 50), (7, 'clicks', 5, 6, 1, 2, 40)"
+        )
+        let event = "INSERT INTO erased_rows VALUES (12, 'events', 5, 0, 1, 2, 60)"
+        #expect(throws: (any Error).self) { try database.execute(event) }
+        #expect(try opening().open().isNew == false)
+        try database.execute(event)
+        #expect(throws: (any Error).self) {
+            try database.execute("INSERT INTO erased_rows VALUES (13, 'links', 5, 0, 1, 2, 60)")
+        }
+        let rows = try database.execute("SELECT string_agg(e::text, ' ' ORDER BY number) FROM erased_rows e")
+        #expect(rows == "(7,clicks,5,6,1,2,40) (9,checks,-3,-4,1,2,50) (12,events,5,0,1,2,60)")
     }
 
     @Test("the database's errors say what to do")

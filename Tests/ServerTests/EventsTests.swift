@@ -253,18 +253,23 @@ struct EventsTests {
         _ = await results(#"{"event_id":"b","name":"sign_up","install_id":"i1"}"#)
         try service.catchUp()
         let page = await browser.get("/events?period=day").text
-        let events = PageMarkup.table("Events", in: page)
+        let events = PageMarkup.table("Events by name and currency", in: page)
         #expect(events.first == ["Event", "Currency", "Events", "Installs", "Reported", "Verified (total)"])
         #expect(
             Set(events.dropFirst()) == [
                 ["purchase", "EUR", "1", "1", "0.00", "10.00"], ["sign_up", "–", "1", "1", "–", "–"],
             ]
         )
-        #expect(PageMarkup.table("Revenue", in: page).last == ["EUR", "0.00", "10.00"])
+        #expect(PageMarkup.table("Revenue by currency", in: page).last == ["EUR", "0.00", "10.00"])
         #expect(
-            PageMarkup.table("Campaigns", in: page).last == ["SUMMER", "1", "2", "1", "100 %", "10.00 EUR"]
+            PageMarkup.table("Matches, events and revenue by campaign", in: page).last == [
+                "SUMMER", "1", "2", "1", "100 %", "10.00 EUR",
+            ]
         )
-        #expect(PageMarkup.table("Cohorts", in: page).last?.dropFirst().prefix(2) == ["1", "2 · 10.00 EUR"])
+        #expect(
+            PageMarkup.table("Events and revenue by day of the match", in: page).last?.dropFirst().prefix(2)
+                == ["1", "2 · 10.00 EUR"]
+        )
         let csv = await browser.get("/export/events.csv?panel=revenue&period=day")
         #expect(csv.status == 200 && csv.text.contains("EUR,0.00,10.00"), "\(csv.text)")
         #expect(await browser.get("/export/events.csv?panel=nothing").status == 400)
@@ -280,8 +285,10 @@ struct EventsTests {
             PageMarkup.table(table, in: await browser.get(page).text).first ?? []
         }
         await match("i1")
-        #expect(!(await headings("Campaigns", "/campaigns?compare=off")).contains("Events"))
-        #expect(!(await headings("Links", "/links")).contains("Events"))
+        #expect(
+            !(await headings("Clicks and matches by campaign", "/campaigns?compare=off")).contains("Events")
+        )
+        #expect(!(await headings("Clicks, matches and state of each link", "/links")).contains("Events"))
         await service.click(#"{"fingerprint":"\#(hex)","link":"sale"}"#)
         #expect(await service.check(hex, fields: ["X-Install-ID": "i2"]).member("status") == "match")
         for (number, install, price) in [(1, "i1", "12.90"), (2, "i1", "1"), (3, "i2", "0.05")] {
@@ -295,17 +302,29 @@ struct EventsTests {
         let group = try #require(report["campaigns"]?.array?.first?.object)
         #expect(group["campaign"]?.string == "SUMMER")
         #expect(
-            (await headings("Campaigns", "/campaigns?compare=off")).suffix(2) == [
+            (await headings("Clicks and matches by campaign", "/campaigns?compare=off")).suffix(2) == [
                 "Events", "Revenue (verified)",
             ]
         )
-        let campaigns = PageMarkup.table("Campaigns", in: await browser.get("/campaigns?compare=off").text)
+        let campaigns = PageMarkup.table(
+            "Clicks and matches by campaign",
+            in: await browser.get("/campaigns?compare=off").text
+        )
         #expect(campaigns.last?.first == "SUMMER" && campaigns.last?.suffix(2) == ["3", "13.90 EUR"])
-        let events = PageMarkup.table("Campaigns", in: await browser.get("/events").text)
+        let events = PageMarkup.table(
+            "Matches, events and revenue by campaign",
+            in: await browser.get("/events").text
+        )
         #expect(events.last?[2] == "3" && events.last?.last == "13.90 EUR")
-        let links = PageMarkup.table("Links", in: await browser.get("/links").text)
+        let links = PageMarkup.table(
+            "Clicks, matches and state of each link",
+            in: await browser.get("/links").text
+        )
         #expect(links.last?.first == "sale" && links.last?.suffix(2) == ["1", "0.05 EUR"])
-        let ofLinks = PageMarkup.table("Links", in: await browser.get("/events").text)
+        let ofLinks = PageMarkup.table(
+            "Matches, events and revenue by link",
+            in: await browser.get("/events").text
+        )
         #expect(ofLinks.last?.first == link && ofLinks.last?.last == "0.05 EUR")
     }
 }

@@ -145,6 +145,21 @@ struct ExportTests {
         #expect(try records(await export("deletions.csv", "since=\(cursor)").text) == Array(all[1...]))
     }
 
+    @Test("an erased event is a row of deletions with the cursor of its row")
+    func erasedEvent() async throws {
+        let events = #"{"events":[{"event_id":"e1","name":"open","user":"ann"}]}"#
+        let fields = service.bearer(.server).merging(["Content-Type": "application/json"]) { $1 }
+        let sent = await service.send(.post, "/v1/events", fields: fields, body: events)
+        #expect(sent.status == 202, "\(sent.text)")
+        let event = try #require(try records(await export("events.csv").text).first)
+        let body = #"{"app":"\#(service.app.text)","user":"ann"}"#
+        #expect(await service.admin(.post, "/erase", body).text.contains(#""events":1"#))
+        let cursor = try #require(event["cursor"])
+        let line = #""table":"events","id":"\#(cursor)","app":"\#(service.app.text)""#
+        #expect(await export("deletions.ndjson").text.contains(line))
+        #expect(try records(await export("events.csv").text).isEmpty)
+    }
+
     @Test(
         "wrong calls are refused with a reason",
         arguments: [

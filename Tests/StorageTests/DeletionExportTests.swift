@@ -115,6 +115,92 @@ struct DeletionExportTests {
         }
     }
 
+    @Test("name each erased event by the cursor of its row", arguments: backends)
+    func events(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let own = test.app
+        let (events, rows, ofOther) = try await test.run { session in
+            let app = App(id: Self.other, settings: App.Settings(name: "Other"), createdAt: TestStore.noon)
+            try await session.create(app)
+            for (app, ids) in [(own, ["a", "b", "c"]), (Self.other, ["d"])] {
+                _ = try await session.record(try Self.batch(ids, of: app))
+            }
+            let events = try await ExportTests.rows(of: .events, session)
+            for app in [own, Self.other] {
+                let record = Erasure(
+                    id: ErasureID(high: 1, low: app.low),
+                    at: TestStore.noon,
+                    app: app,
+                    kind: .user,
+                    actor: .command(user: "ann")
+                )
+                // The user has sent all events but the last one of an app.
+                _ = try await session.erase(DataSubject(.user(live: [hash(5)], test: []), of: app), record)
+            }
+            return (
+                events, try await ExportTests.rows(of: .deletions, pages: 1, session),
+                try await ExportTests.rows(of: .deletions, app: Self.other, session)
+            )
+        }
+        let erased = rows.filter { ExportTests.text("reason", in: $0, of: .deletions) == "erasure" }
+        #expect(Self.texts("table", erased) == ["events", "events"])
+        #expect(events.count == 4 && Self.texts("id", erased) == events[0..<2].map(\.cursor.text))
+        #expect(Self.texts("app", erased) == [own.text, own.text])
+        #expect(Self.texts("id", ofOther).allSatisfy { $0 == "" })
+    }
+
+    /// Events of a user, but for the last one, which names nobody.
+    private static func batch(_ ids: [String], of app: AppID) throws -> EventBatch {
+        let events = try ids.enumerated().map { index, id in
+            var event = AppEvent(id: id, name: try #require(EventName("open")), occurredAt: TestStore.noon)
+            if index < ids.count - 1 { event.users = [hash(5)] }
+            return event
+        }
+        return EventBatch(
+            app: app,
+            isTest: false,
+            isVerified: false,
+            receivedAt: TestStore.noon,
+            events: events
+        )
+    }
+
+    @Test("state from which day on events are stored", arguments: backends)
+    func eventRetention(backend: Backend) async throws {
+        let month: Int64 = 30 * 86_400
+        let test = try await TestStore(backend) { $0.installRetentionSeconds = month }
+        let own = test.app
+        let first = try await test.run { session in
+            _ = try await session.record(try Self.batch(["a"], of: own))
+            return try await ExportTests.rows(of: .deletions, session)
+        }
+        #expect(Self.texts("table", first) == ["events"])
+        test.clock.advance(seconds: month + 3 * 86_400)
+        try test.database.runRetention()
+        let (later, cursor) = (test.clock.now, try #require(first.last?.cursor))
+        let rows = try await test.run { session in
+            // On SQLite, an export ends with the newest row.
+            _ = try await session.record(.sample(at: later))
+            return try await ExportTests.rows(of: .deletions, behind: cursor, session)
+        }
+        let row = try #require(rows.first { ExportTests.text("table", in: $0, of: .deletions) == "events" })
+        guard case .time(let before)? = row.values.last else {
+            Issue.record("\(row)")
+            return
+        }
+        #expect(before > TestStore.noon)
+    }
+
+    @Test("continue behind a cursor of a version without events")
+    func formerCursor() {
+        let cursor = ExportCursor("12-5-6", of: .deletions)
+        #expect(cursor == .deletion(DeletionCursor(number: 12, days: [5, 6])) && cursor?.text == "12-5-6-0")
+        #expect(ExportCursor("12-5-6-7", of: .deletions)?.text == "12-5-6-7")
+        for text in ["12-5", "12-5-6-7-8", "12-5--6", "12"] {
+            #expect(ExportCursor(text, of: .deletions) == nil)
+        }
+    }
+
     @Test("end before a time", arguments: backends)
     func until(backend: Backend) async throws {
         let test = try await TestStore(backend)

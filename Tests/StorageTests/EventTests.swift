@@ -148,6 +148,65 @@ struct EventTests {
         #expect(rows.map { $0["campaign"] } == ["SUMMER25", "SUMMER25", nil, "SUMMER25", nil])
     }
 
+    @Test("are credited to a match that comes 30 days later, and not to a later one", arguments: backends)
+    func lastMoment(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        _ = try await test.run { session in
+            let events = try [Self.event("a", install: 7), Self.event("b", install: 8)]
+            return try await session.record(Self.batch(events))
+        }
+        let last = TestStore.noon.advanced(byMilliseconds: 30 * Self.day)
+        test.clock.now = last
+        try test.database.runRetention()
+        _ = try await test.run { try await Self.match($0, install: 7, at: last) }
+        let later = last.advanced(byMilliseconds: 1)
+        test.clock.now = later
+        _ = try await test.run { try await Self.match($0, install: 8, fingerprint: 2, at: later) }
+        #expect(try await Self.exported(test).map { $0["campaign"] } == ["SUMMER25", nil])
+        let report = try await Self.counted(test)
+        #expect(report.matches == 2 && report.byCampaign.first?.sums.eventCount == 1)
+    }
+
+    @Test(
+        "are deleted after their retention with what they are credited to; counts stay",
+        arguments: backends
+    )
+    func retained(backend: Backend) async throws {
+        // The shortest setting: the ids of events must be unique as long.
+        let test = try await TestStore(backend) { $0.installRetentionSeconds = 30 * Self.day / 1000 }
+        try await test.run { session in
+            try await Self.match(session, install: 7)
+            let events = try [Self.event("a", install: 7, money: (100, "EUR")), Self.event("b", install: 9)]
+            _ = try await session.record(Self.batch(events))
+        }
+        let before = try await Self.counted(test).totals
+        let last = TestStore.noon.advanced(byMilliseconds: 30 * Self.day)
+        test.clock.now = last
+        try test.database.runRetention()
+        #expect(try await Self.exported(test).map { $0["event_id"] } == ["a", "b"])
+        let again = try await test.run { session in
+            try await session.record(Self.batch([Self.event("a", install: 7)], at: last))
+        }
+        #expect(again == [false])
+        // PostgreSQL deletes rows a day later.
+        let end = last.advanced(byMilliseconds: Self.day + 1)
+        test.clock.now = end
+        try test.database.runRetention()
+        #expect(try await Self.exported(test).isEmpty)
+        let report = try await Self.counted(test)
+        #expect(report.totals == before && report.matches == 1)
+        #expect(report.byCampaign.first?.sums.revenue.map(\.reported) == [100])
+        let held = try await test.run { session in
+            // The match is gone too.
+            _ = try await session.record(Self.batch([Self.event("a", install: 7, at: end)], at: end))
+            return try await session.holdings()
+        }
+        #expect(held.first { $0.table == "attributed_installs" }?.count == 0)
+        #expect(try await Self.exported(test).map { $0["campaign"] } == [nil])
+        test.stop()
+        #expect(try test.verify().problems == [])
+    }
+
     @Test("of an installation that two servers match and report at once are credited", arguments: backends)
     func matchAtOnce(backend: Backend) async throws {
         let test = try await TestStore(backend)

@@ -181,6 +181,32 @@ struct MigrationTests {
         #expect(plan.applied.count == own.count)
     }
 
+    @Test("names of erased rows survive the migration that lets exports name erased events")
+    func keepsErasedRows() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        try open(path, own.filter { $0.name < "0004" })
+        let connection = try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 0)
+        try connection.execute(
+            "INSERT INTO erased_rows VALUES (9, 'checks', -3, -4, 1, 2, 50), (7, 'clicks', 5, 6, 1, 2, 40)"
+        )
+        let event = "INSERT INTO erased_rows VALUES (12, 'events', 5, 0, 1, 2, 60)"
+        #expect(throws: SQLiteError.self) { try connection.execute(event) }
+        try open(path, own)
+        try connection.execute(event)
+        #expect(throws: SQLiteError.self) {
+            try connection.execute("INSERT INTO erased_rows VALUES (13, 'links', 5, 0, 1, 2, 60)")
+        }
+        let rows = try connection.prepare("SELECT * FROM erased_rows ORDER BY number").all { row in
+            [row.integer(0).description, row.text(1)] + (2..<7).map { row.integer($0).description }
+        }
+        #expect(
+            rows.map { $0.joined(separator: " ") } == [
+                "7 clicks 5 6 1 2 40", "9 checks -3 -4 1 2 50", "12 events 5 0 1 2 60",
+            ]
+        )
+    }
+
     @Test("the migrations make the schema that Migrations/SQLite/schema.sql shows")
     func schemaFile() throws {
         let folder = try TemporaryFolder()

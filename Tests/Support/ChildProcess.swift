@@ -9,9 +9,9 @@ public final class ChildProcess: Sendable {
         public init(description: String) { self.description = description }
     }
 
-    private let process: Mutex<Process>
+    private let program: SpawnedProgram
     private let output: Mutex<FileHandle>
-    public let identifier: Int32
+    public var identifier: Int32 { program.identifier }
 
     /// Starts the program.
     ///
@@ -30,30 +30,17 @@ public final class ChildProcess: Sendable {
         errorLog: URL? = nil,
         endsWithStarter: Bool = false
     ) throws {
-        let process = Process()
-        process.executableURL = endsWithStarter ? URL(filePath: "/usr/bin/setpriv") : program
-        process.arguments = endsWithStarter ? ["--pdeathsig", "TERM", program.path] + arguments : arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = try errorLog.map(Self.openForAppending) ?? FileHandle.nullDevice
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        identifier = process.processIdentifier
+        self.program = try SpawnedProgram(
+            endsWithStarter ? URL(filePath: "/usr/bin/setpriv") : program,
+            (endsWithStarter ? ["--pdeathsig", "TERM", program.path] : []) + arguments,
+            environment: environment,
+            (.none, .pipe(pipe.fileHandleForWriting), errorLog.map { .file($0.path) } ?? .none)
+        )
         output = Mutex(pipe.fileHandleForReading)
-        self.process = Mutex(process)
     }
 
     deinit { kill() }
-
-    private static func openForAppending(_ file: URL) throws -> FileHandle {
-        if !FileManager.default.fileExists(atPath: file.path) {
-            _ = FileManager.default.createFile(atPath: file.path, contents: nil)
-        }
-        let log = try FileHandle(forWritingTo: file)
-        try log.seekToEnd()
-        return log
-    }
 
     /// Returns the next line of standard output that contains the text; nil when the output ends first.
     public func line(containing text: String) -> String? { lines(through: text)?.last }
@@ -78,27 +65,20 @@ public final class ChildProcess: Sendable {
     /// Returns all further output of the program, up to its end.
     public func remainingOutput() throws -> Data { try output.withLock { try $0.readToEnd() ?? Data() } }
 
-    public var isRunning: Bool { process.withLock(\.isRunning) }
+    public var isRunning: Bool { program.isRunning }
 
-    public func send(_ signal: Int32) { _ = Foundation.kill(identifier, signal) }
+    public func send(_ signal: Int32) { program.send(signal) }
 
     /// Ends the program at once, without a signal that it could handle, and waits until it is gone.
     public func kill() {
-        process.withLock { process in
-            guard process.isRunning else { return }
-            send(SIGKILL)
-            process.waitUntilExit()
-        }
+        guard isRunning else { return }
+        send(SIGKILL)
+        program.waitUntilExit()
     }
 
     /// - Returns: the exit status, or the negative number of the signal that ended the program.
     @discardableResult
-    public func waitUntilExit() -> Int32 {
-        process.withLock { process in
-            process.waitUntilExit()
-            return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
-        }
-    }
+    public func waitUntilExit() -> Int32 { program.waitUntilExit() }
 }
 
 extension ChildProcess {
@@ -118,25 +98,20 @@ extension ChildProcess {
         environment: [String: String] = [:],
         in folder: String? = nil
     ) throws -> Output {
-        let process = Process()
-        if let folder { process.currentDirectoryURL = URL(filePath: folder) }
-        process.executableURL = program
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let output = Pipe()
         // A file, and not a second pipe: a program that fills one pipe would wait while the other one is read.
         let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try Data().write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        process.standardOutput = output
-        process.standardError = try FileHandle(forWritingTo: file)
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
+        let process = try SpawnedProgram(
+            program,
+            arguments,
+            environment: environment,
+            in: folder,
+            (.none, .pipe(output.fileHandleForWriting), .file(file.path))
+        )
         let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
+        let status = process.waitUntilExit()
         let text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
-        let status = process.terminationStatus
-        let signed = process.terminationReason == .exit ? status : -status
-        return Output(status: signed, standardOutput: bytes, errors: text)
+        return Output(status: status, standardOutput: bytes, errors: text)
     }
 }

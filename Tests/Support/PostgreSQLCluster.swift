@@ -264,25 +264,18 @@ public final class PostgreSQLTestDatabase: SQLTestDatabase {
 
 /// The shell that starts and stops a server, in a session of its own.
 ///
-/// Its input is a pipe, which closes with this value or with this process, even if the process is killed. If this
-/// process started the server itself, the server would keep open a descriptor whose end Foundation waits for.
+/// Its input is a pipe, which closes with this value or with this process, even if the process is killed.
 final class Supervisor: Sendable {
     private let ends: Mutex<(commands: FileHandle, statuses: FileHandle)>
 
     init(_ command: [String]) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        // With --wait, setsid waits for the shell. Otherwise setsid would end at once, and stay unreaped while the
-        // server runs; the exit tests of swift-testing, which wait for any child process, would see it again and again.
-        process.arguments = ["setsid", "--wait"] + command
         let (input, output) = (Pipe(), Pipe())
-        // Another child process must not keep the pipe open.
-        _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        process.currentDirectoryURL = URL(filePath: "/")
-        try process.run()
+        _ = try SpawnedProgram(
+            URL(filePath: "/usr/bin/setsid"),
+            command,
+            in: "/",
+            (.pipe(input.fileHandleForReading), .pipe(output.fileHandleForWriting), .none)
+        )
         ends = Mutex((input.fileHandleForWriting, output.fileHandleForReading))
     }
 

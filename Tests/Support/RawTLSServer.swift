@@ -57,41 +57,35 @@ public final class RawTLSServer: Sendable {
         /// Reads a request without a body, up to its blank line or the end of the connection.
         public func readHead() -> String {
             var text = ""
-            var buffer = [UInt8](repeating: 0, count: 4096)
-            while true {
-                // The buffer has room for the count that is passed.
-                let count =
-                    if let session = unsafe session {
-                        Int(unsafe SSL_read(session, &buffer, Int32(buffer.count)))
-                    } else {
-                        unsafe recv(descriptor, &buffer, buffer.count, 0)
-                    }
-                guard count > 0 else { return text }
-                text += String(decoding: buffer[..<count], as: UTF8.self)
-                if text.hasSuffix("\r\n\r\n") { return text }
-            }
+            while !text.hasSuffix("\r\n\r\n"), let more = receive() { text += more }
+            return text
         }
 
         /// Reads a request with the body that its `Content-Length` announces.
         public func readRequest() -> (head: String, body: String) {
             var text = ""
-            var buffer = [UInt8](repeating: 0, count: 4096)
-            while true {
-                // The buffer has room for the count that is passed.
-                let count =
-                    if let session = unsafe session {
-                        Int(unsafe SSL_read(session, &buffer, Int32(buffer.count)))
-                    } else {
-                        unsafe recv(descriptor, &buffer, buffer.count, 0)
-                    }
-                guard count > 0 else { return (text, "") }
-                text += String(decoding: buffer[..<count], as: UTF8.self)
+            while let more = receive() {
+                text += more
                 guard let end = text.range(of: "\r\n\r\n") else { continue }
                 let (head, body) = (String(text[..<end.upperBound]), String(text[end.upperBound...]))
                 let length = head.lowercased().components(separatedBy: "content-length: ").last
                     .flatMap { Int($0.prefix { $0.isNumber }) }
                 if body.utf8.count >= length ?? 0 { return (head, body) }
             }
+            return (text, "")
+        }
+
+        /// Waits for bytes; nil at the end of the connection.
+        private func receive() -> String? {
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            // The buffer has room for the count that is passed.
+            let count =
+                if let session = unsafe session {
+                    Int(unsafe SSL_read(session, &buffer, Int32(buffer.count)))
+                } else {
+                    unsafe recv(descriptor, &buffer, buffer.count, 0)
+                }
+            return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
         }
 
         /// Writes bytes, and returns whether the system accepted all of them.

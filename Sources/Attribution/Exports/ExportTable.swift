@@ -14,7 +14,8 @@ public enum ExportTable: String, CaseIterable, Sendable {
     case deliveries
     /// The counts of closed hours.
     case counters
-    /// Rows of `clicks` and `checks` that are no longer stored: each erased one, and one row a table for retention.
+    /// Rows of `clicks`, `checks` and `events` that are no longer stored: each erased one, and one row a table for
+    /// retention.
     case deletions
     /// Apple's postbacks, and the attributions of Apple Ads, in the order in which they were received.
     case applePostbacks = "apple_postbacks"
@@ -184,14 +185,19 @@ public struct DeletionCursor: Equatable, Sendable {
     public var days: [Int64]
 
     /// The tables whose rows are deleted after the retention time.
-    public static let tables: [ExportTable] = [.clicks, .checks]
+    public static let tables: [ExportTable] = [.clicks, .checks, .events]
 
-    public init(number: Int64 = 0, days: [Int64] = [0, 0]) { (self.number, self.days) = (number, days) }
+    /// Creates the cursor of a consumer that knows nothing of the tables without a day.
+    public init(number: Int64 = 0, days: [Int64] = []) {
+        self.number = number
+        self.days = days + Array(repeating: 0, count: max(0, Self.tables.count - days.count))
+    }
 
     init?(_ text: String) {
         let fields = text.split(separator: "-", omittingEmptySubsequences: false)
         let numbers = fields.compactMap { Int64($0) }.filter { $0 >= 0 }
-        guard fields.count == Self.tables.count + 1, numbers.count == fields.count else { return nil }
+        // Events came later: a consumer may still have a cursor without their day.
+        guard 3...Self.tables.count + 1 ~= fields.count, numbers.count == fields.count else { return nil }
         self.init(number: numbers[0], days: Array(numbers.dropFirst()))
     }
 

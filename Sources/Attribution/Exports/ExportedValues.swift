@@ -78,7 +78,7 @@ extension PostbackDelivery {
     }
 }
 
-/// A row that was erased, by its random identifier.
+/// A row that was erased: a click or a check by its random identifier, an event by its number.
 public struct ErasedRow: Equatable, Sendable {
     /// The place among erased rows: milliseconds and a counter, as in the numbers of clicks.
     public let number: Int64
@@ -95,7 +95,11 @@ public struct ErasedRow: Equatable, Sendable {
     }
 
     private var id: String {
-        table == .clicks ? ClickID(high: high, low: low).text : CheckID(high: high, low: low).text
+        switch table {
+        case .clicks: ClickID(high: high, low: low).text
+        case .events: String(high)
+        default: CheckID(high: high, low: low).text
+        }
     }
 
     /// The values of the row in `deletions`.

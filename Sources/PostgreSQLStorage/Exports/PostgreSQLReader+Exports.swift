@@ -40,11 +40,16 @@ extension PostgreSQLReader: ExportRows {
     )
 
     func oldestRows() throws(PostgreSQLError) -> [Timestamp?] {
-        try first(Self.oldestRows) { [$0.get("clicks"), $0.get("checks")] } ?? [nil, nil]
+        try first(Self.oldestRows) { [$0.get("clicks"), $0.get("checks"), $0.get("events")] } ?? [
+            nil, nil, nil,
+        ]
     }
 
     private static let oldestRows = PreparedStatement(
-        "SELECT \(oldest("clicks")) AS clicks, \(oldest("checks")) AS checks"
+        """
+        SELECT \(oldest("clicks")) AS clicks, \(oldest("checks")) AS checks,
+        (SELECT min(number) >> 16 FROM events) AS events
+        """
     )
 
     func exportedClicks(

@@ -28,11 +28,16 @@ extension SQLiteReader: ExportRows {
         """
 
     func oldestRows() throws(SQLiteError) -> [Timestamp?] {
-        let ids = try connection.statement(
-            "SELECT (SELECT min(id) FROM clicks), (SELECT min(id) FROM checks)"
-        )
-        .first { [$0.optionalInteger(0), $0.optionalInteger(1)] }
-        return (ids ?? [nil, nil]).map { $0.map(RowIdentifier.time(of:)) }
+        try DeletionCursor.tables.map { (table) throws(SQLiteError) in
+            let oldest: SQL =
+                switch table {
+                case .clicks: "SELECT min(id) FROM clicks"
+                case .events: "SELECT min(number) FROM events"
+                default: "SELECT min(id) FROM checks"
+                }
+            let number = try connection.statement(oldest).first { $0.optionalInteger(0) } ?? nil
+            return number.map(RowIdentifier.time(of:))
+        }
     }
 
     func exportedClicks(

@@ -26,13 +26,15 @@ public final class AppleAdsExchange: Sendable {
     ///   - client: the client that calls Apple.
     ///   - address: the address of Apple's service; only tests pass another one.
     ///   - pause: the pause between two tries for a token of which Apple has no record yet.
+    ///   - maximumConcurrentCount: the maximum number of exchanges under way; only tests pass another one.
     public init(
         _ client: HTTPSClient = OutgoingRequests.publicOnly(),
         address: String = "https://api-adservices.apple.com/api/v1/",
-        pause: Duration = .seconds(5)
+        pause: Duration = .seconds(5),
+        maximumConcurrentCount: Int = 32
     ) {
         // The calls wait on threads of their own; a client is asked to come back while all are in use.
-        outgoing = OutgoingRequests(client, maximumConcurrentCount: 32)
+        outgoing = OutgoingRequests(client, maximumConcurrentCount: maximumConcurrentCount)
         self.address = try? WebURL(parsing: address)
         self.pause = pause
     }

@@ -77,7 +77,7 @@ enum CampaignsPage {
             if hasTimes { heading(DashboardText.medianTime, nil) }
             if !events.isEmpty { for text in DashboardText.valueHeadings { heading(text, nil) } }
         }
-        html.table(DashboardText.campaigns, writeHeadings: headings, page.rows) { html, row in
+        html.table(DashboardText.campaignCaption, writeHeadings: headings, page.rows) { html, row in
             html.element("th", ["scope": "row"]) { $0.link(detail.with("campaign", row.name), row.name) }
             for metric in [Metric.clicks, .matches] {
                 let count = row.counts[metric] ?? 0
@@ -206,7 +206,7 @@ enum OneCampaignPage {
             }
             html.findings(report.byPlayFinding)
         }
-        if let times = report.timeToInstall.figures(title: DashboardText.timesToInstall) {
+        if let times = report.timeToInstall.figures(title: DashboardText.timesCaption) {
             html.element("h2", DashboardText.timesToInstall)
             ColumnChart(figures: times).write(to: &html)
         }

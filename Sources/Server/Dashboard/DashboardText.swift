@@ -10,6 +10,7 @@ enum DashboardText {
     static let close = "Close"
     static let overview = "Overview"
     static let launches = "Launches"
+    static let launchCaption = "Recorded launches, the newest first"
     static let furtherKeys = [
         ("X", "Compare with the span before, or stop comparing"), ("/", "Search"),
         ("J K", "Next and previous row"), ("Esc", "Leave a field"), ("?", "Show these keys"),
@@ -77,6 +78,7 @@ enum DashboardText {
     static let expected = "Expected conversions"
     static let warnings = "Warnings"
     static let campaigns = "Campaigns"
+    static let campaignCaption = "Clicks and matches by campaign"
     static let sources = "Sources"
     static let platforms = "Platforms"
     static let osVersions = "OS versions"

@@ -178,7 +178,7 @@ extension DomainsPage {
             }
         )
         let page = DashboardPage(title: "\(DashboardText.receivers): \(host.text)") { html in
-            html.table(DashboardText.receivers, DashboardText.probeHeadings, findings) { html, finding in
+            html.table(DashboardText.probeCaption, DashboardText.probeHeadings, findings) { html, finding in
                 html.element("th", ["scope": "row"], finding.path)
                 html.element("td", ["class": finding.isReached ? "good" : "bad"], finding.text)
             }

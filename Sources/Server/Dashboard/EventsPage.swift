@@ -22,8 +22,8 @@ enum EventsPage {
                 for panel in EventPanel.allCases {
                     let (headings, rows) = panel.table(report)
                     guard !rows.isEmpty else { continue }
-                    html.element("h2", panel.title)
-                    html.table(panel.title, headings, rows) { html, row in
+                    html.element("h2", panel.texts.title)
+                    html.table(panel.texts.caption, headings, rows) { html, row in
                         for (index, cell) in row.enumerated() {
                             if index == 0 {
                                 html.element("th", ["scope": "row"], cell)
@@ -76,14 +76,15 @@ enum EventsPage {
 enum EventPanel: String, CaseIterable {
     case events, revenue, campaigns, links, sources, cohorts
 
-    var title: String {
+    /// The heading of the panel, and the caption of its table.
+    var texts: (title: String, caption: String) {
         switch self {
-        case .events: DashboardText.events
-        case .revenue: DashboardText.revenue
-        case .campaigns: DashboardText.campaigns
-        case .links: DashboardText.links
-        case .sources: DashboardText.sources
-        case .cohorts: DashboardText.cohorts
+        case .events: (DashboardText.events, DashboardText.eventCaption)
+        case .revenue: (DashboardText.revenue, DashboardText.revenueCaption)
+        case .campaigns: (DashboardText.campaigns, DashboardText.eventsOfCampaigns)
+        case .links: (DashboardText.links, DashboardText.eventsOfLinks)
+        case .sources: (DashboardText.sources, DashboardText.eventsOfSources)
+        case .cohorts: (DashboardText.cohorts, DashboardText.cohortCaption)
         }
     }
 
@@ -131,6 +132,6 @@ enum EventPanel: String, CaseIterable {
                 DashboardText.count(buyers), DashboardText.percent(share), DashboardText.totals(group.sums),
             ]
         }
-        return ([title] + DashboardText.eventGroupHeadings, rows)
+        return ([texts.title] + DashboardText.eventGroupHeadings, rows)
     }
 }

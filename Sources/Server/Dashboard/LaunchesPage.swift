@@ -77,7 +77,7 @@ enum LaunchesPage {
     }
 
     private static func write(_ records: [RecordedCheck], _ directory: Directory, to html: inout HTML) {
-        html.table(DashboardText.launches, DashboardText.launchHeadings, records) { html, record in
+        html.table(DashboardText.launchCaption, DashboardText.launchHeadings, records) { html, record in
             let facts = record.facts
             html.element("th", ["scope": "row"]) { html in
                 html.link(DashboardAddress("/launches/\(record.id.text)"), DashboardText.time(facts.at))

@@ -108,7 +108,7 @@ enum MatchingPage {
         guard let error = table.error else { return html.note(DashboardText.noCalibration) }
         html.paragraph(DashboardText.calibrationError(error, launches: table.launches))
         let bins = table.bins.enumerated().filter { $0.element.launches > 0 }
-        html.table(DashboardText.calibration, DashboardText.calibrationHeadings, bins) { html, row in
+        html.table(DashboardText.calibrationCaption, DashboardText.calibrationHeadings, bins) { html, row in
             let (launches, width) = (Double(row.element.launches), Double(CalibrationTable.binCount))
             let bounds = (Double(row.offset) / width, Double(row.offset + 1) / width)
             html.element("th", ["scope": "row"], DashboardText.range(bounds.0, bounds.1))

@@ -167,7 +167,7 @@ extension OverviewPage {
             writeReasons(report.totals, visit, to: &html)
             html.findings(report.byPlayFinding)
         }
-        if let times = report.timeToInstall.figures(title: DashboardText.timesToInstall) {
+        if let times = report.timeToInstall.figures(title: DashboardText.timesCaption) {
             html.element("h2", DashboardText.timesToInstall)
             ColumnChart(figures: times).write(to: &html)
         }

@@ -84,7 +84,7 @@ enum SystemPage {
         let labels =
             commits.bounds.map { "≤ \(DashboardText.fraction($0 * 1000)) ms" } + [DashboardText.longer]
         var figures = ChartFigures(
-            title: DashboardText.commitTimes,
+            title: DashboardText.commitCaption,
             labels: labels,
             series: [ChartFigures.Series(name: DashboardText.transactions, values: commits.counts)]
         )

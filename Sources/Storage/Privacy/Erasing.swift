@@ -98,6 +98,7 @@ extension WriteTransaction {
         }
         if !slice.events.isEmpty {
             record.counts.events = try writer.eraseEvents(slice.events.map(\.number))
+            try name(slice.events.map { (UInt64(bitPattern: $0.number), 0) }, of: .events, record)
             for event in slice.events { try removePostbacks(of: event) }
         }
         if !slice.installs.isEmpty {

@@ -44,22 +44,7 @@ public struct ApplePostbackRecord: Record, Equatable, Sendable {
 
     public init?(_ row: inout some RowReader) {
         let number: Int64 = row.get("number")
-        guard let framework: ApplePostback.Framework = row.get("framework") else { return nil }
-        let version: String? = row.get("version")
-        let (network, item, id): (String, String, String) = (
-            row.get("network"), row.get("item"), row.get("postback")
-        )
-        var postback = ApplePostback(framework, network: network, item: item, id: id)
-        postback.version = version
-        postback.sequence = row.get("sequence")
-        postback.didWin = row.get("did_win")
-        postback.source = row.get("source")
-        postback.conversionType = row.get("conversion_type")
-        postback.publisher = row.get("publisher")
-        postback.fineValue = row.get("fine_value")
-        postback.coarseValue = row.get("coarse_value")
-        postback.interaction = row.get("interaction")
-        postback.country = row.get("country")
+        guard let postback = ApplePostback(&row, isGroup: false) else { return nil }
         let verification: AppleVerification? = row.get("verification")
         let environment: AppleEnvironment? = row.get("environment")
         let isCounted: Bool = row.get("counted")
@@ -93,14 +78,7 @@ public struct ApplePostbackSumRecord: Record, Sendable {
     public func write(to row: inout some RowWriter) {}
 
     public init?(_ row: inout some RowReader) {
-        guard let framework: ApplePostback.Framework = row.get("framework") else { return nil }
-        let (network, item): (String, String) = (row.get("network"), row.get("item"))
-        var postback = ApplePostback(framework, network: network, item: item, id: "")
-        postback.sequence = row.get("sequence")
-        postback.didWin = row.get("did_win")
-        postback.source = row.get("source")
-        postback.fineValue = row.get("fine_value")
-        postback.coarseValue = row.get("coarse_value")
+        guard let postback = ApplePostback(&row, isGroup: true) else { return nil }
         let verification: AppleVerification? = row.get("verification")
         let environment: AppleEnvironment? = row.get("environment")
         let isCounted: Bool = row.get("counted")
@@ -112,5 +90,23 @@ public struct ApplePostbackSumRecord: Record, Sendable {
             isCounted: isCounted,
             count: row.get("amount")
         )
+    }
+}
+
+extension ApplePostback {
+    /// Reads a postback; of a group of postbacks, only the columns by which it is grouped.
+    fileprivate init?(_ row: inout some RowReader, isGroup: Bool) {
+        guard let framework: Framework = row.get("framework") else { return nil }
+        let version: String? = isGroup ? nil : row.get("version")
+        let (network, item): (String, String) = (row.get("network"), row.get("item"))
+        self.init(framework, network: network, item: item, id: isGroup ? "" : row.get("postback"))
+        self.version = version
+        sequence = row.get("sequence")
+        didWin = row.get("did_win")
+        source = row.get("source")
+        if !isGroup { (conversionType, publisher) = (row.get("conversion_type"), row.get("publisher")) }
+        fineValue = row.get("fine_value")
+        coarseValue = row.get("coarse_value")
+        if !isGroup { (interaction, country) = (row.get("interaction"), row.get("country")) }
     }
 }

@@ -32,24 +32,19 @@ final class Chromium: Sendable {
         let named = program ?? ProcessInfo.processInfo.environment[Self.variable]
         let program = try Self.path(of: named.map { [$0] } ?? Self.programs)
         let rules = hosts.map { "MAP \($0) 127.0.0.1:\(port)" } + ["MAP * ~NOTFOUND"]
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        // Foundation passes only the first three descriptors to a child.
-        process.arguments =
-            ["-c", #"exec "$@" 3<&0 4>&1 </dev/null >/dev/null"#, "sh", program]
-            + Self.options(profile: profile.file("profile"), rules: rules)
-        // Crash reports and caches go to the profile, which is deleted.
-        process.environment = ProcessInfo.processInfo.environment.merging(["HOME": profile.path]) { $1 }
         let (input, output) = (Pipe(), Pipe())
-        process.standardInput = input
-        process.standardOutput = output
         let log = profile.file("log")
-        try Data().write(to: URL(filePath: log))
-        process.standardError = try FileHandle(forWritingTo: URL(filePath: log))
         // A write to a browser that has ended must fail, and not end the tests.
         _ = signal(SIGPIPE, SIG_IGN)
-        try process.run()
-        identifier = process.processIdentifier
+        let process = try SpawnedProgram(
+            URL(filePath: "/bin/sh"),
+            ["-c", #"exec "$@" 3<&0 4>&1 </dev/null >/dev/null"#, "sh", program]
+                + Self.options(profile: profile.file("profile"), rules: rules),
+            // Crash reports and caches go to the profile, which is deleted.
+            environment: ["HOME": profile.path],
+            (.pipe(input.fileHandleForReading), .pipe(output.fileHandleForWriting), .file(log))
+        )
+        identifier = process.identifier
         state = Mutex(
             DevToolsPipe(
                 process,

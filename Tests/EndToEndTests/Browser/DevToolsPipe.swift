@@ -3,7 +3,7 @@ import Support
 
 /// The two ends of a browser's DevTools pipe, and the received messages.
 struct DevToolsPipe {
-    private let process: Process
+    private let process: SpawnedProgram
     private let input: FileHandle
     private let output: FileHandle
     private let log: String
@@ -19,7 +19,7 @@ struct DevToolsPipe {
     var pages: [String: [String: OutsidePage]] = [:]
     private var isOpen = true
 
-    init(_ process: Process, input: FileHandle, output: FileHandle, log: String) {
+    init(_ process: SpawnedProgram, input: FileHandle, output: FileHandle, log: String) {
         (self.process, self.input, self.output, self.log) = (process, input, output, log)
     }
 
@@ -109,7 +109,7 @@ struct DevToolsPipe {
             while (try? receive()) != nil {}
             _ = Polling.until { !process.isRunning }
         }
-        if process.isRunning { _ = kill(process.processIdentifier, SIGKILL) }
+        if process.isRunning { process.send(SIGKILL) }
         process.waitUntilExit()
     }
 }

@@ -10,21 +10,17 @@ struct LostOutputTests {
     /// Runs a command, and returns its exit status and its standard error.
     private func run(_ words: [String], output kind: String) throws -> (status: Int32, errors: String) {
         let redirections = ["closed": ">&-", "full": ">/dev/full"]
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        // SIGPIPE has its default action, whatever the action in the tests' process.
-        process.arguments =
-            ["--default-signal=PIPE", "/bin/sh", "-c", "exec \"$0\" \"$@\" \(redirections[kind] ?? "")"]
-            + [Installation.binary.path] + words
         let (unread, errors) = (Pipe(), Pipe())
         try unread.fileHandleForReading.close()
-        process.standardOutput = unread
-        process.standardError = errors
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
+        let process = try SpawnedProgram(
+            URL(filePath: "/usr/bin/env"),
+            // SIGPIPE has its default action, whatever the action in the tests' process.
+            ["--default-signal=PIPE", "/bin/sh", "-c", "exec \"$0\" \"$@\" \(redirections[kind] ?? "")"]
+                + [Installation.binary.path] + words,
+            (.none, .pipe(unread.fileHandleForWriting), .pipe(errors.fileHandleForWriting))
+        )
         let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationReason == .exit ? process.terminationStatus : -1, text)
+        return (process.waitUntilExit(), text)
     }
 
     @Test("the failure names a new key, with the command that revokes the key", arguments: kinds)

@@ -1,16 +1,18 @@
 import Foundation
 import Support
 
-/// The library that tests preload into the server, compiled once per run.
+/// The libraries that tests preload into the server, compiled once per run.
 enum FaultLibrary {
-    /// The path of the library, next to the products of the same build.
-    static let path: Result<String, ChildProcess.Failure> = compile()
+    /// The path of the library of disk faults, next to the products of the same build.
+    static let path: Result<String, ChildProcess.Failure> = compile("faults")
+    /// The path of the library that rebinds a name.
+    static let names: Result<String, ChildProcess.Failure> = compile("names")
 
-    private static func compile() -> Result<String, ChildProcess.Failure> {
+    private static func compile(_ name: String) -> Result<String, ChildProcess.Failure> {
         let source = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Faults/faults.c")
-        let library = Installation.binary.deletingLastPathComponent().appending(path: "faults.so").path
+            .appending(path: "Faults/\(name).c")
+        let library = Installation.binary.deletingLastPathComponent().appending(path: "\(name).so").path
         // Another run of the tests may have loaded the old library, so the old file must not change.
         let draft = "\(library).\(ProcessInfo.processInfo.processIdentifier)"
         do {

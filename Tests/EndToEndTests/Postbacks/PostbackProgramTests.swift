@@ -178,6 +178,47 @@ struct PostbackProgramTests {
         )
     }
 
+    @Test("a receiver that rebinds its name gets calls at the address that was checked, and no others")
+    func rebinding() throws {
+        let (installation, receiver) = (try Installation(), try WebhookReceiver())
+        let trap = try WebhookReceiver(on: "127.0.0.2", port: receiver.port)
+        // The first, third, … look-up of the name leads to the receiver, the others lead to the trap.
+        let lookups = installation.folder.appending(path: "lookups")
+        let environment = ["LD_PRELOAD": try FaultLibrary.names.get(), "AFTERLINK_LOOKUPS": lookups.path]
+        func addresses() throws -> String { String(decoding: try Data(contentsOf: lookups), as: UTF8.self) }
+        let endpoint = try Self.create("http://rebind.test:\(receiver.port)/ok", in: installation)
+        func delivery(_ click: String) throws -> Deliveries.One? {
+            let id = try (receiver.received() + trap.received()).first { $0.click == click }?.id
+            let all = try Self.deliveries(endpoint, in: installation)
+            return id.flatMap { id in all.first { $0.id == id } }
+        }
+        let server = try AfterlinkProcess(installation, receiver.allowance, environment: environment)
+        let connection = try server.connect()
+        // A client that looked the name up again to connect would reach the trap.
+        let first = try #require(try Self.match(1, connection, installation))
+        #expect(try Polling.until { try delivery(first)?.state == "delivered" })
+        #expect(try addresses() == "1")
+        // The name leads to the trap, whose address is refused; the next attempt leads to the receiver.
+        let second = try #require(try Self.match(2, connection, installation))
+        #expect(try Polling.until { try delivery(second)?.state == "delivered" })
+        #expect(try addresses() == "121" && delivery(second)?.attempts == 2)
+        #expect(try receiver.received().map(\.click) == [first, second] && trap.received().isEmpty)
+        // The trap gets a call where its address is allowed.
+        server.kill()
+        let open = try AfterlinkProcess(
+            installation,
+            ["--postback-allow", "127.0.0.0/8:\(receiver.port)"],
+            environment: environment
+        )
+        let other = try open.connect()
+        for number in 3...4 {
+            let click = try #require(try Self.match(number, other, installation))
+            #expect(try Polling.until { try delivery(click)?.state == "delivered" })
+        }
+        #expect(try trap.received().count == 1 && receiver.received().count == 3)
+        withExtendedLifetime(open) {}
+    }
+
     @Test("kills at any moment lose no event, and repeat one only under its id")
     func kills() throws {
         let (installation, receiver) = (try Installation(), try WebhookReceiver())

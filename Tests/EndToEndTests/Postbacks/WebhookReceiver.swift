@@ -24,10 +24,12 @@ final class WebhookReceiver {
     private let folder: TemporaryFolder
     private let process: ChildProcess
 
-    init() throws {
+    /// Listens on a port of an address; port 0 is a free one.
+    init(on address: String = "127.0.0.1", port: UInt16 = 0) throws {
         folder = try TemporaryFolder()
         let python = URL(fileURLWithPath: "/usr/bin/env")
-        process = try ChildProcess(python, ["python3", "-c", Self.program, folder.file("requests")])
+        let arguments = [folder.file("requests"), address, String(port)]
+        process = try ChildProcess(python, ["python3", "-c", Self.program] + arguments)
         guard let line = process.line(containing: "port "), let port = UInt16(line.dropFirst("port ".count))
         else {
             throw ChildProcess.Failure(description: "the receiver did not start")
@@ -133,7 +135,7 @@ final class WebhookReceiver {
                     self.answer(500, body=b"broken")
                 else:
                     self.answer(204)
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+        server = http.server.ThreadingHTTPServer((sys.argv[2], int(sys.argv[3])), Receiver)
         server.daemon_threads = True
         print("port", server.server_address[1], flush=True)
         server.serve_forever()

@@ -1,4 +1,5 @@
 import Attribution
+import Dispatch
 import Foundation
 import HTTPServer
 import JSON
@@ -137,6 +138,40 @@ struct AppleAdsTests {
     func failures(status: String, body: String, expected: String) async throws {
         let (texts, _, _) = try await Self.call([OtherServer.response(status, body)], [#"{"token":"t"}"#])
         #expect(texts == [expected])
+    }
+
+    @Test("asks a client to come again while the exchanges under way are as many as may be")
+    func bound() async throws {
+        let calls = Calls()
+        let (begun, begins) = AsyncStream<Void>.makeStream()
+        let gate = DispatchSemaphore(value: 0)
+        let apple = try OtherServer("ads.example") { _, body in
+            calls.tokens.withLock { $0.append(body) }
+            begins.yield()
+            gate.wait()
+            return OtherServer.response("200 OK", #"{"attribution":false}"#)
+        }
+        let service = try await TestService(Self.shop) { settings in
+            settings.appleAds = AppleAdsExchange(
+                apple.client,
+                address: "https://ads.example/api/v1/",
+                maximumConcurrentCount: 1
+            )
+        }
+        @Sendable func send(_ token: String) async -> String {
+            let fields = service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 }
+            return await service.send(.post, Self.path, fields: fields, body: #"{"token":"\#(token)"}"#).text
+        }
+        async let first = send("first")
+        for await _ in begun { break }
+        #expect(await send("second") == #"{"status":"pending","retry_after_seconds":300}"#)
+        gate.signal()
+        let answered = await first
+        #expect(answered == #"{"status":"organic"}"#)
+        gate.signal()
+        #expect(await send("second") == #"{"status":"organic"}"#)
+        // Apple has not been called for the token that was put off.
+        #expect(calls.tokens.withLock { $0 } == ["first", "second"])
     }
 
     @Test("does not call Apple for other apps, without a key, or for old tokens")

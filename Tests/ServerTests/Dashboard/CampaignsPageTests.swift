@@ -34,7 +34,7 @@ struct CampaignsPageTests {
         await launch(3)
         await launch(0)
         let page = await browser.get("/campaigns?period=day&compare=off").text
-        let rows = PageMarkup.table("Campaigns", in: page)
+        let rows = PageMarkup.table("Clicks and matches by campaign", in: page)
         #expect(
             rows.first == [
                 "Campaign", "Clicks", "Matches", "Conversion rate", "Expected conversions",
@@ -56,7 +56,10 @@ struct CampaignsPageTests {
                     && row[2] == "\(campaign["matches"] as? Int ?? -1)"
             )
         }
-        let byRate = PageMarkup.table("Campaigns", in: await browser.get("/campaigns?sort=rate").text)
+        let byRate = PageMarkup.table(
+            "Clicks and matches by campaign",
+            in: await browser.get("/campaigns?sort=rate").text
+        )
         #expect(byRate.dropFirst().map(\.[0]) == ["Summer", "Spring"])
         #expect(byRate.first?.contains("Change") == true)
         #expect(await browser.get("/campaigns?sort=nonsense").status == 400)
@@ -75,7 +78,12 @@ struct CampaignsPageTests {
                 "No campaign of this span has this text"
             )
         )
-        #expect(PageMarkup.table("Campaigns", in: await browser.get("/campaigns?search=SPR").text).count == 2)
+        #expect(
+            PageMarkup.table(
+                "Clicks and matches by campaign",
+                in: await browser.get("/campaigns?search=SPR").text
+            ).count == 2
+        )
         #expect(await browser.get("/campaigns/one").fieldLines.contains("Location: /campaigns\n"))
         let none = await browser.get("/campaigns/one?campaign=Autumn").text
         #expect(
@@ -87,10 +95,13 @@ struct CampaignsPageTests {
     func paging() async {
         for number in 0..<120 { await click("Campaign \(number)", number) }
         let first = await browser.get("/campaigns")
-        #expect(PageMarkup.table("Campaigns", in: first.text).count == 101)
+        #expect(PageMarkup.table("Clicks and matches by campaign", in: first.text).count == 101)
         #expect(first.text.contains("1–100 of 120") && first.body.count < 60_000, "\(first.body.count)")
         let second = await browser.get("/campaigns?page=2").text
-        #expect(PageMarkup.table("Campaigns", in: second).count == 21 && second.contains("101–120 of 120"))
+        #expect(
+            PageMarkup.table("Clicks and matches by campaign", in: second).count == 21
+                && second.contains("101–120 of 120")
+        )
         #expect(await browser.get("/campaigns?page=3").text.contains("No campaign of this span"))
     }
 
@@ -118,7 +129,7 @@ struct CampaignsPageTests {
         let day = String(service.clock.now.iso8601.prefix(10))
         let chart = PageMarkup.table("Clicks and matches, \(day)", in: page.text).dropFirst()
         #expect(chart.compactMap { Int($0[1]) }.reduce(0, +) == 4)
-        let times = PageMarkup.table("Time from click to first launch", in: page.text)
+        let times = PageMarkup.table("Matches by time to install", in: page.text)
         #expect(times.dropFirst().map { $0 } == [["4 s", "1"]])
         #expect(
             PageMarkup.table("Links of this campaign, all time", in: page.text).last == ["sale", "0", "0"]
@@ -132,7 +143,10 @@ struct CampaignsPageTests {
         service.clock.advance(seconds: 7 * 86_400)
         for number in 2...4 { await click("Spring", number) }
         let browser = await DashboardBrowser.signedIn(to: service)
-        let rows = PageMarkup.table("Campaigns", in: await browser.get("/campaigns?period=7d").text)
+        let rows = PageMarkup.table(
+            "Clicks and matches by campaign",
+            in: await browser.get("/campaigns?period=7d").text
+        )
         #expect(rows.last?.prefix(3) == ["Spring", "3", "+200 %"])
     }
 }

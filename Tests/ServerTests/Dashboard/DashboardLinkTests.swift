@@ -30,7 +30,9 @@ struct DashboardLinkTests {
     private func listed(_ query: String) async throws -> [[String]] {
         let answer = await browser.get("/links?" + query)
         #expect(answer.status == 200)
-        return PageMarkup.table("Links", in: answer.text).dropFirst().map { [$0[0], $0[4], $0[5]] }
+        return PageMarkup.table("Clicks, matches and state of each link", in: answer.text).dropFirst().map {
+            [$0[0], $0[4], $0[5]]
+        }
     }
 
     private func answered(_ query: String) async throws -> [[String]] {
@@ -68,7 +70,10 @@ struct DashboardLinkTests {
             #expect(try await answered(query) == links, "\(query)")
         }
         #expect(try await listed("search=summer-a") == [["summer-a", "3", "2"]])
-        let states = PageMarkup.table("Links", in: await browser.get("/links?archived=any").text).dropFirst()
+        let states = PageMarkup.table(
+            "Clicks, matches and state of each link",
+            in: await browser.get("/links?archived=any").text
+        ).dropFirst()
         #expect(states.map { $0[6] } == ["Archived", "Live", "Live", "Live", "Live"])
         #expect(states.map { $0[8] } == ["Shop", "Other", "Shop", "Shop", "Shop"])
         for query in ["archived=maybe", "app=app_1", "before=x", "limit=0"] {
@@ -84,7 +89,9 @@ struct DashboardLinkTests {
         var (address, slugs) = ("/links?tag=t&limit=2", [String]())
         for _ in 1...3 {
             let page = await browser.get(address).text
-            slugs += PageMarkup.table("Links", in: page).dropFirst().map { $0[0] }
+            slugs += PageMarkup.table("Clicks, matches and state of each link", in: page).dropFirst().map {
+                $0[0]
+            }
             let next = PageMarkup(page).tags.first { $0.attributes["class"] == "next" }
             guard let href = next?.attributes["href"] else { break }
             #expect(href.contains("tag=t") && href.contains("limit=2") && href.contains("before=lnk_"))
@@ -293,7 +300,7 @@ struct DashboardLinkTests {
             )
         }
         let page = await browser.get("/links")
-        #expect(PageMarkup.table("Links", in: page.text).count == 101)
+        #expect(PageMarkup.table("Clicks, matches and state of each link", in: page.text).count == 101)
         var sum = page.body.count
         for tag in PageMarkup(page.text).tags {
             guard let file = tag.attributes["href"] ?? tag.attributes["src"], file.hasPrefix("/files/")

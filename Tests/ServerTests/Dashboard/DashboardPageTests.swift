@@ -98,11 +98,14 @@ struct DashboardPageTests {
         await click("Spring", String(repeating: "1", count: 64))
         await service.check(String(repeating: "1", count: 64))
         await service.check(String(repeating: "2", count: 64), fields: ["X-Request-ID": "phone-7"])
-        let all = PageMarkup.table("Launches", in: await browser.get("/launches").text).dropFirst()
+        let all = PageMarkup.table(
+            "Recorded launches, the newest first",
+            in: await browser.get("/launches").text
+        ).dropFirst()
         #expect(all.map { $0[1] } == ["No match: no click", "Match"])
         #expect(all.map { $0[4] } == ["–", "Spring"])
         let filtered = await browser.get("/launches?outcome=no_match&reason=no_click").text
-        #expect(PageMarkup.table("Launches", in: filtered).count == 2)
+        #expect(PageMarkup.table("Recorded launches, the newest first", in: filtered).count == 2)
         #expect(await browser.get("/launches?reason=nonsense").status == 400)
         let found = await browser.get("/launches?find=+phone-7+")
         #expect(found.status == 303 && found.fieldLines.contains("Location: /launches/phone-7\n"))

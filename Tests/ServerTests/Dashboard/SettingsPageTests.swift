@@ -32,11 +32,11 @@ struct SettingsPageTests {
     @Test("shows apps, keys, sessions, and every setting with its source")
     func page() async {
         let page = await browser.get("/settings").text
-        let keys = PageMarkup.table("API keys", in: page).dropFirst()
+        let keys = PageMarkup.table("Kind, app and last use of each key", in: page).dropFirst()
         #expect(Set(keys.map { $0[1] }) == Set(KeyKind.allCases.map(\.rawValue)))
-        let sessions = PageMarkup.table("Sessions", in: page).dropFirst()
+        let sessions = PageMarkup.table("Open sessions of the dashboard", in: page).dropFirst()
         #expect(sessions.count == 1 && sessions.first?.first?.hasSuffix("this session") == true)
-        let settings = PageMarkup.table("Settings of this process", in: page).dropFirst()
+        let settings = PageMarkup.table("Values, and where each was set", in: page).dropFirst()
         #expect(
             settings.map { $0.joined(separator: "|") } == [
                 "listen|127.0.0.1:8080|--listen", "initial-admin-key|set (not shown)|AFTERLINK_X",
@@ -56,7 +56,9 @@ struct SettingsPageTests {
         #expect(await service.send(.get, "/admin/stats", fields: fields).status == 200)
         let page = await browser.get("/settings").text
         #expect(!page.contains(text) && page.contains("wall &lt;i&gt;"))
-        let row = try #require(PageMarkup.table("API keys", in: page).first { $0[0].hasPrefix("wall") })
+        let row = try #require(
+            PageMarkup.table("Kind, app and last use of each key", in: page).first { $0[0].hasPrefix("wall") }
+        )
         #expect(row[2] == "All apps")
         let id = try #require(row[0].split(separator: "(").last.map { String($0.dropLast()) })
         let reader = await DashboardBrowser.signedIn(to: service, with: text)
@@ -78,10 +80,16 @@ struct SettingsPageTests {
         ]
     )
     func wrongKeys(fields: String) async {
-        let before = PageMarkup.table("API keys", in: await browser.get("/settings").text).count
+        let before = PageMarkup.table(
+            "Kind, app and last use of each key",
+            in: await browser.get("/settings").text
+        ).count
         let answer = await post("/settings/keys", fields)
         #expect(answer.status == 400 || answer.status == 404, "\(answer.text)")
-        #expect(PageMarkup.table("API keys", in: await browser.get("/settings").text).count == before)
+        #expect(
+            PageMarkup.table("Kind, app and last use of each key", in: await browser.get("/settings").text)
+                .count == before
+        )
     }
 
     @Test("an app's settings for links are changed, and the log has what was before and after")
@@ -102,7 +110,7 @@ struct SettingsPageTests {
         #expect(log.contains(#""before":{},"after":\#(after)"#))
         #expect(log.contains(##""before":{"color":"#112233"},"after":{}"##))
         let page = await browser.get("/settings/audit?action=app.set").text
-        let rows = PageMarkup.table("Audit log", in: page).dropFirst()
+        let rows = PageMarkup.table("Changes, the newest first", in: page).dropFirst()
         #expect(rows.count == 2 && rows.allSatisfy { $0[2] == "app: set" && $0[3] == "Shop <b>" })
         #expect(rows.last?[5].contains("#112233") == true)
     }
@@ -172,10 +180,10 @@ struct SettingsPageTests {
             try await service.add(key.key)
         }
         let first = await browser.get("/settings/audit?action=key.create").text
-        #expect(PageMarkup.table("Audit log", in: first).count == 101)
+        #expect(PageMarkup.table("Changes, the newest first", in: first).count == 101)
         let link = try #require(PageMarkup(first).tags.first { $0.attributes["class"] == "next" })
         let rest = await browser.get(try #require(link.attributes["href"]).replacing("&amp;", with: "&")).text
-        #expect(PageMarkup.table("Audit log", in: rest).count > 1)
+        #expect(PageMarkup.table("Changes, the newest first", in: rest).count > 1)
         #expect(await browser.get("/settings/audit?action=x").status == 400)
     }
 

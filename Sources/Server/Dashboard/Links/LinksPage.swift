@@ -91,7 +91,7 @@ enum LinksPage {
         let headings =
             DashboardText.linkHeadings + (events.isEmpty ? [] : DashboardText.valueHeadings)
             + (hasApps ? [DashboardText.app] : [])
-        html.table(DashboardText.links, headings, links) { html, listing in
+        html.table(DashboardText.linkCaption, headings, links) { html, listing in
             let (link, settings) = (listing.link, listing.link.settings)
             html.element("th", ["scope": "row"]) { html in
                 html.link(DashboardAddress("/links/\(link.id.text)"), link.slug.text)

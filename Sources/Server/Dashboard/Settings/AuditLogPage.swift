@@ -57,7 +57,7 @@ enum AuditLogPage {
     }
 
     private static func write(_ entries: [AuditEntry], _ directory: Directory, to html: inout HTML) {
-        html.table(DashboardText.auditLog, DashboardText.auditHeadings, entries) { html, entry in
+        html.table(DashboardText.auditCaption, DashboardText.auditHeadings, entries) { html, entry in
             html.element("th", ["scope": "row"], DashboardText.time(entry.at))
             html.element("td", DashboardText.actor(entry.actor, in: directory))
             html.element("td", DashboardText.action(entry.action))

@@ -83,7 +83,7 @@ enum SettingsPage {
         to html: inout HTML
     ) {
         html.element("h2", DashboardText.apiKeys)
-        html.table(DashboardText.apiKeys, DashboardText.keyHeadings, keys) { html, key in
+        html.table(DashboardText.keyCaption, DashboardText.keyHeadings, keys) { html, key in
             html.element(
                 "th",
                 ["scope": "row"],
@@ -126,7 +126,7 @@ enum SettingsPage {
         to html: inout HTML
     ) {
         html.element("h2", DashboardText.sessions)
-        html.table(DashboardText.sessions, DashboardText.sessionHeadings, sessions) { html, session in
+        html.table(DashboardText.sessionCaption, DashboardText.sessionHeadings, sessions) { html, session in
             let isOwn = session.digest == visit.session.digest
             let name = DashboardText.actor(.session(session.key), in: directory)
             html.element("th", ["scope": "row"], isOwn ? "\(name), \(DashboardText.thisSession)" : name)
@@ -149,7 +149,7 @@ enum SettingsPage {
     private static func writeSettings(_ settings: [ShownSetting], to html: inout HTML) {
         guard !settings.isEmpty else { return }
         html.element("h2", DashboardText.processSettings)
-        html.table(DashboardText.processSettings, DashboardText.settingHeadings, settings) { html, setting in
+        html.table(DashboardText.settingCaption, DashboardText.settingHeadings, settings) { html, setting in
             html.element("th", ["scope": "row"], setting.name)
             html.element("td", setting.value)
             html.element("td", setting.origin)

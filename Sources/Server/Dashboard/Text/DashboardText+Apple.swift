@@ -53,6 +53,7 @@ extension DashboardText {
 
     // Reachability, on the page Domains
     static let receivers = "Receivers of Apple's postbacks"
+    static let probeCaption = "What the probe found by path"
     static let receiversExplained =
         "Apple's devices send postbacks to the shop's domain, and follow no redirect. The web server of that domain must pass"
         + " them on. The test sends a request to it, which must arrive here unchanged."

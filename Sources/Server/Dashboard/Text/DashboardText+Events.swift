@@ -5,6 +5,12 @@ extension DashboardText {
     static let events = "Events"
     static let revenue = "Revenue"
     static let cohorts = "Cohorts"
+    static let eventCaption = "Events by name and currency"
+    static let revenueCaption = "Revenue by currency"
+    static let eventsOfCampaigns = "Matches, events and revenue by campaign"
+    static let eventsOfLinks = "Matches, events and revenue by link"
+    static let eventsOfSources = "Matches, events and revenue by source"
+    static let cohortCaption = "Events and revenue by day of the match"
     static let eventHeadings = ["Event", "Currency", "Events", "Installs", "Reported", "Verified (total)"]
     static let revenueHeadings = ["Currency", "Reported", "Verified (total)"]
     static let eventGroupHeadings = ["Matches", "Events", "Buyers", "Buyers per match", "Revenue (verified)"]

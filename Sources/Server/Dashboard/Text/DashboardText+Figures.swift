@@ -6,6 +6,7 @@ extension DashboardText {
     // Charts
     static let timeFrom = "From"
     static let timesToInstall = "Time from click to first launch"
+    static let timesCaption = "Matches by time to install"
     static let expectedBand = "Expected conversions ± spread"
     static let rate = "Conversion rate"
     static let funnelHeadings = ["Step", "", "Number", "Of the first"]
@@ -74,6 +75,7 @@ extension DashboardText {
     static let ratesBySDK = "Match rate by system and SDK, last 7 days"
     static let ratesByBrowser = "Match rate by system and browser, last 7 days"
     static let calibration = "Calibration: stated and true probabilities"
+    static let calibrationCaption = "Launches by stated probability"
     static let calibrationHeadings = ["Stated", "Launches", "Stated, average", "Expected", "Right"]
     static let noCalibration =
         "No launch of this span had both a token and a fingerprint. Only a token shows whether the fingerprint's answer"

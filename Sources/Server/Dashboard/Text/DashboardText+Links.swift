@@ -3,6 +3,7 @@ internal import Attribution
 /// The sentences of the pages of links.
 extension DashboardText {
     static let links = "Links"
+    static let linkCaption = "Clicks, matches and state of each link"
     static let newLink = "New link"
     static let searchLinks = "Slug, title, campaign or destination"
     static let tag = "Tag"

@@ -12,6 +12,7 @@ extension DashboardText {
     static let save = "Save"
     static let apiKey = "Key"
     static let apiKeys = "API keys"
+    static let keyCaption = "Kind, app and last use of each key"
     static let keyHeadings = ["Key", "Kind", "App", "Created", "Last used", "State"]
     static let kind = "Kind"
     static let label = "Note"
@@ -26,14 +27,17 @@ extension DashboardText {
     static let wrongLabel = "may have up to 100 characters, and no control characters"
     static let wrongExpiry = "must be a day in the future"
     static let sessions = "Sessions"
+    static let sessionCaption = "Open sessions of the dashboard"
     static let sessionHeadings = ["Signed in with", "Since", "Last used", "End"]
     static let thisSession = "this session"
     static let end = "End"
     static let endOthers = "End all other sessions"
     static let processSettings = "Settings of this process"
+    static let settingCaption = "Values, and where each was set"
     static let settingHeadings = ["Setting", "Value", "From"]
 
     static let auditLog = "Audit log"
+    static let auditCaption = "Changes, the newest first"
     static let change = "Change"
     static let actor = "By key, user or kind"
     static let auditHeadings = ["Time", "By", "Change", "App", "What", "Before → after"]

@@ -78,6 +78,7 @@ extension DashboardText {
     static let retentionLag = "Oldest click that is due for deletion"
     static let nothingDue = "none is due"
     static let commitTimes = "Commits by duration"
+    static let commitCaption = "Transactions since the start, by the time of their commit"
     static let noCommit = "Nothing was written since the start, so there are no commit times."
     static let longer = "longer"
     static let durationHeading = "Duration"

@@ -91,6 +91,7 @@ private enum SubjectOptions {
             "click-id ID": "A click, as clk_….",
             "fingerprint HEX": "A fingerprint, 64 hexadecimal digits.",
             "install-id ID": "An installation id, as apps send it in X-Install-ID.",
+            "user USER": "A user, as events name them.",
             "address ADDRESS": "An IP address, or its network, as in 203.0.113.0/24.",
         ]) + [AppChoice.option]
 
