@@ -199,7 +199,7 @@ struct ExportTests {
             #expect(ExportCursor(text, of: .clicks) == nil)
         }
         for text in ["", "1", "YQ", "MTIz"] { #expect(ExportCursor(text, of: .counters) == nil) }
-        for text in ["", "1", "1-2", "1-2-x", "1-2-3-4", "1--2"] {
+        for text in ["", "1", "1-2", "1-2-x", "1-2-3-4-5", "1--2"] {
             #expect(ExportCursor(text, of: .deletions) == nil)
         }
         #expect(ExportCursor("12", of: .links) == .row(12))
