@@ -33,8 +33,7 @@ package final class PostgreSQLPlace: TestPlace {
 
     /// Starts the server if this machine has its programs; if not, returns what is missing.
     ///
-    /// Tests are listed before they run, and the server must start then: a process that has more than about 1,300 files
-    /// open, as many tests at once do, crashes when Foundation starts a program.
+    /// Tests are listed before they run, and the server starts then, so that no test waits for it.
     static func start() -> String? {
         guard PostgreSQLCluster.isInstalled else { return PostgreSQLCluster.missing }
         // If the server does not start, each test fails with its error.
