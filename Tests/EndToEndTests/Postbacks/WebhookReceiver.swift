@@ -54,18 +54,18 @@ final class WebhookReceiver {
     /// The judge is the reference library if it is installed, else Python's own HMAC.
     static func judge(_ requests: [Received], secret: String) throws -> (judge: String, refused: [String]) {
         let rows = requests.map { [$0.id, $0.timestamp, $0.signature, $0.body] }
-        let data = try JSONSerialization.data(withJSONObject: rows)
-        let output = try ExternalProgram.run(
-            "python3",
-            ["-c", judge, secret, String(decoding: data, as: UTF8.self)]
-        )
+        // A file, and not an argument: the requests of a long test are longer than an argument may be.
+        let folder = try TemporaryFolder()
+        let file = folder.file("rows")
+        try JSONSerialization.data(withJSONObject: rows).write(to: URL(filePath: file))
+        let output = try ExternalProgram.run("python3", ["-c", judge, secret, file])
         let lines = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
         return (lines.first ?? "", Array(lines.dropFirst()))
     }
 
     private static let judge = """
         import base64, hashlib, hmac, json, sys
-        secret, rows = sys.argv[1], json.loads(sys.argv[2])
+        secret, rows = sys.argv[1], json.load(open(sys.argv[2]))
         try:
             from standardwebhooks.webhooks import Webhook
             print("standardwebhooks")
