@@ -6,7 +6,7 @@ import Storage
 public enum SimulationProgram {
     private static let usage = """
         Simulate [WORLD…] [clicks=N] [seed=N] [seeds=N] [refresh=SECONDS] [newest] [details] [digest]
-                                                         play the worlds, or all small ones
+                 [signals] [threshold=PERCENT]           play the worlds, or all small ones
         Simulate robustness [WORLD…] [seed=N]            play the worlds with one parameter changed
         Simulate drift [seeds=N] [days=N]                count wrong and late alarms on match rates
         """
@@ -20,7 +20,7 @@ public enum SimulationProgram {
         if arguments.first == "drift" {
             return DriftReport.run(seeds: number("seeds") ?? 20, days: Int(number("days") ?? 125))
         }
-        let words: Set = ["newest", "details", "digest", "robustness"]
+        let words: Set = ["newest", "details", "digest", "robustness", "signals"]
         let names = arguments.filter { !$0.contains("=") && !words.contains($0) }
         if arguments.contains("robustness") {
             return Robustness.run(seed: number("seed") ?? 1, names: names) { print($0) }
@@ -34,6 +34,11 @@ public enum SimulationProgram {
             worlds = worlds.filter { known.insert($0.name).inserted }
             for index in worlds.indices { worlds[index].clicksPerDay = Int(clicks) }
         }
+        if arguments.contains("signals") {
+            for index in worlds.indices { worlds[index].client = .signals }
+        }
+        var policy = MatchPolicy()
+        if let percent = number("threshold") { policy.minimumConfidence = Double(percent) / 100 }
         guard !worlds.isEmpty, !arguments.contains("--help") else { return print(usage) }
         print(heading)
         for world in worlds {
@@ -41,7 +46,7 @@ public enum SimulationProgram {
             for seed in seeds {
                 let events = TraceGenerator.events(of: world, seed: seed)
                 let refresh = Int64(number("refresh") ?? 30)
-                play(events, world, seed, MatchPolicy(), refresh, arguments)
+                play(events, world, seed, policy, refresh, arguments)
                 if arguments.contains("newest") {
                     play(events, world, seed, MatchPolicy(rule: .newest), refresh, [])
                 }
