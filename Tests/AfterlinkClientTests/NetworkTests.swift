@@ -117,7 +117,9 @@ struct NetworkTests {
         #expect(server.requests.count == 2)
 
         let down = try ClientApp(kind, server: "http://127.0.0.1:1")
-        for _ in 0..<5 { #expect(try down.launch("within=0.3").first == "pending") }
+        // Only a launch that asks is counted, and a virtual machine on a busy machine starts slowly.
+        let time = kind == .java ? "within=3" : "within=0.3"
+        for _ in 0..<5 { #expect(try down.launch(time).first == "pending") }
         #expect(try down.launch("within=20", server: server.url).first == "settled")
     }
 

@@ -149,7 +149,7 @@ struct DeletionExportTests {
         #expect(Self.texts("id", ofOther).allSatisfy { $0 == "" })
     }
 
-    /// Events of a user, but for the last one, which names nobody.
+    /// Events of a user; the last one names no user.
     private static func batch(_ ids: [String], of app: AppID) throws -> EventBatch {
         let events = try ids.enumerated().map { index, id in
             var event = AppEvent(id: id, name: try #require(EventName("open")), occurredAt: TestStore.noon)

@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// A program that this process has started, and whose end a thread awaits.
 ///
-/// Foundation's `Process` does not serve here: before it starts a program, it lists the open descriptors in
-/// `/proc/self/fd`, and copies the last directory entry with the maximum length of an entry. With the many descriptors
-/// of these tests, it sometimes read beyond the end of the heap, and the tests crashed.
+/// Foundation's `Process` is not used: before it starts a program, it lists `/proc/self/fd`, and copies the last entry
+/// with the maximum length of an entry. These tests have so many descriptors that the copy can read beyond the heap,
+/// which ends the tests.
 public final class SpawnedProgram: Sendable {
     /// Where one of the first three descriptors of the program leads.
     public enum Stream {
@@ -39,6 +39,8 @@ public final class SpawnedProgram: Sendable {
         _ streams: (input: Stream, output: Stream, errors: Stream)
     ) throws {
         let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        // The list is initialized before its use and destroyed after it. The calls copy the paths that they get, and
+        // `posix_spawn` keeps no pointer after it returns.
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -87,6 +89,7 @@ public final class SpawnedProgram: Sendable {
         end.enter()
         Thread.detachNewThread { [self] in
             var result: Int32 = 0
+            // The call fills the local value.
             while unsafe waitpid(identifier, &result, 0) < 0, errno == EINTR {}
             // As the macros of wait(2): the lowest seven bits are the signal, the next byte the exit status.
             let signal = result & 0x7f

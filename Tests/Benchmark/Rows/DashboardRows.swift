@@ -86,7 +86,7 @@ extension Row {
             + [false, true].map { contest("clicks_per_second", "clicks a second", isBeside: $0, clicks) }
     }
 
-    /// The cost of live pages that nobody's traffic changes.
+    /// What live streams of the dashboard cost while there is no traffic.
     static let liveStreams = Row("live-streams", "64 live streams of the dashboard without traffic") {
         bench in
         let dashboard = ["--dashboard-listen", "127.0.0.1:0"]

@@ -96,13 +96,13 @@ extension Row {
         }
     ) { bench in
         let installation = try bench.installation(.live(bench.scale.liveClicks))
-        guard let nobody = Loopback.freePort() else { throw BenchmarkError("No port is free.") }
-        let dead = try FullOutbox(bench, installation, facts: bench.scale.queuedFacts) { _ in [nobody] }
+        guard let deadPort = Loopback.freePort() else { throw BenchmarkError("No port is free.") }
+        let dead = try FullOutbox(bench, installation, facts: bench.scale.queuedFacts) { _ in [deadPort] }
         for _ in 0..<2 { _ = try installation.addEndpoint(["match.created"], port: dead.receiver.port) }
         let setting = "UPDATE postback_endpoints SET types = 'match.created', state = 'enabled'"
         try installation.open().execute("\(setting); PRAGMA wal_checkpoint(TRUNCATE);")
         let copy = try bench.copy(installation)
-        let moving = "url = replace(url, ':\(nobody)/', ':\(dead.receiver.port)/')"
+        let moving = "url = replace(url, ':\(deadPort)/', ':\(dead.receiver.port)/')"
         try copy.open().execute(
             "DELETE FROM deliveries; \(setting), \(moving); PRAGMA wal_checkpoint(TRUNCATE);"
         )
