@@ -13,9 +13,15 @@ extension Row {
                 "matches_with_outbox",
                 "matches with an endpoint whose postbacks wait, of without",
                 .atLeast(0.85),
-                of: (1, 0)
+                of: (2, 0)
             ),
-            Share("matches_beside_sending", "matches while postbacks are sent, of without", of: (2, 0)),
+            Share(
+                "match_core_with_outbox",
+                "µs of a core for one of them, of without",
+                .atMost(1.15),
+                of: (3, 1)
+            ),
+            Share("matches_beside_sending", "matches while postbacks are sent, of without", of: (4, 0)),
         ]
     ) { bench in
         let cases = [
@@ -34,11 +40,12 @@ extension Row {
             }
             let matches = Matches(server)
             let name = FigureName("matches_\(names.0)_per_second", "matches a second \(names.1)")
-            return Contest(names: [name]) { seconds in
-                let rate = try withExtendedLifetime(receiver) { try matches.turn(seconds) }
+            let core = FigureName("match_\(names.0)_core_microseconds", "one of them, µs of a core")
+            return Contest(names: [name], explaining: [core]) { seconds in
+                let turn = try withExtendedLifetime(receiver) { try matches.turn(seconds) }
                 // What is still to be sent must not disturb the next turn.
                 try installation.removePending()
-                return [rate]
+                return [turn.rate, turn.core]
             }
         }
     }
@@ -121,7 +128,7 @@ extension Row {
         return contests("checks") { try servers[$0].highestCheckRate($1) }
             + contests("clicks") { try servers[$0].clickTurn($1).rate }
             + contests("matches") { index, seconds in
-                let rate = try matches[index].turn(seconds)
+                let rate = try matches[index].turn(seconds).rate
                 try servers[index].installation.removePending(except: index == 0 ? nil : dead.endpoints[0])
                 return rate
             }

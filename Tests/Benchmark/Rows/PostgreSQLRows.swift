@@ -102,7 +102,7 @@ extension Row {
         let matches = Matches(try postgreSQL.server(postgreSQL.database(clicks)), clicks: count)
         return [
             Contest(names: [FigureName("postgresql_matches_per_second", "matches a second")]) { seconds in
-                [try matches.turn(seconds)]
+                [try matches.turn(seconds).rate]
             },
             Contest(names: [FigureName("pgbench_matches_per_second", "pgbench's matches a second")]) {
                 [try replay.turn($0)]
@@ -160,7 +160,7 @@ extension Row {
         let far = try postgreSQL.server(postgreSQL.database(count), through: proxy.port)
         let near = try Server(bench.installation(.live(count)), bench)
         let matches = Matches(far, clicks: count / 2, turns: 1)
-        let rates = (try far.highestCheckRate() / 2, try matches.turn(bench.options.seconds) / 2)
+        let rates = (try far.highestCheckRate() / 2, try matches.turn(bench.options.seconds).rate / 2)
         let perTurn = count / 2 / (bench.options.rounds + 1)
         let turns = [far, near].flatMap { server -> [(Double) throws -> Double] in
             var first = count / 2

@@ -150,8 +150,10 @@ struct TableOfClicks {
     /// The column with the click's number.
     var click: String { name == "clicks" ? "id" : "click" }
 
-    /// Whether each row belongs to one click; rows of other tables may mention one.
-    var hasRowsOfClicks: Bool { name == "clicks" || columns.contains("click") && !columns.contains("id") }
+    /// Whether each row belongs to one click; rows of tables with an identifier of their own may mention one.
+    var hasRowsOfClicks: Bool {
+        name == "clicks" || columns.contains("click") && !columns.contains { ["id", "number"].contains($0) }
+    }
 
     /// Returns all rows of the table, with their values as SQL literals.
     func rows(in database: SQLiteConnection) throws -> [[String]] {
