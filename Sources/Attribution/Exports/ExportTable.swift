@@ -123,9 +123,12 @@ public enum ExportValue: Equatable, Sendable {
     case time(Timestamp)
     case integer(Int64)
     case real(Double)
+    /// A decimal number with all its digits, such as an amount of money; a text where a format has only binary ones.
+    case decimal(String)
     case flag(Bool)
 
     public static func text(_ text: String?) -> ExportValue { text.map { .text($0) } ?? .none }
+    public static func decimal(_ digits: String?) -> ExportValue { digits.map { .decimal($0) } ?? .none }
     public static func real(_ number: Double?) -> ExportValue { number.map { .real($0) } ?? .none }
     public static func integer(_ number: Int) -> ExportValue { .integer(Int64(number)) }
     public static func time(_ time: Timestamp?) -> ExportValue { time.map { .time($0) } ?? .none }

@@ -133,13 +133,11 @@ public enum PostbackFact: Sendable {
         json.member("link", facts.link?.text)
         json.member("variant", facts.variant)
         json.member("journey_id", facts.journeyID.text)
-        json.member("url", facts.destination.text)
-        let utm = facts.destination.queryItems.filter { $0.name.hasPrefix("utm_") }
+        let url = withClickIDs ? facts.destination : facts.destination.withoutClickIDs
+        json.member("url", url.text)
+        let utm = facts.utm
         if !utm.isEmpty {
-            json.object("utm") { json in
-                var names: Set<String> = []
-                for item in utm where names.insert(item.name).inserted { json.member(item.name, item.value) }
-            }
+            json.object("utm") { json in for item in utm { json.member(item.name, item.value) } }
         }
         if withClickIDs, let ids = facts.clickIDs { json.member("click_ids") { $0.raw(ids.utf8) } }
     }
@@ -188,5 +186,21 @@ public struct ReceivedEvent: Sendable {
         json.member("method", method)
         json.member("matched_at", matchedAt?.iso8601)
         if let clickIDs { json.member("click_ids") { $0.raw(clickIDs.utf8) } }
+    }
+}
+
+extension Click.Facts {
+    /// The `utm_…` parameters of the deep link, then those of the metadata that are not among them.
+    ///
+    /// The metadata has the link's own parameters.
+    fileprivate var utm: [QueryItem] {
+        let stated = (metadata.flatMap { try? JSONValue(parsing: Array($0.utf8)) })?.object?.members ?? []
+        let items =
+            destination.queryItems
+            + stated.compactMap { member in
+                member.value.string.map { QueryItem(name: member.name, value: $0) }
+            }
+        var names: Set<String> = []
+        return items.filter { $0.name.hasPrefix("utm_") && names.insert($0.name).inserted }
     }
 }

@@ -112,12 +112,7 @@ public struct PostbackDraft: Sendable {
     {
         var problems: [FieldProblem] = []
         if let message = Self.problem(ofURL: url) { problems.append(FieldProblem("url", message)) }
-        for name in types where PostbackType.types(named: name).isEmpty {
-            let known = PostbackType.allCases.map(\.rawValue)
-            let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" }
-            let advice = near ?? "; the types are \(known.joined(separator: ", "))"
-            problems.append(FieldProblem("types", "There is no type \"\(name.prefix(64))\"\(advice)"))
-        }
+        problems += types.compactMap(Self.problem(ofType:))
         if types.isEmpty {
             problems.append(FieldProblem("types", "Name at least one type, such as match.created."))
         }
@@ -129,6 +124,10 @@ public struct PostbackDraft: Sendable {
             }
             if let name = PostbackTemplate.unknownName(in: body) {
                 problems.append(FieldProblem("body", Self.unknownMacro(name)))
+            } else if !PostbackTemplate.isJSON(body) {
+                let advice =
+                    "The template is no JSON; write it as {\"id\":\"{click_id}\"}, with macros in texts."
+                problems.append(FieldProblem("body", advice))
             }
         }
         if headers.count > Self.maximumHeaders {
@@ -164,6 +163,15 @@ public struct PostbackDraft: Sendable {
         return (endpoint, secret)
     }
 
+    /// Returns what is wrong with the name of a type or of a group of types; nil if there are such types.
+    public static func problem(ofType name: String) -> FieldProblem? {
+        guard PostbackType.types(named: name).isEmpty else { return nil }
+        let known = PostbackType.allCases.map(\.rawValue)
+        let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" }
+        let advice = near ?? "; the types are \(known.joined(separator: ", "))"
+        return FieldProblem("types", "There is no type \"\(name.prefix(64))\"\(advice)")
+    }
+
     private static func unknownMacro(_ name: String) -> String {
         let near = Suggestion.nearest(to: name, among: PostbackTemplate.names)
         return "{\(name)} is no macro; "
@@ -180,6 +188,9 @@ public struct PostbackDraft: Sendable {
         guard let target = PostbackTarget(url) else {
             return
                 "Start the URL with https:// and a host; credentials, fragments and blanks are not allowed."
+        }
+        guard !PostbackTemplate.hasLooseBrace(url) else {
+            return "A brace may only stand around the name of a macro; write %7B for another one."
         }
         guard !PostbackTemplate.hasMacros(target.origin) else {
             return "Macros may stand in the path and the query only, never in the scheme or the host."

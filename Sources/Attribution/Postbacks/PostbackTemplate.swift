@@ -83,6 +83,20 @@ public enum PostbackTemplate {
         return nil
     }
 
+    /// Whether a template is a JSON text once its macros have values, inside texts or as numbers.
+    public static func isJSON(_ template: String) -> Bool {
+        let text = parts(of: template).map { if case .text(let text) = $0 { String(text) } else { "0" } }
+            .joined()
+        return (try? JSONValue(parsing: Array(text.utf8))) != nil
+    }
+
+    /// Whether a template has a brace that is not around a word.
+    public static func hasLooseBrace(_ template: String) -> Bool {
+        parts(of: template).contains { part in
+            if case .text(let text) = part { text.contains { "{}".contains($0) } } else { false }
+        }
+    }
+
     /// Returns the template with each macro's value as `encode` writes it; a missing value is empty.
     private static func filled(_ template: String, _ values: Values, _ encode: (String) -> String) -> String {
         parts(of: template).map { part in

@@ -45,6 +45,7 @@ extension ExportValue {
         case .time(let time): .text(time.iso8601)
         case .integer(let number): .number(String(number))
         case .real(let number): .number(number.isFinite ? String(number) : "")
+        case .decimal(let digits): .number(digits)
         case .flag(let flag): .text(flag ? "true" : "false")
         }
     }
@@ -53,7 +54,7 @@ extension ExportValue {
         json.name(name)
         switch self {
         case .none: json.null()
-        case .text(let text): json.value(text)
+        case .text(let text), .decimal(let text): json.value(text)
         case .time(let time): json.value(time.iso8601)
         case .integer(let number): json.value(number)
         case .real(let number): json.value(number)

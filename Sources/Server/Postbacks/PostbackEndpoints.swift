@@ -18,13 +18,8 @@ enum PostbackEndpoints {
 
     /// `POST /admin/api/postbacks`: creates an endpoint; only this answer has its secret.
     static func create(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        let body = try JSONBody(exchange.request)
-        let known = ["app", "url", "types", "body", "headers", "test", "since"]
-        let unknown = body.members.members.map(\.name).filter { !known.contains($0) }
-        if let name = unknown.first {
-            let advice = "This call knows no \(name); it takes \(known.joined(separator: ", "))."
-            throw .unprocessable([FieldProblem(name, advice)])
-        }
+        let members = ["app", "url", "types", "body", "headers", "test", "since"]
+        let body = try JSONBody(ofAdmin: exchange.request, with: members)
         let app = try LinkEndpoints.app(body.members["app"], exchange.directory)
         exchange.app = app.id
         var draft = PostbackDraft()
@@ -111,7 +106,9 @@ enum PostbackEndpoints {
     /// `POST /admin/api/postbacks/{id}/test`: sends an invented event.
     static func test(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let endpoint = try await status(&exchange).endpoint
-        let text = exchange.request.body.isEmpty ? nil : try JSONBody(exchange.request).text("type", 64)
+        let body =
+            exchange.request.body.isEmpty ? nil : try JSONBody(ofAdmin: exchange.request, with: ["type"])
+        let text = try body?.text("type", 64)
         let type = try text.map { text throws(APIError) in
             guard let type = PostbackType(rawValue: text) else {
                 throw .unprocessable([FieldProblem("type", "There is no type \"\(text)\".")])
@@ -131,16 +128,19 @@ enum PostbackEndpoints {
     /// `POST /admin/api/postbacks/{id}/replay`: sends events again, under the same ids.
     static func replay(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let id = try await status(&exchange).endpoint.id
-        let body = try JSONBody(exchange.request)
+        let members = ["all", "event", "since", "until", "types"]
+        let body = try JSONBody(ofAdmin: exchange.request, with: members)
         var replay = PostbackReplay(try body.flag("all") ?? false ? .all : .failed)
         if let text = try body.text("event", 64) {
             guard let event = OutboxEventID(text) else {
-                throw .invalidField("event", "must be an id, as evt_…")
+                throw body.refusal(of: "event", "must be an id, as evt_…")
             }
             replay.event = event
         }
         (replay.since, replay.until) = (try body.time("since"), try body.time("until"))
         if let names = try body.texts("types", 64, count: 64) {
+            let problems = names.compactMap(PostbackDraft.problem(ofType:))
+            guard problems.isEmpty else { throw .unprocessable(problems) }
             replay.types = Set(names.flatMap(PostbackType.types))
         }
         let store = exchange.stores.postbacks

@@ -96,12 +96,27 @@ public final class PostbackSender: Sendable {
             // PostgreSQL stores no zero in a text.
             answer.body = text.replacing("\0", with: "")
         } catch {
-            let advice =
-                error == .addressRefused ? "; --postback-allow allows addresses inside your network" : ""
-            answer = PostbackAnswer(failure: error.message + advice)
+            let failure = error == .addressRefused ? Self.refusal(of: target) : error.message
+            answer = PostbackAnswer(failure: failure)
         }
         answer.milliseconds = Int64(clamping: MonotonicTime.now().nanoseconds(since: start) / 1_000_000)
         return answer
+    }
+}
+
+extension PostbackSender {
+    /// Says why an address that a URL leads to gets no postbacks.
+    private static func refusal(of target: PostbackTarget) -> String {
+        let reason: String
+        if target.isPlain {
+            reason = "http:// without TLS"
+        } else if target.port != 443 {
+            reason = "port \(target.port)"
+        } else {
+            reason = "an address inside a network, such as 127.0.0.1 or 10.0.0.1,"
+        }
+        return
+            "\(reason) is not permitted; --postback-allow permits addresses of your network, except this service's own"
     }
 }
 

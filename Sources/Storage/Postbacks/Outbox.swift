@@ -11,7 +11,15 @@ public protocol EndpointRows {
     /// Returns the numbers of the apps with a number of the App Store.
     func apps(ofAppleItem item: String) throws(Failure) -> [Int64]
     /// Returns the identifiers and types of a scope's events after an identifier and before a time, in their order.
-    func outboxEvents(of scope: Int64, after id: OutboxEventID, before end: UInt64, atMost limit: Int)
+    ///
+    /// `samples` says whether invented events are among them.
+    func outboxEvents(
+        of scope: Int64,
+        after id: OutboxEventID,
+        before end: UInt64,
+        atMost limit: Int,
+        samples: Bool
+    )
         throws(Failure) -> [(id: OutboxEventID, type: String)]
 }
 
@@ -219,7 +227,7 @@ extension WriteTransaction {
                 type: type.rawValue,
                 data: PostbackSample.data(type, at: now)
             )
-            try writer.insert(OutboxRecord(event, scope: record.scope))
+            try writer.insert(OutboxRecord(event, scope: record.scope, subject: OutboxRecord.sample))
             try writer.insert(DeliveryRecord(event.id, to: record.number, dueAt: now))
             memory.values.hasPostbacks = true
             return .published(event.id)
@@ -249,7 +257,8 @@ extension WriteTransaction {
                 of: record.scope,
                 after: OutboxEventID(high: event.high, low: event.low &- 1),
                 before: event.high + 1,
-                atMost: 1
+                atMost: 1,
+                samples: true
             )
             guard found.first?.id == event else { return .replayed(count: 0, upTo: nil) }
             let count = try writer.replay([event], .all, to: record.number, at: now)
@@ -261,7 +270,9 @@ extension WriteTransaction {
             of: record.scope,
             after: after ?? OutboxEventID(high: max(first, 1) - 1, low: UInt64(Int64.max)),
             before: end,
-            atMost: Self.replayedAtOnce
+            atMost: Self.replayedAtOnce,
+            // An invented event is for the endpoint alone for which it was made.
+            samples: false
         )
         let types = replay.types ?? record.endpoint.types
         let events = found.filter { event in PostbackType(rawValue: event.type).map(types.contains) ?? false }

@@ -75,7 +75,7 @@ public struct OutboxRecord: Record, Equatable, Sendable {
     public let scope: Int64
     public let event: OutboxEvent
     /// What the event is about, by which an erasure finds it: the number of a click, or the negative number of an event
-    /// after the match; nil for neither.
+    /// after the match; ``sample`` for an invented event; nil for all others.
     public let subject: Int64?
 
     public init(_ event: OutboxEvent, scope: Int64, subject: Int64? = nil) {
@@ -83,6 +83,8 @@ public struct OutboxRecord: Record, Equatable, Sendable {
     }
 
     static func subject(of event: EventRecord) -> Int64 { -event.number }
+    /// The subject of an invented event, which is about nothing that is stored.
+    public static let sample: Int64 = 0
 
     public static let columns: Columns = ["scope", "id_high", "id_low", "type", "data", "click"]
 

@@ -244,21 +244,30 @@ enum ReplayPostbacksCommand {
     private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         let id = try PostbackChoice.id(invocation)
+        guard !(arguments.has("all") && arguments.has("failed")) else {
+            throw CommandFailure.usage("--all and --failed contradict each other.").advising(
+                "Give one of them."
+            )
+        }
         var replay = PostbackReplay(arguments.has("all") ? .all : .failed)
         replay.event = try arguments.read("event", "must be an id, as evt_…") { OutboxEventID($0) }
         (replay.since, replay.until) = (try arguments.moment("since"), try arguments.moment("until"))
         if let names = arguments.values("type") {
-            let types = names.flatMap(PostbackType.types)
-            guard !types.isEmpty else {
-                throw CommandFailure.wrongValue("type", names[0], "must be a type of events")
+            if let problem = names.lazy.compactMap(PostbackDraft.problem(ofType:)).first {
+                throw CommandFailure.usage(problem.message)
             }
-            replay.types = Set(types)
+            replay.types = Set(names.flatMap(PostbackType.types))
         }
         let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let count = try await database.postbacks.replay(replay, to: id, by: .commandLine)
         let json = JSONWriter.text { $0.member("replayed", count) }
-        invocation.show("\(count) deliveries are sent again.", json: json)
+        if let event = replay.event, count == 0 {
+            throw CommandFailure.because("The endpoint's app has no stored event \(event.text).")
+                .advising("`afterlink postbacks deliveries` lists the ids of stored events.")
+        }
+        let text = count == 1 ? "1 delivery is sent again." : "\(count) deliveries are sent again."
+        invocation.show(text, json: json)
     }
 }
 
