@@ -37,7 +37,7 @@ public protocol JobReader: DatabaseReader, LearningReader, FilterReader, Postbac
     /// Returns the figures of a scope's last report of a kind; empty if none is stored.
     func figures(of report: FigureReport, of scope: Scope) throws(Failure) -> [String: Double]
 
-    /// Returns the scopes from which something has been learnt.
+    /// Returns the scopes from which the model has learnt.
     func learntScopes() throws(Failure) -> [Scope]
     /// Returns the number of learnt counters of a scope, or of one of its families.
     func learntCounterCount(of scope: Scope, _ family: CounterFamily?) throws(Failure) -> Int
