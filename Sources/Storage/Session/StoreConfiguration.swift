@@ -37,8 +37,8 @@ public struct StoreConfiguration: Sendable {
     public var hasBackgroundWork = true
     /// Whether checks do the work of the learning jobs, by the checks' times.
     ///
-    /// This is for servers whose clock is moved by tests. A check first computes its model or summary if that is missing or old, and the model learns from every
-    /// launch.
+    /// This is for servers whose clock is moved by tests. A check first computes its model or summary if that is
+    /// missing or old, and the model learns from every launch.
     public var learnsAtOnce = false
     /// Whether the store opens an existing, up-to-date database without the writer's lock, and refuses all writes.
     public var isReadOnly = false
