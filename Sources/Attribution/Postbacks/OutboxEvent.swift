@@ -67,7 +67,7 @@ public enum PostbackFact: Sendable {
     private func write(to json: inout JSONWriter) {
         switch self {
         case .match(let claim, let platform, let withClickIDs):
-            // A match of a campaign alone identifies no click, so it has neither click nor journey.
+            // A match of only a campaign identifies no click, so it has neither click nor journey.
             Self.write(claim.click, isIdentified: !claim.isCampaignOnly, withClickIDs, to: &json)
             json.member("method", claim.method.rawValue)
             json.member("confidence", claim.confidence.map { Double(Int($0 * 10_000 + 0.5)) / 10_000 })

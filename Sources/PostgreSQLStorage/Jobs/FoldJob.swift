@@ -21,7 +21,7 @@ struct FoldJob: Job {
     init(_ context: JobContext<PostgreSQLReader>) { self.context = context }
 
     mutating func slice(at _: UInt64) throws(StoreError) -> Due {
-        // No count depends on the time of the fold, so it does not wait for a clock that has leapt.
+        // No count depends on the time of the fold, so it does not wait for a clock that has jumped.
         let now = context.state.configuration.clock.now()
         let lease = context.lease(of: .fold, at: now, milliseconds: Self.leaseMilliseconds)
         let isMore = try context.read { reader throws(PostgreSQLError) in

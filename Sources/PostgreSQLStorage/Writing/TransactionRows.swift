@@ -254,7 +254,7 @@ enum Slots {
 /// Where the clicks of a visit are stored.
 ///
 /// A visit has one bucket, which the numbers of its clicks name. Clicks that were moved from another database
-/// may be in any bucket, and in the slot of their day or in slot -1, whatever their windows are. So they are
+/// may be in any bucket, and in the slot of their day or in slot -1, for any window. So they are
 /// searched everywhere. For ten minutes after the move, a new click's visit is searched everywhere too.
 struct VisitHome: Hashable, Comparable {
     let slots: [Int64]

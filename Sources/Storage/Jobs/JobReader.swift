@@ -123,7 +123,7 @@ public final class JobContext<Reader: JobReader> {
     public let queue: WriteQueue
     var clock: JobClock { state.clock }
 
-    /// The time for jobs; nil while the clock may have leapt.
+    /// The time for jobs; nil while the clock may have jumped.
     public func settledNow() -> Timestamp? { clock.settledNow() }
 
     public func read<Answer>(_ body: (Reader) throws(Reader.Failure) -> Answer) throws(StoreError) -> Answer {

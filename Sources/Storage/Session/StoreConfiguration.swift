@@ -56,7 +56,7 @@ public struct StoreConfiguration: Sendable {
     public var clock: WallClock
     /// Whether jobs use the wall clock even after it has jumped: for servers whose clock is moved by tests.
     public var trustsClock = false
-    /// Whether an operator has confirmed that the clock is right at the start, however long ago jobs last used it.
+    /// Whether an operator has confirmed that the clock is right at the start, even if jobs last used it long ago.
     public var acceptsClock = false
     /// Returns nanoseconds of the clock that ``Check/firstByteAt`` is read from.
     public var monotonicNow: @Sendable () -> UInt64 = { MonotonicTime.now().nanoseconds }

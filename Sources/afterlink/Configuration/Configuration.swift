@@ -139,7 +139,7 @@ package struct Configuration: Sendable {
     /// Below this number, a service without --maximum-connections logs a warning.
     static let connectionsWorthHaving = 10_000
 
-    /// Returns ``maximumConnections``, or else the number of connections that so many files and sockets allow.
+    /// Returns ``maximumConnections``, or else the number of connections that the given number of descriptors allows.
     package func connectionLimit(descriptors: Int) -> Int {
         maximumConnections ?? max(1, min(Self.standardConnections, descriptors))
     }

@@ -173,7 +173,7 @@ enum TestPostbackCommand {
         name: "postbacks test",
         summary: "Send an invented event to an endpoint",
         discussion: [
-            "Stores an event whose data has \"sample\": true for this endpoint alone, waits until the service has sent it, and"
+            "Stores an event whose data has \"sample\": true for only this endpoint, waits until the service has sent it, and"
                 + " prints the response. The service must run."
         ],
         operands: [PostbackChoice.operand],
