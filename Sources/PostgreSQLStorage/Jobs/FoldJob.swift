@@ -5,7 +5,7 @@ internal import Storage
 
 /// Adds the deltas that the transactions of all servers have written to the tables of counts, each second.
 ///
-/// The server with the lease does this. A report first adds what is left, whichever server has the lease, so that it is
+/// The server with the lease does this. Before a report, any server adds the remaining deltas, so that the report is
 /// exact: see ``BlockingConnection/foldAll()``.
 struct FoldJob: Job {
     let name = JobName.fold
