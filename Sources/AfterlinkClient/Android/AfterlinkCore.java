@@ -367,7 +367,7 @@ public final class AfterlinkCore {
                 if (results instanceof List && ((List<?>) results).size() == batch.size()) {
                     for (Json event : batch) done.add(event.text("event_id"));
                 } else if (response.isRefused() && (response.status == 400 || response.status == 413)) {
-                    // One event makes the server refuse the batch: halve the batch to find it, and drop only that event.
+                    // One event makes the server refuse the batch: halve the batch to find it, and drop only this one.
                     count = Math.max(batch.size() / 2, 1);
                     if (batch.size() > 1) continue;
                     done.add(batch.get(0).text("event_id"));

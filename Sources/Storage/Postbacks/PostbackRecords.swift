@@ -74,8 +74,8 @@ public struct EndpointRecord: Record, Equatable, Sendable {
 public struct OutboxRecord: Record, Equatable, Sendable {
     public let scope: Int64
     public let event: OutboxEvent
-    /// The number by which an erasure finds the event: that of its click, or the negative number of the app's event; nil
-    /// for any other event.
+    /// The number by which an erasure finds the event: that of its click, or the negative number of the app's event;
+    /// nil for any other event.
     public let subject: Int64?
 
     public init(_ event: OutboxEvent, scope: Int64, subject: Int64? = nil) {
