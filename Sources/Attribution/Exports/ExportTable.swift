@@ -65,7 +65,7 @@ public enum ExportTable: String, CaseIterable, Sendable {
 
     /// Returns the kind of values of a column.
     public func kind(of column: String) -> ExportKind {
-        // The fields of links are written as texts, whatever they mean.
+        // All fields of links are written as texts, also numbers and times.
         guard self != .links || LinkField(rawValue: column) == nil else { return .text }
         return Self.kinds[column] ?? .text
     }
@@ -134,7 +134,7 @@ public enum ExportValue: Equatable, Sendable {
     public static func time(_ time: Timestamp?) -> ExportValue { time.map { .time($0) } ?? .none }
 }
 
-/// An exported row: where it stands, and a value for each column after the cursor.
+/// An exported row: its position, and a value for each column after the cursor.
 public struct ExportRow: Equatable, Sendable {
     public let cursor: ExportCursor
     public let values: [ExportValue]

@@ -4,15 +4,15 @@ internal import JSON
 public struct PostbackEndpoint: Equatable, Sendable {
     public enum State: String, CaseIterable, Sendable {
         case enabled
-        /// Events are gathered and not sent, until an operator enables the endpoint.
+        /// Deliveries are queued but not sent, until an operator enables the endpoint.
         case held
-        /// Nothing is gathered or sent.
+        /// No delivery is queued or sent.
         case disabled
     }
 
     public let id: EndpointID
     public let app: AppID
-    /// Whether it receives what test keys do, instead of live traffic.
+    /// Whether it receives the traffic of test keys instead of live traffic.
     public let isTest: Bool
     /// A URL with or without macros.
     public let url: String
@@ -23,10 +23,10 @@ public struct PostbackEndpoint: Equatable, Sendable {
     public var state = State.enabled
     /// Why it is held or disabled; empty if it is enabled.
     public var reason = ""
-    /// The secret and the further header fields, encrypted by ``ServerKey/seal(_:of:random:)``.
+    /// The secret and the operator's header fields, encrypted by ``ServerKey/seal(_:of:random:)``.
     public var secret: [UInt8] = []
     public var headers: [UInt8] = []
-    /// The secret before the last rotation, which signs too until ``formerUntil``.
+    /// The secret before the last rotation, which also signs until ``formerUntil``.
     public var formerSecret: [UInt8] = []
     public var formerUntil: Timestamp?
     public var circuit = PostbackCircuit()
@@ -64,7 +64,7 @@ public struct PostbackEndpoint: Equatable, Sendable {
         return ([secret] + former).compactMap { keys.open($0, of: id).flatMap { PostbackSecret(bytes: $0) } }
     }
 
-    /// The further header fields; nil if the key that has encrypted them is missing.
+    /// Returns the operator's header fields; nil if the server key that encrypted them is missing.
     public func fields(_ keys: ServerKeys) -> [(name: String, value: String)]? {
         guard !headers.isEmpty else { return [] }
         return keys.open(headers, of: id).map { bytes in
@@ -98,7 +98,7 @@ public struct PostbackDraft: Sendable {
 
     public init() {}
 
-    /// Validates the draft, and makes the endpoint and its secret.
+    /// Validates the draft, and creates the endpoint and its secret.
     ///
     /// - Parameters:
     ///   - app: the app.
@@ -106,7 +106,7 @@ public struct PostbackDraft: Sendable {
     ///   - now: the time of the creation.
     ///   - random: for the identifier and the secret.
     /// - Returns: the endpoint, and its secret.
-    /// - Throws: all problems.
+    /// - Throws: ``FieldProblems`` with all problems of the draft.
     public func endpoint(of app: AppID, keys: ServerKeys, at now: Timestamp, random: RandomSource)
         throws(FieldProblems) -> (PostbackEndpoint, PostbackSecret)
     {
@@ -174,7 +174,7 @@ public struct PostbackDraft: Sendable {
 
     private static func unknownMacro(_ name: String) -> String {
         let near = Suggestion.nearest(to: name, among: PostbackTemplate.names)
-        return "{\(name)} is no macro; "
+        return "{\(name)} is not a macro; "
             + (near.map { "did you mean {\($0)}?" } ?? "the article Postbacks lists the macros.")
     }
 
@@ -193,7 +193,7 @@ public struct PostbackDraft: Sendable {
             return "A brace may only stand around the name of a macro; write %7B for another one."
         }
         guard !PostbackTemplate.hasMacros(target.origin) else {
-            return "Macros may stand in the path and the query only, never in the scheme or the host."
+            return "Move the macros to the path or the query; the scheme and the host cannot have any."
         }
         return nil
     }
@@ -201,7 +201,7 @@ public struct PostbackDraft: Sendable {
 
 /// The parts of an endpoint's URL.
 public struct PostbackTarget: Equatable, Sendable {
-    /// Whether the scheme is `http`, which only listed addresses may have.
+    /// Whether the scheme is `http`, which only addresses of `--postback-allow` may have.
     public let isPlain: Bool
     public let host: String
     public let port: UInt16

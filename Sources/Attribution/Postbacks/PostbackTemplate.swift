@@ -72,7 +72,7 @@ public enum PostbackTemplate {
         return parts + [.text(rest)]
     }
 
-    /// Whether a text has macros, or words in braces that are none.
+    /// Returns whether a text has macros, or words in braces that are not macros.
     public static func hasMacros(_ text: String) -> Bool {
         parts(of: text).contains { if case .text = $0 { false } else { true } }
     }

@@ -69,7 +69,7 @@ extension Link.Ending {
         switch self {
         case .archived: "was archived"
         case .expired: "has expired"
-        case .usedUp: "has had as many clicks as it may have"
+        case .usedUp: "has reached its maximum number of clicks"
         }
     }
 }
@@ -180,7 +180,7 @@ struct ClickDestination {
         }
         let own = link?.settings.source.map { [QueryItem(name: "source", value: $0)] } ?? []
         sourceItems = query + own + whole.queryItems
-        // A click that is only counted opens nothing, and keeps no id of an ad network.
+        // Without consent, the click is only counted: it opens nothing, and stores no id of an ad network.
         let dropsClickIDs = body.hasConsent == false || app.settings.clickIDs == .off
         url = dropsClickIDs ? whole.withoutClickIDs : whole
     }

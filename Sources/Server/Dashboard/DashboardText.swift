@@ -127,7 +127,7 @@ enum DashboardText {
         "Time", "Answer", "Method", "Confidence", "Campaign", "Device", "SDK", "App",
     ]
     static let noneYet =
-        "None of the launches that were searched so far has these properties. Search further back."
+        "None of the launches searched so far has these properties. Search further back."
     static let notAnID =
         "must be a link's address or slug, the id of a link (lnk_…), a check (chk_…), a click (clk_…) or a request, or a"
         + " fingerprint's 64 digits"

@@ -64,12 +64,12 @@ public final class PostbackSender: Sendable {
         plain = HTTPSClient(bounds: bounds, permits: isAllowed)
     }
 
-    /// Makes a call on a new thread; `done` is called once, on that thread.
+    /// Makes a call on a new thread; calls `done` once, on that thread, or at once if no thread can be started.
     public func send(_ call: PostbackCall, _ done: @escaping @Sendable (PostbackAnswer) -> Void) {
         do throws(ThreadStartError) {
             try SystemThread.start { [self] in done(answer(call)) }
         } catch {
-            done(PostbackAnswer(failure: "the system refused a thread (error \(error.systemError))"))
+            done(PostbackAnswer(failure: "the system could not start a thread (error \(error.systemError))"))
         }
     }
 
@@ -93,7 +93,7 @@ public final class PostbackSender: Sendable {
             answer = PostbackAnswer(status: response.status)
             answer.retryAfter = response.field("retry-after")
             let text = String(decoding: response.body.prefix(PostbackAnswer.maximumBodyLength), as: UTF8.self)
-            // PostgreSQL stores no zero in a text.
+            // PostgreSQL cannot store a zero byte in a text.
             answer.body = text.replacing("\0", with: "")
         } catch {
             let failure = error == .addressRefused ? Self.refusal(of: target) : error.message
@@ -121,7 +121,7 @@ extension PostbackSender {
 }
 
 extension PeerAddress {
-    /// Whether a connection to an address may reach this listener; one on all addresses is reached by all of its port.
+    /// Returns whether a connection to an address may reach this listener, which may listen on all addresses.
     fileprivate func isReached(by peer: PeerAddress) -> Bool {
         let isAny = ipv4 == 0 || ipv4 == nil && high == 0 && low == 0
         return peer.port == port && (isAny || peer == self)

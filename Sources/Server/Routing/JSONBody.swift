@@ -55,7 +55,7 @@ extension JSONBody {
         try self.init(request)
         refusal = .unprocessableContent
         let problems = object.members.map(\.name).filter { !known.contains($0) }.prefix(10).map {
-            FieldProblem($0, "This call knows no \($0); it takes \(known.joined(separator: ", ")).")
+            FieldProblem($0, "This call has no member \($0); send only \(known.joined(separator: ", ")).")
         }
         guard problems.isEmpty else { throw .unprocessable(Array(problems)) }
     }
