@@ -94,6 +94,11 @@ struct EventsTests {
         let revenue = try #require(live["revenue"]?.array?.first?.object)
         #expect(revenue["reported"]?.string == "10.00" && revenue["verified"]?.string == "7.50")
         #expect(revenue["total"]?.string == "7.50")
+        let rows = await service.admin(.get, "/export/events.csv").text
+        #expect(
+            rows.contains(",-2.50,EUR,"),
+            "an amount is a number, not a text after an apostrophe: \(rows)"
+        )
         let campaign = try #require(live["campaigns"]?.array?.first?.object)
         #expect(campaign["campaign"]?.string == "SUMMER" && campaign["matches"]?.int64 == 1)
         #expect(campaign["revenue"]?.array?.first?.object?["verified"]?.string == "7.50")

@@ -149,7 +149,10 @@ struct ClickDestination {
     var visited: String { link?.id?.text ?? url.text }
 
     /// The parameters that may name the source, with those of the tapped address first.
-    let sourceItems: [QueryItem]
+    var sourceItems: [QueryItem] {
+        let own = link?.settings.source.map { [QueryItem(name: "source", value: $0)] } ?? []
+        return query + own + url.queryItems
+    }
 
     /// Chooses the destination: `stated`, the body's destination, takes precedence over the link's.
     ///
@@ -166,23 +169,20 @@ struct ClickDestination {
         let items = body.query.map { QueryItem.items(ofQuery: $0[...].utf8) } ?? []
         query = link?.additionalItems(of: items) ?? items
         let named = body.variant.flatMap { name in link?.settings.variant(named: name) }
-        let whole: DeepLinkURL
         if let stated {
-            (whole, variant) = (stated, named)
-        } else {
-            guard let link else { throw .noDestination }
-            variant = named ?? link.variant(choice: choice)
-            guard let target = link.settings.deepLink(variant, on: platform, of: app.settings.links) else {
-                let problem = "The link has no destination: it has a path, but its app has no scheme"
-                throw .notFound(problem, field: "link")
-            }
-            whole = target.adding(link.settings.passed(query))
+            // Without consent, the click is only counted: it opens nothing, and stores no id of an ad network.
+            url = body.hasConsent == false ? stated.withoutClickIDs : stated
+            variant = named
+            return
         }
-        let own = link?.settings.source.map { [QueryItem(name: "source", value: $0)] } ?? []
-        sourceItems = query + own + whole.queryItems
-        // Without consent, the click is only counted: it opens nothing, and stores no id of an ad network.
-        let dropsClickIDs = body.hasConsent == false || app.settings.clickIDs == .off
-        url = dropsClickIDs ? whole.withoutClickIDs : whole
+        guard let link else { throw .noDestination }
+        variant = named ?? link.variant(choice: choice)
+        guard let target = link.settings.deepLink(variant, on: platform, of: app.settings.links) else {
+            let problem = "The link has no destination: it has a path, but its app has no scheme"
+            throw .notFound(problem, field: "link")
+        }
+        let whole = target.adding(link.settings.passed(query))
+        url = body.hasConsent == false ? whole.withoutClickIDs : whole
     }
 
     /// Reads the destination that the body states; nil if it names a link instead.

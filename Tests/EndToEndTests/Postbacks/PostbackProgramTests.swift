@@ -81,7 +81,7 @@ struct PostbackProgramTests {
             ["postbacks", "listen", "--listen", "127.0.0.1:\(port)", "--json"],
             environment: ["AFTERLINK_ENDPOINT_SECRET": secret]
         )
-        #expect(listener.line(containing: "listening on http://127.0.0.1:\(port)") != nil)
+        #expect(listener.line(containing: #"{"listening_on":"http://127.0.0.1:\#(port)"}"#) != nil)
         let (server, connection) = try installation.serve(["--postback-allow", "127.0.0.0/8:\(port)"])
         let click = try #require(try Self.match(1, connection, installation))
         let line = try #require(listener.line(containing: "match.created"))

@@ -39,9 +39,9 @@ enum ListenCommand {
         let server = try WebServer(settings) { _, _ in PostbackReceiver(secret, isJSON: isJSON) }
         try server.start()
         if secret == nil { Console.printError("Signatures are not verified: there is no secret.\n") }
-        let notice = "listening on http://\(server.addressText)"
-        // With --json, each line of standard output is an object.
-        if isJSON { Console.printError(notice + "\n") } else { Console.printNotice(notice) }
+        let url = "http://\(server.addressText)"
+        let json = JSONWriter.text { $0.member("listening_on", url) }
+        Console.printNotice(isJSON ? json : "listening on \(url)")
         while signals.waitForReopening() {}
         server.stop(within: .seconds(1))
     }

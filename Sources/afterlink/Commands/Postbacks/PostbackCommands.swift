@@ -266,8 +266,9 @@ enum ReplayPostbacksCommand {
             throw CommandFailure.because("The endpoint's app has no stored event \(event.text).")
                 .advising("`afterlink postbacks deliveries` lists the ids of stored events.")
         }
-        let text = count == 1 ? "1 delivery is sent again." : "\(count) deliveries are sent again."
-        invocation.show(text, json: json)
+        let endpoint = try await database.postbacks.endpoints().first { $0.endpoint.id == id }?.endpoint
+        let end = endpoint?.state == .enabled ? "sent again" : "sent again when the endpoint is enabled"
+        invocation.show(count == 1 ? "1 delivery is \(end)." : "\(count) deliveries are \(end).", json: json)
     }
 }
 
