@@ -56,7 +56,8 @@ public final class PostbackSender: Sendable {
     ) {
         self.userAgent = userAgent
         let isAllowed: @Sendable (PeerAddress) -> Bool = { peer in
-            allowed.contains { $0.permits(peer) } && !own().contains { $0.isReached(by: peer) }
+            !peer.isUnspecified && allowed.contains { $0.permits(peer) }
+                && !own().contains { $0.isReached(by: peer) }
         }
         secure = HTTPSClient(bounds: bounds, roots: roots) { peer in
             isAllowed(peer) || peer.port == 443 && NetworkAddress(high: peer.high, low: peer.low).isPublic
@@ -123,7 +124,9 @@ extension PostbackSender {
 extension PeerAddress {
     /// Returns whether a connection to an address may reach this listener, which may listen on all addresses.
     fileprivate func isReached(by peer: PeerAddress) -> Bool {
-        let isAny = ipv4 == 0 || ipv4 == nil && high == 0 && low == 0
-        return peer.port == port && (isAny || peer == self)
+        peer.port == port && (isUnspecified || peer == self)
     }
+
+    /// Whether it is 0.0.0.0 or `::`: as a listener all addresses of this machine, and as a receiver this machine.
+    fileprivate var isUnspecified: Bool { ipv4 == 0 || ipv4 == nil && high == 0 && low == 0 }
 }

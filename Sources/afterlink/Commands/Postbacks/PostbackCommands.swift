@@ -254,7 +254,8 @@ enum ReplayPostbacksCommand {
         (replay.since, replay.until) = (try arguments.moment("since"), try arguments.moment("until"))
         if let names = arguments.values("type") {
             if let problem = names.lazy.compactMap(PostbackDraft.problem(ofType:)).first {
-                throw CommandFailure.usage(problem.message)
+                throw CommandFailure.usage("\(problem.message).")
+                    .advising("Nothing was sent. Correct the type and run the command again.")
             }
             replay.types = Set(names.flatMap(PostbackType.types))
         }
