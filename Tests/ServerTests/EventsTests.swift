@@ -103,6 +103,11 @@ struct EventsTests {
         #expect(campaign["campaign"]?.string == "SUMMER" && campaign["matches"]?.int64 == 1)
         #expect(campaign["revenue"]?.array?.first?.object?["verified"]?.string == "7.50")
         #expect(live["cohorts"]?.array?.count == 1)
+        // A refund may come before its purchase in a request.
+        let later = #"{"event_id":"r2","name":"refund","purchase_id":"e5","amount":"-2.50","currency":"EUR"}"#
+        #expect(await results(later + "," + event("e5"), key: .server).count == 2)
+        let net = try #require(try await report()["campaigns"]?.array?.first?.object)
+        #expect(net["revenue"]?.array?.first?.object?["verified"]?.string == "15.00")
         let test = try await report("test=true")
         #expect(test["revenue"]?.array?.first?.object?["reported"]?.string == "10.00")
         #expect(try await report("campaign=OTHER")["events"]?.array?.isEmpty == true)

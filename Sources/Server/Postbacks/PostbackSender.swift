@@ -55,12 +55,15 @@ public final class PostbackSender: Sendable {
         own: @escaping @Sendable () -> [PeerAddress] = { [] }
     ) {
         self.userAgent = userAgent
+        let isForeign: @Sendable (PeerAddress) -> Bool = { peer in
+            !peer.isUnspecified && !own().contains { $0.isReached(by: peer) }
+        }
         let isAllowed: @Sendable (PeerAddress) -> Bool = { peer in
-            !peer.isUnspecified && allowed.contains { $0.permits(peer) }
-                && !own().contains { $0.isReached(by: peer) }
+            allowed.contains { $0.permits(peer) } && isForeign(peer)
         }
         secure = HTTPSClient(bounds: bounds, roots: roots) { peer in
-            isAllowed(peer) || peer.port == 443 && NetworkAddress(high: peer.high, low: peer.low).isPublic
+            let isPublic = peer.port == 443 && NetworkAddress(high: peer.high, low: peer.low).isPublic
+            return isPublic && isForeign(peer) || isAllowed(peer)
         }
         plain = HTTPSClient(bounds: bounds, permits: isAllowed)
     }
@@ -122,9 +125,9 @@ extension PostbackSender {
 }
 
 extension PeerAddress {
-    /// Returns whether a connection to an address may reach this listener, which may listen on all addresses.
+    /// Whether a connection to an address reaches this listener.
     fileprivate func isReached(by peer: PeerAddress) -> Bool {
-        peer.port == port && (isUnspecified || peer == self)
+        peer.port == port && (peer == self || isUnspecified && peer.isOfThisMachine)
     }
 
     /// Whether it is 0.0.0.0 or `::`: as a listener all addresses of this machine, and as a receiver this machine.

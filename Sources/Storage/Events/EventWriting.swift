@@ -75,6 +75,8 @@ extension WriteTransaction {
             subjects.add(event)
             unique.append(event)
         }
+        // A refund inherits from its purchase, which may follow it in the request.
+        unique = unique.filter { $0.purchase == nil } + unique.filter { $0.purchase != nil }
         let former = batch.receivedAt.advanced(byMilliseconds: -AppEvent.uniqueMilliseconds)
         try writer.releaseEvents(unique.map(\.id), in: scope, receivedBefore: former)
         var credits = try Credits(subjects, of: batch.app, reader)
