@@ -1,6 +1,7 @@
 internal import Attribution
 internal import JSON
 internal import Server
+internal import Storage
 
 /// The command `afterlink export`.
 enum ExportTableCommand {
