@@ -95,8 +95,10 @@ public final class Stores {
 
 /// The attribution service: the state that all event loops share.
 public final class Service: Sendable {
-    /// The largest body of each path whose bodies may be longer than others, for the server's limits.
-    public static let longBodies = [RecordEvents.path: RecordEvents.maximumBodyLength]
+    /// The largest bodies of paths with limits of their own, in bytes.
+    public static let bodiesByPath = [RecordEvents.path: RecordEvents.maximumBodyLength].merging(
+        ReceiveApplePostback.paths.map { ($0, ReceiveApplePostback.maximumByteCount) }
+    ) { $1 }
 
     public let settings: ServiceSettings
     public let metrics: Metrics

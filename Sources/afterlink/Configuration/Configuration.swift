@@ -273,7 +273,7 @@ extension Configuration {
         var settings = HTTPServerConfiguration(listenAddress: listen, loopCount: threads)
         settings.tls = tls
         settings.limits = limits
-        settings.limits.longBodies = Service.longBodies
+        settings.limits.bodiesByPath = Service.bodiesByPath
         settings.timeouts = timeouts
         if let maximumConnections { settings.maximumConnections = maximumConnections }
         settings.requestMemoryByteCount = requestMemory
