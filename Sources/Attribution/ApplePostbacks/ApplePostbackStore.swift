@@ -119,6 +119,7 @@ public struct AppleProbe: Equatable, Sendable {
         case changed
     }
 
+    /// How long a probe is waited for.
     public static let milliseconds: Int64 = 600_000
 
     public let nonce: String

@@ -82,7 +82,9 @@ public struct AppEvent: Equatable, Sendable {
 
     /// The number of milliseconds in which a repeated id is a duplicate: 30 days.
     public static let uniqueMilliseconds: Int64 = 30 * 86_400_000
+    /// The largest length of an id of an event, a purchase or a user, in bytes.
     public static let maximumIDLength = 128
+    /// The largest length of the properties as a JSON text, in bytes.
     public static let maximumPropertiesLength = 4096
 }
 

@@ -52,8 +52,10 @@ public struct PostbackAnswer: Equatable, Sendable {
     public var retryAfter: String?
     /// The start of the response's body, as text.
     public var body = ""
+    /// How long the call took.
     public var milliseconds: Int64 = 0
 
+    /// The largest part of a response's body that is stored, in bytes.
     public static let maximumBodyLength = 1024
 
     public init(status: Int? = nil, failure: String? = nil) {

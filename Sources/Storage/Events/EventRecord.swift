@@ -6,6 +6,7 @@ public struct AttributedInstall: Record, Equatable, Sendable {
     public let scope: Scope
     /// Nil for a match without an installation id, which is stored once an event names its click.
     public var install: KeyedHash?
+    /// 0…1; nil for an old claim that was stored without it.
     public let confidence: Double?
     public let isGuaranteed: Bool
     public let clickedAt: Timestamp
