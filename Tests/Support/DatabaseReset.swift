@@ -28,7 +28,7 @@ struct DatabaseReset: Sendable {
         let newest = try template.execute("SELECT max(oid) FROM pg_class")
         catalog = try template.execute(Self.catalog)
         script = """
-            RESET ALL; SELECT pg_advisory_unlock_all();
+            RESET ALL; SELECT pg_advisory_unlock_all(), pg_stat_reset();
             BEGIN; SET LOCAL session_replication_role = replica;
             DO $reset$ DECLARE found record; BEGIN
             \(Self.removal(after: newest, but: full))
