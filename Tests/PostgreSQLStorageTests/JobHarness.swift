@@ -15,11 +15,26 @@ struct JobDatabase: Sendable {
     let opening: DatabaseOpening
 
     private static let cluster = Result {
-        try TestCluster { template, _ in _ = try DatabaseOpening(configuration(template)).open() }
+        try TestCluster { template, time in
+            let connection = try DatabaseOpening(configuration(template)).open().connection
+            for slot in slots[time] ?? [] { try Partitions(connection: connection).make(slot) }
+        }
+    }
+
+    /// The slots whose partitions a test's database has from the start, by the time for which it is made.
+    private static let slots = [
+        WrittenDatabase.noon.milliseconds: [WrittenDatabase.noon.milliseconds / 86_400_000],
+        QuestionHarness.noon.milliseconds: [RowHome.longSlot, QuestionHarness.day - 1, QuestionHarness.day],
+        ReaderHarness.noon.milliseconds: [RowHome.longSlot, ReaderHarness.today - 1, ReaderHarness.today],
+    ]
+
+    /// Returns a migrated database; without partitions, if no time is given.
+    static func make(at time: Timestamp = Timestamp(milliseconds: 0)) throws -> PostgreSQLTestDatabase {
+        try cluster.get().makeDatabase(at: time.milliseconds)
     }
 
     init() throws {
-        database = try Self.cluster.get().makeDatabase()
+        database = try Self.make()
         opening = DatabaseOpening(try Self.configuration(database))
     }
 

@@ -19,7 +19,7 @@ struct KeyringTests {
     private let configuration: PostgreSQLConfiguration
 
     init() throws {
-        database = try PostgreSQLTestDatabase()
+        database = try JobDatabase.make()
         configuration = try PostgreSQLConfiguration(
             url: database.socketURL,
             name: "the test's database",

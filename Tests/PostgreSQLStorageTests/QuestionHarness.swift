@@ -27,7 +27,7 @@ final class QuestionHarness: @unchecked Sendable {
 
     /// Connects to the test's database, or to another server; `pause` is that of ``TurnQuestions``.
     init(url: String? = nil, pause: Duration = .seconds(60)) throws {
-        database = try PostgreSQLTestDatabase()
+        database = try JobDatabase.make(at: Self.noon)
         func configuration(_ url: String) throws -> PostgreSQLConfiguration {
             try PostgreSQLConfiguration(url: url, name: "the test's database", clock: WallClock { Self.noon })
         }

@@ -9,30 +9,94 @@ import Testing
     .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
 )
 struct TestClusterTests {
-    private let cluster: TestCluster
-
-    init() throws {
-        cluster = try TestCluster { template, _ in
-            try template.execute("CREATE TABLE numbers AS SELECT 1 AS number")
+    private static let cluster = Result {
+        try TestCluster { template, _ in
+            try template.execute(
+                "CREATE TABLE numbers AS SELECT 1 AS number; CREATE TABLE names (id serial, name text)"
+            )
         }
     }
 
-    @Test("each database is a copy of the template, and is deleted when its Swift value is released")
+    private let cluster: TestCluster
+    /// Another time than that of other tests, which could otherwise use a released database.
+    private let time = Int64.random(in: 0 ... .max)
+
+    init() throws { cluster = try Self.cluster.get() }
+
+    private func makeDatabase() throws -> PostgreSQLTestDatabase { try cluster.makeDatabase(at: time) }
+
+    @Test("databases that are in use at a time are different copies of the template")
     func copies() throws {
-        let first = try cluster.makeDatabase()
+        let (first, second) = (try makeDatabase(), try makeDatabase())
+        #expect(first.name != second.name)
         try first.execute("INSERT INTO numbers VALUES (2)")
-        var second: PostgreSQLTestDatabase? = try cluster.makeDatabase()
         #expect(try first.execute("SELECT sum(number) FROM numbers") == "3")
-        #expect(try second?.execute("SELECT sum(number) FROM numbers") == "1")
-        let count = "SELECT count(*) FROM pg_database WHERE datname LIKE 'test%'"
-        #expect(try cluster.server.execute(count) == "3")
-        second = nil
-        #expect(try cluster.server.execute(count) == "2")
+        #expect(try second.execute("SELECT sum(number) FROM numbers") == "1")
+    }
+
+    @Test(
+        "a database that was released is used again, with the rows, tables and sequences of the template",
+        arguments: [
+            "INSERT INTO numbers VALUES (2)",
+            "UPDATE numbers SET number = 3",
+            "INSERT INTO names (name) VALUES ('a')",
+            "INSERT INTO names (name) SELECT repeat('a', 1000) FROM generate_series(1, 1000)",
+            "CREATE TABLE more AS SELECT 1 AS number",
+        ]
+    )
+    func usesAgain(change: String) throws {
+        let name = try use(change)
+        let again = try makeDatabase()
+        #expect(again.name == name)
+        #expect(try again.execute("SELECT number FROM numbers") == "1")
+        #expect(try again.execute("SELECT count(*) FROM names") == "0")
+        #expect(try again.execute("INSERT INTO names (name) VALUES ('a') RETURNING id") == "1")
+        #expect(try again.execute("SELECT count(*) FROM pg_tables WHERE tablename = 'more'") == "0")
+    }
+
+    @Test(
+        "a database whose tables, functions, statistics or settings differ from the template's is deleted",
+        arguments: [
+            "ALTER TABLE names RENAME TO others",
+            "ALTER TABLE numbers ADD COLUMN text text",
+            "ALTER TABLE numbers ALTER number SET DEFAULT 5",
+            "CREATE INDEX ON numbers (number)",
+            "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+            "CREATE RULE r AS ON INSERT TO names DO INSTEAD NOTHING",
+            "ANALYZE numbers",
+            "CREATE SCHEMA other",
+            "DROP TABLE names",
+            "DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET work_mem = 100'; END $$",
+        ]
+    )
+    func deletes(change: String) throws {
+        let name = try use(change)
+        let next = try makeDatabase()
+        #expect(next.name != name)
+        #expect(try cluster.server.execute("SELECT 1 FROM pg_database WHERE datname = '\(name)'") == "")
+    }
+
+    @Test("a database that is released while a connection to it is open is not used again")
+    func leavesOpen() throws {
+        var database: PostgreSQLTestDatabase? = try makeDatabase()
+        let name = try #require(database?.name)
+        let left = ConnectionHarness(try ConnectionHarness.settings(try #require(database?.socketURL)))
+        try left.whenReady { _ in }
+        database = nil
+        #expect(try makeDatabase().name != name)
+        withExtendedLifetime(left) {}
+    }
+
+    /// Executes SQL in a database, releases it, and returns its name.
+    private func use(_ sql: String) throws -> String {
+        let database = try makeDatabase()
+        try database.execute(sql)
+        return database.name
     }
 
     @Test("a loop of a test serves the connection of a session and runs jobs of other threads")
     func serves() async throws {
-        let database = try cluster.makeDatabase()
+        let database = try makeDatabase()
         let loop = LoopThread()
         defer { loop.stop() }
         let settings = try ConnectionHarness.settings(database.socketURL)

@@ -13,7 +13,12 @@ public enum Polling {
 
     /// Waits until a condition holds, on a thread that may block, and returns whether it did.
     public static func until(_ condition: () throws -> Bool) rethrows -> Bool {
-        let end = end
+        try until(seconds: seconds, condition)
+    }
+
+    /// Waits as ``until(_:)`` does, but not longer than some seconds.
+    static func until(seconds: Int, _ condition: () throws -> Bool) rethrows -> Bool {
+        let end = ContinuousClock.now.advanced(by: .seconds(seconds))
         // Conditions may start a program. The pauses grow, so that long waits leave the processor to what is awaited.
         var milliseconds: Int32 = 10
         while try !condition() {

@@ -62,22 +62,15 @@ public final class PostgreSQLCluster: Sendable {
         guard let port = Loopback.freePort() else { throw ChildProcess.Failure(description: "no free port") }
         self.programs = programs
         self.port = port
-        folder = TemporaryFolder.fresh("afterlink-pg")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let identity = Self.identity
-        let attributes: [FileAttributeKey: Any] =
-            identity.map {
-                [.posixPermissions: 0o700, .ownerAccountID: $0.user, .groupOwnerAccountID: $0.group]
-            }
-            ?? [.posixPermissions: 0o700]
-        try FileManager.default.setAttributes(attributes, ofItemAtPath: folder.path)
+        folder = try Self.makeFolder()
         if let dataFolder {
             try FileManager.default.createDirectory(at: dataFolder, withIntermediateDirectories: true)
-            try FileManager.default.setAttributes(attributes, ofItemAtPath: dataFolder.path)
+            try FileManager.default.setAttributes(Self.attributes, ofItemAtPath: dataFolder.path)
             let link = folder.appending(path: "data").path
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: dataFolder.path)
         }
-        password = primary?.password ?? UUID().uuidString
+        let initial = try InitialData.common.get()
+        password = initial.password
         supervisor = try Supervisor(
             Self.asServerUser(
                 ["env"] + environment(folder.appending(path: "data")).map { "\($0.key)=\($0.value)" } + [
@@ -95,15 +88,9 @@ public final class PostgreSQLCluster: Sendable {
                 ]
             )
         } else {
-            try write(password, to: "password")
-            try run(
-                "initdb",
-                [
-                    "-D", data, "-U", Self.user, "--pwfile", folder.appending(path: "password").path,
-                    "--no-sync", "--auth-local=trust", "--auth-host=scram-sha-256", "--encoding=UTF8",
-                    "--locale=C",
-                ]
-            )
+            // Copies the content of the first folder into the second.
+            let script = #"mkdir -p -m 700 "$2" && cp -a "$1/." "$2""#
+            _ = try Self.runProgram(Self.asServerUser(["sh", "-c", script, "sh", initial.data, data]))
         }
         let identityOfServer = try TestCertificate("localhost")
         try write(String(decoding: identityOfServer.certificate, as: UTF8.self), to: "server.crt")
@@ -121,6 +108,23 @@ public final class PostgreSQLCluster: Sendable {
     }
 
     private var data: String { folder.appending(path: "data").path }
+
+    /// Makes a folder of the server's user, which only this user can read.
+    static func makeFolder() throws -> URL {
+        let folder = TemporaryFolder.fresh("afterlink-pg")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.setAttributes(attributes, ofItemAtPath: folder.path)
+        return folder
+    }
+
+    private static var attributes: [FileAttributeKey: Any] {
+        let mode: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+        guard let identity else { return mode }
+        let owner: [FileAttributeKey: Any] = [
+            .ownerAccountID: identity.user, .groupOwnerAccountID: identity.group,
+        ]
+        return mode.merging(owner) { $1 }
+    }
 
     /// The user that runs the server if this process is root's; nil to run it as this process's user.
     private static let identity: (user: Int, group: Int)? = {
@@ -155,7 +159,7 @@ public final class PostgreSQLCluster: Sendable {
         _ = try Self.runProgram(Self.asServerUser([programs.appending(path: program).path] + arguments))
     }
 
-    private static func runProgram(_ command: [String]) throws -> String {
+    static func runProgram(_ command: [String]) throws -> String {
         let output = try ChildProcess.run(URL(filePath: "/usr/bin/env"), command, in: "/")
         guard output.status == 0 else {
             throw ChildProcess.Failure(
@@ -207,12 +211,15 @@ public protocol SQLTestDatabase: Sendable {
     func execute(_ sql: String) throws -> String
 }
 
-/// A database of one test, which is deleted with this value.
+/// A database of one test, which is deleted with this value, or given back to the ``TestCluster`` that lent it.
 public final class PostgreSQLTestDatabase: SQLTestDatabase {
     public let cluster: PostgreSQLCluster
     public let name: String
     private let keepsConnection: Bool
     private let connection = Mutex<KeptConnection?>(nil)
+    /// The database that a cluster lent, and what gives it back; nil for a database of its own.
+    private let loan:
+        (database: PostgreSQLTestDatabase, giveBack: @Sendable (PostgreSQLTestDatabase) -> Void)?
 
     /// Creates an empty database, or a copy of a template that has no connections.
     ///
@@ -226,7 +233,7 @@ public final class PostgreSQLTestDatabase: SQLTestDatabase {
         copying template: PostgreSQLTestDatabase? = nil,
         keepsConnection: Bool = false
     ) throws {
-        (self.cluster, self.keepsConnection) = (cluster, keepsConnection)
+        (self.cluster, self.keepsConnection, loan) = (cluster, keepsConnection, nil)
         name = "test_\(UInt64.random(in: .min ... .max))"
         // Measured on PostgreSQL 15 in memory: 24 ms for a copy of 8 MB; 62 ms without this strategy.
         let copying = template.map { " TEMPLATE \($0.name) STRATEGY file_copy" } ?? ""
@@ -236,10 +243,26 @@ public final class PostgreSQLTestDatabase: SQLTestDatabase {
     /// Creates a database in the shared cluster.
     public convenience init() throws { try self.init(in: .shared()) }
 
-    deinit { _ = try? cluster.execute("DROP DATABASE IF EXISTS \(name) WITH (FORCE)") }
+    /// Lends a database until the new value is released.
+    init(
+        lending database: PostgreSQLTestDatabase,
+        giveBack: @escaping @Sendable (PostgreSQLTestDatabase) -> Void
+    ) {
+        (cluster, name, keepsConnection) = (database.cluster, database.name, database.keepsConnection)
+        loan = (database, giveBack)
+    }
+
+    deinit {
+        if let loan {
+            loan.giveBack(loan.database)
+        } else {
+            _ = try? cluster.execute("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+        }
+    }
 
     @discardableResult
     public func execute(_ sql: String) throws -> String {
+        if let loan { return try loan.database.execute(sql) }
         guard keepsConnection else { return try cluster.execute(sql, in: name) }
         // A statement of another thread meanwhile gets a connection of its own.
         let kept = connection.withLock { kept in

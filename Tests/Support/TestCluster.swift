@@ -8,7 +8,7 @@ internal import Synchronization
 public final class TestCluster: Sendable {
     public let server: PostgreSQLCluster
     /// The templates by the times for which they were filled.
-    private let templates = Mutex<[Int64: PostgreSQLTestDatabase]>([:])
+    private let templates = Mutex<[Int64: Template]>([:])
     private let prepare: @Sendable (PostgreSQLTestDatabase, _ time: Int64) throws -> Void
 
     /// Starts a server.
@@ -23,20 +23,43 @@ public final class TestCluster: Sendable {
             "fsync = off", "full_page_writes = off", "synchronous_commit = off", "autovacuum = off",
             "wal_level = minimal", "max_wal_senders = 0",
             // Eight tests have databases at a time, each with some connections.
-            "max_connections = 400", "shared_buffers = 32MB", "jit = off",
+            "max_connections = 400", "shared_buffers = 32MB", "jit = off", "ssl = off",
         ])
     }
 
-    /// Creates a copy of the time's template, which is deleted with the returned value.
+    /// A template, and the copies of it that no test uses.
+    private final class Template: Sendable {
+        let database: PostgreSQLTestDatabase
+        let reset: DatabaseReset
+        let free = Mutex<[PostgreSQLTestDatabase]>([])
+
+        init(_ database: PostgreSQLTestDatabase) throws {
+            self.database = database
+            reset = try DatabaseReset(to: database)
+        }
+    }
+
+    /// Returns a database that is as the time's template is, for use until the returned value is released.
+    ///
+    /// It is a copy, or one that a former test has used and that was reset.
     public func makeDatabase(at time: Int64 = 0) throws -> PostgreSQLTestDatabase {
         let template = try templates.withLock { templates in
             if let known = templates[time] { return known }
-            let template = try PostgreSQLTestDatabase(in: server)
-            try prepare(template, time)
+            let database = try PostgreSQLTestDatabase(in: server)
+            try prepare(database, time)
+            let template = try Template(database)
             templates[time] = template
             return template
         }
-        return try PostgreSQLTestDatabase(in: server, copying: template, keepsConnection: true)
+        let giveBack = { @Sendable database in template.free.withLock { $0.append(database) } }
+        while let used = template.free.withLock({ $0.popLast() }) {
+            // A copy that cannot be reset is deleted here.
+            if template.reset.run(on: used) {
+                return PostgreSQLTestDatabase(lending: used, giveBack: giveBack)
+            }
+        }
+        let copy = try PostgreSQLTestDatabase(in: server, copying: template.database, keepsConnection: true)
+        return PostgreSQLTestDatabase(lending: copy, giveBack: giveBack)
     }
 }
 #endif

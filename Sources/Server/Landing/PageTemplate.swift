@@ -80,8 +80,8 @@ private struct TemplateReader {
     let rawParts: Set<String>
     var position = 0
 
-    /// Reads the parts of the page, or of the section that `end` names; throws `orElse` if the section does not end.
-    mutating func parts(until end: (name: String, orElse: PageTemplate.Problem)?)
+    /// Reads the parts of the page, or of the section whose name and place `end` states.
+    mutating func parts(until end: (name: String, position: Int)?)
         throws(PageTemplate.Problem) -> [PageTemplate.Part]
     {
         var parts: [PageTemplate.Part] = []
@@ -96,8 +96,7 @@ private struct TemplateReader {
                 parts.append(.rawPart(try place("{{{", "}}}", of: rawParts)))
             } else if bytes[start...].starts(with: "{{#".utf8) {
                 let name = try place("{{#", "}}", of: values)
-                let open = problem("{{#\(name)}} is not closed")
-                parts.append(.section(name, try self.parts(until: (name, open))))
+                parts.append(.section(name, try self.parts(until: (name, position))))
             } else if bytes[start...].starts(with: "{{/".utf8) {
                 let name = try place("{{/", "}}", of: values)
                 guard name == end?.name else {
@@ -108,7 +107,7 @@ private struct TemplateReader {
                 parts.append(.value(try place("{{", "}}", of: values)))
             }
         }
-        if let end { throw end.orElse }
+        if let end { throw problem("{{#\(end.name)}} is not closed", at: end.position) }
         return parts
     }
 
@@ -129,14 +128,20 @@ private struct TemplateReader {
         return name
     }
 
-    private func problem(_ message: String) -> PageTemplate.Problem {
-        let line = bytes[..<position].count { $0 == UInt8(ascii: "\n") } + 1
+    private func problem(_ message: String, at place: Int? = nil) -> PageTemplate.Problem {
+        let line = bytes[..<(place ?? position)].count { $0 == UInt8(ascii: "\n") } + 1
         return PageTemplate.Problem(line: line, message: message)
     }
 
     private func find(_ text: String, from start: Int) -> Int? {
         let sought = Array(text.utf8)
-        guard bytes.count >= sought.count, start <= bytes.count - sought.count else { return nil }
-        return (start...(bytes.count - sought.count)).first { bytes[$0...].starts(with: sought) }
+        guard let first = sought.first else { return nil }
+        var rest = bytes[start...]
+        while let found = rest.firstIndex(of: first) {
+            rest = rest[found...]
+            if rest.starts(with: sought) { return found }
+            rest = rest.dropFirst()
+        }
+        return nil
     }
 }

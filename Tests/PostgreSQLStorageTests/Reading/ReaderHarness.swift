@@ -20,7 +20,7 @@ struct ReaderHarness {
     var connection: BlockingConnection { reader.connection }
 
     init() throws {
-        database = try PostgreSQLTestDatabase()
+        database = try JobDatabase.make(at: Self.noon)
         configuration = try PostgreSQLConfiguration(
             url: database.socketURL,
             name: "the test's database",

@@ -40,7 +40,7 @@ final class WrittenDatabase: Sendable {
         #expect(try server.write(.directory(.createApp(app, []))).isDone)
     }
 
-    convenience init() throws { try self.init(try PostgreSQLTestDatabase()) }
+    convenience init() throws { try self.init(try JobDatabase.make(at: Self.noon)) }
 
     /// Opens the connection of a server's writing thread, for the calling thread.
     func connect() throws -> WriterConnection {
