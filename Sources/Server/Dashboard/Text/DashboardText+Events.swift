@@ -21,7 +21,7 @@ extension DashboardText {
         + " read; it is not added."
     static let cohortsExplained =
         "Each row has the installations that were matched on a day in UTC. A column has their events, and their verified"
-        + " revenue, until the end of that day after the match."
+        + " revenue, until the end of that day after the match. A dash stands for none, and for a day that is still to come."
 
     static var cohortHeadings: [String] {
         ["Day", "Matches"] + EventCount.cohortDays.map { "D\($0)" }
