@@ -8,7 +8,7 @@ extension Afterlink {
     ///   - server: the address of the Afterlink server, such as `https://links.example`.
     ///   - appKey: the app's key, which starts with `app_`, or with `test_` for test clicks.
     ///   - options: where files are stored, which links are the app's, and other choices.
-    ///   - signals: returns what the device is; called before each request of a first launch.
+    ///   - signals: returns the values of the device; called before each request of a first launch.
     public convenience init(
         server: URL,
         appKey: String,
@@ -49,15 +49,15 @@ extension Afterlink {
         for url in urls { await opened(url) }
     }
 
-    /// Passes on links with the app's scheme: those of `scene(_:openURLContexts:)`.
+    /// Passes on the links of `scene(_:openURLContexts:)`, which have the app's scheme.
     @MainActor public func opened(_ contexts: Set<UIOpenURLContext>) async {
         let urls = contexts.map(\.url)
         for url in urls { await opened(url) }
     }
 
-    /// Passes on a universal link: that of `scene(_:continue:)`.
+    /// Passes on the universal link of `scene(_:continue:)`.
     ///
-    /// Returns whether the activity has a link.
+    /// - Returns: whether the activity has a link.
     @MainActor @discardableResult public func opened(_ activity: NSUserActivity) async -> Bool {
         guard let url = Self.link(of: activity) else { return false }
         await opened(url)
@@ -73,7 +73,7 @@ extension Afterlink {
 extension Afterlink {
     /// Whether to show a paste button: true at most once, if the pasteboard probably has a web address.
     ///
-    /// The system answers this without a dialog and without reading the pasteboard. Show `UIPasteControl`, or
+    /// The system determines this without a dialog and without revealing the content. Show `UIPasteControl`, or
     /// SwiftUI's `PasteButton`, and pass what the person pastes to ``AfterlinkCore/Afterlink/pasted(_:)``.
     @MainActor public func shouldOfferPaste() async -> Bool {
         let isProbable = await withCheckedContinuation { continuation in

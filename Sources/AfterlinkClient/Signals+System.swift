@@ -10,7 +10,7 @@ internal import Musl
 #endif
 
 extension Signals {
-    /// Returns what Foundation knows of the device: its machine, time zone and languages.
+    /// Returns the values that Foundation and the kernel know: machine, time zone and languages.
     public static func system() -> Signals {
         var signals = Signals()
         signals.machine = machineName

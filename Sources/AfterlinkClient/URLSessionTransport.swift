@@ -26,7 +26,7 @@ package struct URLSessionTransport: Transport {
         let session = URLSession(configuration: configuration, delegate: receiver, delegateQueue: nil)
         defer { session.invalidateAndCancel() }
         session.dataTask(with: outgoing).resume()
-        // The session's own limit starts again with each byte, so that a slow server could use any time.
+        // The session's own limit starts again with each byte, so a slow server could take any length of time.
         let limit = Task {
             try await Task.sleep(nanoseconds: UInt64(Self.maximumSeconds * 1_000_000_000))
             receiver.parts.finish(throwing: TransportFailure.timeout)
@@ -55,7 +55,7 @@ package struct URLSessionTransport: Transport {
         return (stream, Receiver(continuation))
     }
 
-    /// Passes on what the session reports, on the session's own queue.
+    /// Forwards the session's reports to the stream, on the session's own queue.
     private final class Receiver: NSObject, URLSessionDataDelegate {
         let parts: AsyncThrowingStream<Part, any Error>.Continuation
 
@@ -82,7 +82,7 @@ package struct URLSessionTransport: Transport {
             parts.finish(throwing: error)
         }
 
-        // A portal redirects to its own page. The key must not go there.
+        // The sign-in page of a network (a captive portal) redirects. The key must not go there.
         func urlSession(
             _: URLSession,
             task _: URLSessionTask,

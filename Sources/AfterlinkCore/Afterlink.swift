@@ -8,10 +8,10 @@ public import Foundation
 ///
 /// Create one and keep it as long as the app runs.
 ///
-/// The library sends the app key, a random identifier of this installation, and these things:
+/// The library sends the app key and a random identifier of this installation with each request, and in addition:
 ///
 /// - ``firstLaunch(within:)`` sends ``Signals``, and a token that ``opened(_:)`` or ``pasted(_:)`` received, until the
-///   server has answered once. Later launches send nothing.
+///   server has responded once. Later launches send nothing.
 /// - ``track(_:)`` sends the event.
 /// - ``forget()`` sends the request to erase.
 ///
@@ -21,29 +21,29 @@ public final class Afterlink: Sendable {
 
     package init(_ configuration: Configuration) { engine = Engine(configuration) }
 
-    /// Returns the answer to this installation's first launch.
+    /// Returns the result of this installation's first launch.
     ///
     /// Call it at each launch.
     ///
     /// At a first launch this asks the server, and returns within the limit. It asks again after failures, also at the
-    /// next launches, until the server has answered, at most at five launches and for seven days. Exactly one call
+    /// next launches, until the server has responded, at most at five launches and for seven days. Exactly one call
     /// returns the match: if two calls wait, the other one returns ``FirstLaunch/settled``.
     public func firstLaunch(within limit: TimeLimit = .seconds(3)) async -> FirstLaunch {
         await engine.firstLaunch(within: limit)
     }
 
-    /// The links to open: those that the app passed to ``opened(_:)``, and the first launch's if it came late.
+    /// The links to open: those that the app passed to ``opened(_:)``, and the first launch's link if it came late.
     ///
     /// Each link is returned once. Iterate in one place, for as long as the app runs.
     public var links: Links { Links(engine: engine) }
 
     /// Passes on a link that opened the app: a universal link, an app link or one with the app's scheme.
     ///
-    /// ``links`` returns the link. If it contains a token of Afterlink (`al`) and the first launch has no answer yet,
+    /// ``links`` returns the link. If it contains a token of Afterlink (`al`) and the first launch has no result yet,
     /// the token goes to the server. Call this before ``firstLaunch(within:)`` if both are due.
     public func opened(_ url: URL) async { await engine.opened(url) }
 
-    /// Passes on a text that the person pasted, and returns whether it contains a link of this app's.
+    /// Passes on a text that the person pasted, and returns whether it is a link of this app with a token.
     ///
     /// Only the token in the link goes to the server. The match is the result of a waiting ``firstLaunch(within:)``,
     /// or ``links`` returns it.

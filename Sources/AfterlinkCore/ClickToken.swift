@@ -24,7 +24,7 @@ struct ClickToken: Hashable, Sendable, Codable {
         self.text = text
     }
 
-    /// The token of a link; nil if it has none.
+    /// Reads the token of a link; nil if it has none.
     init?(in url: URL) {
         guard let items = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems,
             let value = items.first(where: { $0.name == Self.item })?.value
@@ -32,11 +32,11 @@ struct ClickToken: Hashable, Sendable, Codable {
         self.init(value)
     }
 
-    /// The token of a pasted link; nil if the text is none, or a link of another host.
+    /// Reads the token of a pasted link; nil if the text is not a link, is a link of another host, or has no token.
     ///
     /// - Parameters:
     ///   - text: the pasted text.
-    ///   - hosts: the hosts of the app's links; none accepts any.
+    ///   - hosts: the hosts of the app's links; if empty, any host is accepted.
     init?(pasted text: String, hosts: [String]) {
         guard text.utf8.count <= 4096,
             let url = URL(string: text.trimmed),

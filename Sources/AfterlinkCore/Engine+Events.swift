@@ -88,7 +88,7 @@ extension Engine {
             let batch = queue.lines.prefix(count)
             switch await send(Wire.events, Wire.batch(batch.map(\.data)), reading: Wire.eventResults) {
             case .answer(let results):
-                // An answer without an outcome for each event is not about them.
+                // A response without an outcome for each event does not belong to this batch.
                 guard results.count == batch.count else { return failed() }
                 for result in results where result.outcome == .rejected {
                     log(.eventRejected(field: result.field))
@@ -97,7 +97,7 @@ extension Engine {
                 sendFailures = 0
                 log(.eventsSent(batch.count))
             case .refused(let status) where status == 400 || status == 413:
-                // One event spoils the batch: find it, and drop it alone.
+                // One event makes the server refuse the batch: halve the batch to find it, and drop only that event.
                 if batch.count > 1 {
                     count = max(batch.count / 2, 1)
                 } else {

@@ -6,8 +6,8 @@ internal import Foundation
 
 /// Does the library's work: asks for the first launch, returns links, stores and sends events.
 ///
-/// An actor, so that its files and requests never use the main thread. Each change of the stored state reads the file
-/// and writes it under a lock, so that two processes of one app share one state.
+/// It is an actor, so that its files and requests never use the main thread. Each change of the stored state reads the
+/// file and writes it under a lock, so that two processes of one app share one state.
 actor Engine {
     static let stateFile = "state.json"
     private static let stateLock = "state.lock"
@@ -15,7 +15,7 @@ actor Engine {
 
     let configuration: Configuration
     let folder: StateFolder
-    /// The task that asks until there is an answer.
+    /// The task that asks until there is a result.
     private var asking: Task<Void, Never>?
     private var isNewLaunch = true
     private var hasStarted = false
@@ -25,7 +25,7 @@ actor Engine {
     /// Tokens that the disk could not store.
     private var heldTokens: [(token: ClickToken, isPasted: Bool)] = []
     private var waiters: [Wait: [Int: CheckedContinuation<Void, Never>]] = [:]
-    /// Counts what may wake a waiting task, so that a change between its test and its wait is not lost.
+    /// The number of changes that may wake a waiting task, so that a change between its test and its wait is not lost.
     private var changes = 0
     private var waiterCount = 0
 
@@ -119,7 +119,7 @@ actor Engine {
 
     /// Waits before the next request.
     ///
-    /// A wait that the server asked for counts for the next launch too.
+    /// A pause that the server requested also applies to the next launch.
     private func pause(after failures: Int, _ reason: String, _ retryAfter: String?) async throws {
         let seconds = Retry.seconds(after: failures, retryAfter: retryAfter)
         log(.failed(reason: reason, seconds: seconds))
@@ -163,7 +163,7 @@ actor Engine {
 
     private func add(_ token: ClickToken, isPasted: Bool) async {
         heldTokens.append((token, isPasted))
-        // Without a first launch in this process, the next one sends the token.
+        // If the app has not called `firstLaunch` in this process, the next call sends the token.
         let wasSettled = asking == nil && hasStarted
         guard let isUseful = try? await saveHeldTokens(), isUseful, wasSettled else { return }
         isLate = true
@@ -234,7 +234,7 @@ actor Engine {
         for waiter in (waiters.removeValue(forKey: kind) ?? [:]).values { waiter.resume() }
     }
 
-    // MARK: What is stored
+    // MARK: The stored state
 
     var match: Link? {
         get async {
@@ -303,10 +303,10 @@ actor Engine {
         }
     }
 
-    /// Records that the app has the answer, as the last step before the app has it.
+    /// Records that the app has the result, in the last step before returning it.
     ///
-    /// If the process is killed at any step before, the next launch returns the answer. The folder is synced only after
-    /// the return, because a kill meanwhile would lose the answer.
+    /// If the process is killed before this step ends, the next launch returns the result. The folder is synced only
+    /// after the return, because a kill during the sync would lose the result.
     private func handOver<Result: Sendable>(_ take: (inout LaunchState) -> Result) async throws -> Result {
         defer { Task { [folder] in try? folder.sync() } }
         return try await update(isLastStep: true, take)

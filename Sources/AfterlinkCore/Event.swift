@@ -12,13 +12,13 @@ public struct Event: Hashable, Sendable {
     ///
     /// The server counts an event once within 30 days, however often it is sent.
     public var id: String
-    /// When it happened, by the device's clock.
+    /// When the event happened, by the device's clock; nil for the time of the call that tracks it.
     public var occurredAt: Date?
     /// A decimal number such as `9.99`, as text so that no digit is lost.
     public var amount: String?
     /// The currency by ISO 4217, such as `EUR`.
     public var currency: String?
-    /// The `id` of the purchase that a refund returns.
+    /// The `id` of the purchase that a refund returns; nil for any other event.
     public var purchase: String?
     public var properties: [String: JSONValue]
 
@@ -26,14 +26,14 @@ public struct Event: Hashable, Sendable {
         (self.name, self.id, self.properties) = (name, id ?? RandomID.make(), properties)
     }
 
-    /// A purchase; `id` is the transaction's.
+    /// Returns a purchase; `id` is the transaction's.
     public static func purchase(_ amount: String, _ currency: String, id: String) -> Event {
         var event = Event("purchase", id: id)
         (event.amount, event.currency) = (amount, currency)
         return event
     }
 
-    /// The refund of a purchase, wholly or in part; the amount is negative.
+    /// Returns a full or partial refund of a purchase; the amount is negative.
     public static func refund(_ amount: String, _ currency: String, of purchase: String, id: String) -> Event
     {
         var event = Event("refund", id: id)
@@ -90,7 +90,7 @@ struct EventQueue: Sendable {
     }
 
     private(set) var lines: [Line] = []
-    /// Whether the file's bytes are exactly those of the lines; not after a write that did not end.
+    /// Whether the file contains exactly the lines; false after a write that did not end.
     private(set) var isWhole = true
 
     init(_ file: Data?) {

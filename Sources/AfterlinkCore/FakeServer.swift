@@ -4,18 +4,20 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A server in memory, for tests of apps. It gives the answers that a test chooses and keeps what the app sent.
+/// A server in memory, for tests of apps.
+///
+/// It returns the responses that a test chooses, and counts the app's requests.
 public actor FakeServer {
-    /// The answer to a first launch.
+    /// The response to a first launch.
     public enum Answer: Sendable {
         case match(Link)
         case campaign(String)
         case noMatch
         /// No connection.
         case unreachable
-        /// The server is busy, and asks for a pause of so many seconds.
+        /// The server is busy, and requests a pause in seconds.
         case busy(retryAfter: Int)
-        /// No answer within the time of a test.
+        /// No response within the time of a test.
         case silent
         /// The page of a network that wants the person to sign in.
         case portal
@@ -30,10 +32,10 @@ public actor FakeServer {
     public private(set) var eventNames: [String] = []
     private var eventIDs: Set<String> = []
 
-    /// - Parameter answers: the answers to first launches, in order; the last one is repeated.
+    /// - Parameter answers: the responses to first launches, in order; the last one is repeated.
     public init(_ answers: Answer...) { self.answers = answers.isEmpty ? [.noMatch] : answers }
 
-    /// Replaces the answers to the next requests.
+    /// Replaces the responses to the next requests.
     public func answer(_ answers: Answer...) { if !answers.isEmpty { self.answers = answers } }
 
     fileprivate func respond(to request: ClientRequest) async throws -> ClientResponse {
@@ -112,20 +114,20 @@ private struct FakeTransport: Transport {
 }
 
 extension Afterlink {
-    /// Creates a library for tests of an app: a new installation that needs no network.
+    /// Creates the connection of a new installation for tests of an app, without network.
     ///
     /// - Parameter link: the link that the first launch gets; nil for no match.
-    /// - Returns: the library.
+    /// - Returns: the connection.
     public static func test(matching link: Link?) -> Afterlink {
         test(server: FakeServer(link.map { .match($0) } ?? .noMatch))
     }
 
-    /// Creates a library for tests of an app, on a server in memory.
+    /// Creates a connection for tests of an app, to a server in memory.
     ///
     /// - Parameters:
     ///   - server: the server.
-    ///   - options: the app's choices; without a folder, the library has a new one in the system's temporary folder.
-    /// - Returns: the library.
+    ///   - options: the app's choices; without a folder, the connection has a new one in the system's temporary folder.
+    /// - Returns: the connection.
     public static func test(server: FakeServer, options: Options = Options()) -> Afterlink {
         var options = options
         options.folder =

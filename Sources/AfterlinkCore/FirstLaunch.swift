@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The answer to an app's first launch.
+/// The result of an app's first launch.
 public enum FirstLaunch: Hashable, Sendable {
     /// A click led to this installation. Open the link; no other call returns it again.
     case match(Link)
@@ -13,12 +13,12 @@ public enum FirstLaunch: Hashable, Sendable {
     /// Either no single click is probable enough, or the app was opened by the click's own link, which
     /// ``Afterlink/links`` returns.
     case campaign(String)
-    /// The server answered that no click led to this installation.
+    /// The server found no click that led to this installation.
     case none
-    /// There is no answer yet. The library continues to ask, and ``Afterlink/links`` returns a late link.
+    /// There is no result yet. The library continues to ask, and ``Afterlink/links`` returns a late link.
     case pending
-    /// There is nothing to do: an earlier call returned the answer, or the person opted out, or the app was installed
-    /// before it had this library, or no server answered for too long.
+    /// There is nothing to do: an earlier call returned the result, or the person opted out, or the app was installed
+    /// before it had this library, or no server responded for too long.
     case settled
 }
 
@@ -47,7 +47,7 @@ public struct Link: Hashable, Sendable, Codable {
     public var confidence: Double
     /// Whether the match is certain, because a signed token named the click.
     public var isGuaranteed: Bool
-    /// When the person clicked, if the server knows.
+    /// When the person clicked; nil if the server does not know.
     public var clickedAt: Date?
     /// The metadata of the click, as the operator or the page stored it.
     public var metadata: [String: JSONValue]

@@ -4,24 +4,24 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The server's answer to a first launch.
+/// The server's result for a first launch.
 enum LaunchAnswer: Hashable, Sendable, Codable {
     case match(Link)
     case campaign(String)
     case none
 }
 
-/// What is stored of an installation: its identifier, and how far its first launch has come.
+/// The stored state of an installation: its identifier, and the progress of its first launch.
 ///
-/// The value is written before each request and before an answer is returned. So a process that is killed at any
-/// moment continues where it was, and no answer is returned twice.
+/// The value is written before each request and before a result is returned. So a process that is killed at any time
+/// continues from there at its next launch, and no result is returned twice.
 struct LaunchState: Hashable, Sendable, Codable {
     enum Phase: String, Sendable, Codable {
         /// No request was sent.
         case new
-        /// A request may have been sent, and no answer was read.
+        /// A request may have been sent, and no response was read.
         case asked
-        /// The answer is stored and was not returned to the app.
+        /// The result is stored, and was not returned to the app yet.
         case answered
         /// There is nothing to do.
         case settled
@@ -32,17 +32,17 @@ struct LaunchState: Hashable, Sendable, Codable {
 
     var installID = RandomID.make()
     var phase = Phase.new
-    /// The launches that asked.
+    /// The number of launches that sent a request.
     var launches = 0
     var attempts = 0
     var firstAskedAt: Date?
     /// When the server permits the next request.
     var notBefore: Date?
     var answer: LaunchAnswer?
-    /// The token of a link that opened the app, which goes first, and that of a pasted link.
+    /// The token of a link that opened the app; it is sent before ``pastedToken``.
     var openedToken: ClickToken?
     var pastedToken: ClickToken?
-    /// The token of the last request, so that a late answer is judged by it.
+    /// The token of the last request, to which a late response belongs.
     var sentToken: ClickToken?
     var hasOfferedPaste = false
     var isOptedOut = false
@@ -55,7 +55,7 @@ struct LaunchState: Hashable, Sendable, Codable {
         case ask(installID: String, token: ClickToken?)
     }
 
-    /// Decides the next step, and records the request that it may be.
+    /// Returns the next step; if it is a request, records the request first.
     ///
     /// - Parameters:
     ///   - now: the time of the device.
@@ -67,7 +67,7 @@ struct LaunchState: Hashable, Sendable, Codable {
             phase = .settled
             return .finished
         }
-        // A longer wait is that of a clock that was set back.
+        // A longer wait means that the clock was set back.
         if let notBefore, case let seconds = notBefore.timeIntervalSince(now), seconds > 0,
             seconds <= Retry.maximumSeconds
         {
@@ -82,16 +82,16 @@ struct LaunchState: Hashable, Sendable, Codable {
         return .ask(installID: installID, token: sentToken)
     }
 
-    /// Whether the server was asked in vain for too long.
+    /// Returns whether the library stops asking, after too many launches or too many days.
     ///
-    /// Time alone does not end it at the second launch, because the first one may have had a wrong clock.
+    /// The days count only from the third launch on, because the clock may have been wrong at the first launch.
     private func isTooLate(at now: Date) -> Bool {
         guard launches < Self.maximumLaunches else { return true }
         guard launches >= 2, let firstAskedAt else { return false }
         return now.timeIntervalSince(firstAskedAt) > Self.maximumAge
     }
 
-    /// Stores an answer, unless another process has stored one.
+    /// Stores a result, unless another process has stored one.
     mutating func store(_ answer: LaunchAnswer) {
         guard phase == .asked, !isOptedOut else { return }
         if answer == .none {
@@ -103,7 +103,7 @@ struct LaunchState: Hashable, Sendable, Codable {
         (phase, self.answer) = (.answered, answer)
     }
 
-    /// Returns the answer for the app, and records that the app has it.
+    /// Returns the result for the app, and records that the app has it.
     mutating func take() -> FirstLaunch {
         switch phase {
         case .new, .asked: return isOptedOut ? .settled : .pending
@@ -127,7 +127,7 @@ struct LaunchState: Hashable, Sendable, Codable {
         return link
     }
 
-    /// Whether the app has opened the link already, because the click's own link opened the app.
+    /// Returns whether the app has opened the link already, because the click's own link opened the app.
     private func isOfOpenedLink(_ link: Link) -> Bool {
         sentToken != nil && sentToken == openedToken
             && (link.method == "signed_token" || link.method == "click_id")
@@ -137,11 +137,11 @@ struct LaunchState: Hashable, Sendable, Codable {
         link.campaign.map { .campaign($0) } ?? .settled
     }
 
-    /// Takes up a token, and returns whether the server is to be asked for it.
+    /// Stores a token, and returns whether a request must send it.
     mutating func add(_ token: ClickToken, isPasted: Bool, at now: Date) -> Bool {
         guard !isOptedOut else { return false }
         if phase == .answered || phase == .settled {
-            // Without a match, a token that comes later may find one: the person pasted after the answer.
+            // Without a match, a later token may find one: the person may paste after the result.
             let age = firstAskedAt.map { now.timeIntervalSince($0) } ?? .infinity
             guard answer == LaunchAnswer.none, isPasted || phase == .answered, age <= Self.maximumAge else {
                 return false
@@ -152,7 +152,7 @@ struct LaunchState: Hashable, Sendable, Codable {
         return true
     }
 
-    /// Whether to offer the person to paste; true once.
+    /// Returns whether to offer the person to paste; true only once.
     mutating func offerPaste() -> Bool {
         if case .match = answer { return false }
         let isUseful = answer == LaunchAnswer.none || phase == .new || phase == .asked
@@ -168,7 +168,7 @@ struct LaunchState: Hashable, Sendable, Codable {
 
     /// Forgets the installation, whose identifier stays until the server has erased it.
     mutating func forget() -> String {
-        // An erasure that the server has not confirmed has the identifier that was used.
+        // An erasure that the server has not confirmed keeps its identifier, which the server knows.
         let erased = erasing ?? installID
         let hasOfferedPaste = hasOfferedPaste
         self = LaunchState()
@@ -177,11 +177,11 @@ struct LaunchState: Hashable, Sendable, Codable {
     }
 }
 
-/// When to ask again.
+/// The pauses between requests.
 enum Retry {
-    /// No request waits longer, whatever a server says.
+    /// The longest pause, in seconds, even if `Retry-After` names a longer one.
     static let maximumSeconds = 3600.0
-    /// A process asks at most so often for its first launch.
+    /// The maximum number of failures after which a process stops asking for its first launch.
     static let maximumAttempts = 30
 
     /// Computes a pause.

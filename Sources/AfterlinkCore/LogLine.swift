@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What the library logs.
+/// A line that the library logs.
 ///
 /// No case can hold a key, a token, an identifier or a value of the device.
 enum LogLine: CustomStringConvertible, Sendable {
@@ -27,7 +27,7 @@ enum LogLine: CustomStringConvertible, Sendable {
         switch self {
         case .asking(let attempt, let launch, let hasToken):
             "First launch: request \(attempt), launch \(launch), \(hasToken ? "with" : "without") a token."
-        case .answered(let kind): "First launch: the server answered \(kind)."
+        case .answered(let kind): "First launch: the server responded \(kind)."
         case .failed(let reason, let seconds):
             "The request failed: \(reason). The next one is in \((seconds * 10).rounded() / 10) s."
         case .refused(let status):
@@ -43,7 +43,7 @@ enum LogLine: CustomStringConvertible, Sendable {
         case .eventRejected(let field):
             "The server rejected an event. The wrong field is \(field ?? "not named")."
         case .eventsSent(let count): "\(count) events were sent."
-        case .noToken: "The pasted text has no link of the app's with a token."
+        case .noToken: "The pasted text contains no link of this app with a token."
         }
     }
 }

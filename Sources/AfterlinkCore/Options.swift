@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// An app's choices.
+/// The choices of an app for its connection.
 public struct Options: Sendable {
     /// The folder of the library's files, which must not be part of backups; nil for one in Application Support.
     ///
@@ -17,9 +17,9 @@ public struct Options: Sendable {
     public var linkHosts: [String] = []
     /// Whether the app was used before its first release with this library, so that this is no first launch.
     ///
-    /// The value counts when the library runs for the first time.
+    /// The library reads the value only when it runs for the first time.
     public var isUpdate = false
-    /// Receives lines for a developer.
+    /// A function that gets log lines for a developer; nil for no log.
     ///
     /// They contain no key, token, identifier or value of the device.
     public var log: (@Sendable (String) -> Void)?
@@ -27,9 +27,9 @@ public struct Options: Sendable {
     public init() {}
 }
 
-/// What a device is, in the system's own spelling.
+/// The values that describe a device, in the system's own spelling.
 ///
-/// The server compares it with what the browser reported.
+/// The server compares them with the values that the browser reported.
 public struct Signals: Hashable, Sendable, Encodable {
     public enum Platform: String, Sendable, Encodable {
         case ios
@@ -72,7 +72,7 @@ public struct Signals: Hashable, Sendable, Encodable {
     }
 }
 
-/// What the library works with.
+/// The server, the key, the options and the environment of a connection.
 package struct Configuration: Sendable {
     package var server: URL
     package var appKey: String
@@ -101,7 +101,7 @@ package struct Configuration: Sendable {
             ?? FileManager.default.temporaryDirectory).appendingPathComponent("Afterlink")
     }
 
-    /// The address of a call of the server, which may be below a path.
+    /// Returns the address of a call; the server's own address may have a path.
     func address(of call: String) -> URL {
         server.appendingPathComponent(call)
     }

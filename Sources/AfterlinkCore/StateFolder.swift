@@ -41,7 +41,7 @@ struct StateFolder: Sendable {
             try folder.setResourceValues(values)
             #endif
         } catch {
-            // A folder that backups would contain must not stay.
+            // Remove the folder, because backups would contain it.
             try? FileManager.default.removeItem(at: url)
             throw DiskFailure(step: "create the folder", code: errno)
         }
@@ -90,7 +90,7 @@ struct StateFolder: Sendable {
 
     /// Adds bytes to the end of a file.
     ///
-    /// After a crash, a part of them may be there.
+    /// After a crash, the file may end with a part of them.
     func append(_ data: Data, to name: String) throws {
         try put(data, to: name, O_WRONLY | O_CREAT | O_APPEND)
     }

@@ -11,7 +11,7 @@ package struct ClientRequest: Sendable {
     package let body: Data
 }
 
-/// What came back, from the server or from a device on the way to it.
+/// The response of the server, or of a device on the way to it.
 package struct ClientResponse: Sendable {
     package let status: Int
     /// The value of `Retry-After`.

@@ -40,7 +40,7 @@ enum Wire {
     /// The outcome of a request.
     enum Outcome<Answer: Sendable>: Sendable {
         case answer(Answer)
-        /// No answer of the server: a failure, or the page of a portal.
+        /// The server did not respond: the request failed, or the sign-in page of a network came back.
         case retry(reason: String, after: String?)
         /// The server refused the request, and will refuse it again.
         case refused(status: Int)
@@ -48,7 +48,7 @@ enum Wire {
 
     /// Reads the response to a first launch.
     ///
-    /// Only a response of the documented form is an answer.
+    /// Only a response of the documented form counts; any other one is retried.
     static func launchAnswer(_ response: ClientResponse) -> Outcome<LaunchAnswer> {
         outcome(response) { body in
             guard let answer = try? JSONDecoder().decode(LaunchBody.self, from: body) else { return nil }
@@ -83,7 +83,7 @@ enum Wire {
         }
     }
 
-    /// Whether a body is an error of the server's, and not of a device on the way.
+    /// Returns whether a body is an error of the server, and not of a device on the way to it.
     private static func isError(_ body: Data) -> Bool {
         (try? JSONDecoder().decode(ErrorBody.self, from: body)) != nil
     }
@@ -133,7 +133,7 @@ enum Wire {
             case clickID = "click_id"
         }
 
-        /// The answer; nil if a match has nothing that the app could use.
+        /// The result; nil if a match has no valid URL.
         var value: LaunchAnswer? {
             guard status == .match else { return LaunchAnswer.none }
             if campaignOnly == true { return campaignKey.map { .campaign($0) } ?? LaunchAnswer.none }

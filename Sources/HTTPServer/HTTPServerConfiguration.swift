@@ -65,8 +65,15 @@ public struct Limits: Sendable, Hashable {
     /// A longer one gets 413 as soon as the peer states its length, or the length of the chunk that exceeds the limit.
     public var bodyByteCount = 64 * 1024
 
-    /// The larger limits of single paths.
-    public var longBodies: [String: Int] = [:]
+    /// The limits of single paths, in place of ``bodyByteCount``.
+    public var bodiesByPath: [String: Int] = [:] {
+        didSet { leastByteCount = bodiesByPath.values.min() ?? .max }
+    }
+
+    /// The smallest limit of a path.
+    ///
+    /// A body up to it, and up to ``bodyByteCount``, needs no search for its path's limit.
+    private(set) var leastByteCount = Int.max
 
     /// The maximum number of requests on one connection (`--limit-requests`).
     ///

@@ -134,7 +134,7 @@ public struct PostgreSQLAddress: Equatable, Sendable {
         return (text[..<index], text[text.index(after: index)...])
     }
 
-    /// Returns the text that a percent-encoded part stands for.
+    /// Returns the text that a percent-encoded part represents.
     private static func decoded(_ part: Substring, _ name: String) throws(PostgreSQLAddressError) -> String {
         var bytes: [UInt8] = []
         var rest = part.utf8[...]

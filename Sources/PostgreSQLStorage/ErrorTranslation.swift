@@ -35,7 +35,7 @@ extension StoreError {
         case .shuttingDown, .connectionLost, .notConnected, .aborted:
             (
                 .unreachable,
-                "the database server cannot be reached; see that it runs and that its address is right"
+                "the database server cannot be reached; make sure that it runs and that its address is right"
             )
         case .authentication:
             (.unreachable, "the database server rejects the user, the password or the database's name")

@@ -75,7 +75,7 @@ public final class SQLiteStore: Sendable {
     /// The server keys that the database knows, and the keys that its hashes need.
     public var keys: StoredKeys { StoredKeys(threads) }
 
-    /// Stores an event of an app whose fact is in no table; blocks.
+    /// Stores an event about a fact that no table contains; blocks.
     public func publish(_ type: PostbackType, of app: AppID, data: String) throws(StoreError) {
         try threads.publish(type, of: app, data: data)
     }

@@ -88,8 +88,8 @@ enum Routes {
                 query: ApplePostbackEndpoints.items,
                 ApplePostbackEndpoints.list
             ),
-            admin(.post, "/admin/api/apple-postbacks/verify", ApplePostbackEndpoints.verify),
-            admin(.post, "/admin/api/held", PrivacyEndpoints.held),
+            admin(.post, "/admin/api/apple-postbacks/verify", changes: false, ApplePostbackEndpoints.verify),
+            admin(.post, "/admin/api/held", changes: false, PrivacyEndpoints.held),
             admin(.post, "/admin/api/erase", PrivacyEndpoints.erase),
             // The pages and files that visitors and preview robots open.
             Route(.get, "/v1/collector.js", .anyone, ShowCollector.respond),
@@ -127,13 +127,15 @@ enum Routes {
         ]
     }
 
+    /// Makes a route of operators; a read key may use those that change nothing.
     private static func admin(
         _ method: Method,
         _ path: String,
         query: [String] = [],
+        changes: Bool = true,
         _ endpoint: @escaping Route.Endpoint
     ) -> Route {
-        let kinds: [KeyKind] = method == .get ? [.admin, .read] : [.admin]
+        let kinds: [KeyKind] = method == .get || !changes ? [.admin, .read] : [.admin]
         return Route(method, path, .key(kinds), limitedAs: .admin, query: query, endpoint)
     }
 

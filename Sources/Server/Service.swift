@@ -32,7 +32,7 @@ public struct ServiceSettings: Sendable {
     public var appleAds = AppleAdsExchange()
     /// The monitor of domain file copies; nil if it is switched off.
     public var domainWatch: DomainFileMonitor?
-    /// The host for which the service's public address answers the dashboard alone; nil for none.
+    /// The host for which the service's public address serves only the dashboard; nil for none.
     public var dashboardHost: LinkHost?
     /// The settings of the process, as the dashboard shows them.
     public var shown: [ShownSetting] = []
@@ -95,8 +95,10 @@ public final class Stores {
 
 /// The attribution service: the state that all event loops share.
 public final class Service: Sendable {
-    /// The largest body of each path whose bodies may be longer than others, for the server's limits.
-    public static let longBodies = [RecordEvents.path: RecordEvents.maximumBodyLength]
+    /// The largest bodies of paths with limits of their own, in bytes.
+    public static let bodiesByPath = [RecordEvents.path: RecordEvents.maximumBodyLength].merging(
+        ReceiveApplePostback.paths.map { ($0, ReceiveApplePostback.maximumByteCount) }
+    ) { $1 }
 
     public let settings: ServiceSettings
     public let metrics: Metrics

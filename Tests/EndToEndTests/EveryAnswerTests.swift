@@ -162,6 +162,9 @@ struct EveryAnswerTests {
         "\(click)Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{": 408,
         "\(click)Content-Type: application/json\r\nContent-Length: 65537\r\n\r\n": 413,
         "\(click)Content-Length: 65537\r\nExpect: 100-continue\r\n\r\n": 413,
+        // Apple's postbacks have a limit of their own, which applies before the body is sent.
+        "POST /.well-known/skadnetwork/report-attribution/ HTTP/1.1\r\n\(host)Content-Length: 8193\r\nExpect: 100-continue\r\n\r\n":
+            413,
         "GET /\(String(repeating: "a", count: 8192)) HTTP/1.1\r\n\(host)\r\n": 414,
         "GET / HTTP/1.1\r\n\(host)Expect: tea\r\n\r\n": 417,
         "GET / HTTP/1.1\r\n\(host)A: \(String(repeating: "a", count: 16_384))\r\n\r\n": 431,

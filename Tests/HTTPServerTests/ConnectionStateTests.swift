@@ -125,6 +125,25 @@ struct ConnectionStateTests {
         #expect(Machine.log(expecting, limits: limits) == Machine.refusal(.bodyLength))
     }
 
+    @Test("a path may have a smaller or a larger limit of its own, for bodies with a length and in chunks")
+    func limitsBodyOfPath() {
+        var limits = Limits()
+        limits.bodyByteCount = 10
+        limits.bodiesByPath = ["/small": 5, "/large": 12]
+        for (path, body, isAccepted) in [
+            ("/small", "01234", true), ("/small", "012345", false), ("/large", "0123456789ab", true),
+            ("/large", "0123456789abc", false), ("/", "0123456789", true), ("/", "0123456789a", false),
+        ] {
+            let expected = isAccepted ? ["POST \(path) [\(body)]"] : Machine.refusal(.bodyLength)
+            let (head, size) = ("POST \(path) HTTP/1.1\r\nHost: a\r\n", body.utf8.count)
+            #expect(Machine.log("\(head)Content-Length: \(size)\r\n\r\n\(body)", limits: limits) == expected)
+            let chunk = "\(String(size, radix: 16))\r\n\(body)\r\n0\r\n\r\n"
+            #expect(
+                Machine.log("\(head)Transfer-Encoding: chunked\r\n\r\n\(chunk)", limits: limits) == expected
+            )
+        }
+    }
+
     @Test("reads the body of a GET, so that it is not read as the next request")
     func getWithBody() {
         let request = "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello\(get)"

@@ -41,13 +41,14 @@ struct CSVTests {
         arguments: [
             "=1+1", "+49", "-1", "@SUM(A1)", "\tx", "\rx", "'quoted", "'=1", "plain", "", "a,b", "a\"b",
             "a\nb", " a ", "=HYPERLINK(\"http://evil.example\",\"x\")", "é",
+            "＝1+1", "＠SUM(A1)", "'＋1", "'\u{301}x",
         ]
     )
     func writes(_ cell: String) throws {
         let line = CSVText.line(["first", cell, "last"])
         let written = try #require(try read(line).first)
         #expect(written.count == 3)
-        #expect(written[1].first.map { !"=+-@\t\r\n".contains($0) } ?? true)
+        #expect(written[1].first.map { !"=+-@\t\r\n＝＋－＠".contains($0) } ?? true)
         #expect(written.map(CSVText.unescaped) == ["first", cell, "last"])
     }
 

@@ -94,10 +94,20 @@ struct EventsTests {
         let revenue = try #require(live["revenue"]?.array?.first?.object)
         #expect(revenue["reported"]?.string == "10.00" && revenue["verified"]?.string == "7.50")
         #expect(revenue["total"]?.string == "7.50")
+        let rows = await service.admin(.get, "/export/events.csv").text
+        #expect(
+            rows.contains(",-2.50,EUR,"),
+            "an amount is a number, not a text after an apostrophe: \(rows)"
+        )
         let campaign = try #require(live["campaigns"]?.array?.first?.object)
         #expect(campaign["campaign"]?.string == "SUMMER" && campaign["matches"]?.int64 == 1)
         #expect(campaign["revenue"]?.array?.first?.object?["verified"]?.string == "7.50")
         #expect(live["cohorts"]?.array?.count == 1)
+        // A refund may come before its purchase in a request.
+        let later = #"{"event_id":"r2","name":"refund","purchase_id":"e5","amount":"-2.50","currency":"EUR"}"#
+        #expect(await results(later + "," + event("e5"), key: .server).count == 2)
+        let net = try #require(try await report()["campaigns"]?.array?.first?.object)
+        #expect(net["revenue"]?.array?.first?.object?["verified"]?.string == "15.00")
         let test = try await report("test=true")
         #expect(test["revenue"]?.array?.first?.object?["reported"]?.string == "10.00")
         #expect(try await report("campaign=OTHER")["events"]?.array?.isEmpty == true)

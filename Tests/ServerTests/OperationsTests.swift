@@ -69,6 +69,22 @@ struct ShowStatisticsTests {
         await service.statistics().expect(200, holds: counts)
     }
 
+    @Test("there is no match rate where launches and matches are limited by different platforms")
+    func matchRateOfPlatform() async throws {
+        let (one, two) = (String(repeating: "1", count: 64), String(repeating: "2", count: 64))
+        for fingerprint in [one, two] {
+            await service.click(
+                #"{"fingerprint":"\#(fingerprint)","deeplink_url":"myapp://x","platform":"android"}"#
+            )
+            await service.check(fingerprint)
+        }
+        await service.resolve(
+            #"{"fingerprint":"\#(String(repeating: "3", count: 64))","platform":"android"}"#
+        )
+        let counts = [#""checks":1"#, #""matches":2"#, #""match_rate":null"#]
+        await service.statistics("platform=android").expect(200, holds: counts)
+    }
+
     @Test(
         "statistics are for admin keys alone, and metrics need a key",
         arguments: [KeyKind.app, .server, .test]

@@ -76,6 +76,21 @@ struct PrivacyEndpointTests {
         #expect(held.text.contains(#""clicks":1"#))
     }
 
+    @Test("a read key sees what is held of its app, and erases nothing")
+    func readKey() async throws {
+        let service = try await filled()
+        let other = try await service.addApp(App.Settings(name: "Zebra"))
+        let fields = service.bearer(.read).merging(["Content-Type": "application/json"]) { $1 }
+        func answer(_ call: String, app: String? = nil) async -> Answer {
+            let named = app.map { #","app":"\#($0)""# } ?? ""
+            let body = #"{"fingerprint":"\#(hex)"\#(named)}"#
+            return await service.send(.post, "/admin/api/\(call)", fields: fields, body: body)
+        }
+        #expect(await answer("held").text.contains(#""clicks":1"#))
+        #expect(await answer("held", app: other.app.text).status == 404)
+        #expect(await answer("erase").status == 403)
+    }
+
     private func eraseInstall(_ service: TestService, _ body: String, _ key: KeyKind = .app) async -> Answer {
         let fields = service.bearer(key).merging(["Content-Type": "application/json"]) { $1 }
         return await service.send(.post, "/v1/erase", fields: fields, body: body)

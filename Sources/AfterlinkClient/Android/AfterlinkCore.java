@@ -10,8 +10,9 @@ import java.util.concurrent.*;
  * The connection of an Android app to its Afterlink server, in plain Java 8 without dependencies.
  *
  * <p>Create one and keep it as long as the app runs. The calls block: make them on a thread of your own, never on the
- * main thread. No call throws. The installation's state is written before each request and before an answer is
- * returned. So a process that is killed at any moment continues where it was, and no answer is returned twice.
+ * main thread. No call throws. The installation's state is written before each request and before a result is
+ * returned. So a process that is killed at any time continues from there at its next launch, and no result is returned
+ * twice.
  */
 public final class AfterlinkCore {
     /** Receives a link, or a line of the log, on a thread of the library. */
@@ -28,7 +29,7 @@ public final class AfterlinkCore {
         public final double confidence;
         /** Whether a signed token named the click. */
         public final boolean isGuaranteed;
-        /** The server's answer, with `metadata`, `jid`, `click_id` and `attributionMethod`. */
+        /** The server's response, with `metadata`, `jid`, `click_id` and `attributionMethod`. */
         public final Map<String, Object> answer;
 
         Link(String url, Json answer) {
@@ -41,11 +42,11 @@ public final class AfterlinkCore {
         }
     }
 
-    /** The answer to a first launch. */
+    /** The result of a first launch. */
     public static final class FirstLaunch {
         /**
          * `MATCH`: open `link`; no other call returns it again. `CAMPAIGN`: a campaign led here, and there is no link.
-         * `NONE`: no click led here. `PENDING`: there is no answer yet; the library continues to ask, and the listener
+         * `NONE`: no click led here. `PENDING`: there is no result yet; the library continues to ask, and the listener
          * gets a late link. `SETTLED`: there is nothing to do.
          */
         public enum Kind { MATCH, CAMPAIGN, NONE, PENDING, SETTLED }
@@ -63,7 +64,7 @@ public final class AfterlinkCore {
         }
     }
 
-    /** An app's choices. */
+    /** The choices of an app for its connection. */
     public static final class Options {
         /** A folder that no backup contains: on Android one in `getNoBackupFilesDir()`. */
         public File folder;
@@ -75,7 +76,7 @@ public final class AfterlinkCore {
         public Callable<Map<String, Object>> evidence;
         /** Whether the app was used before its first release with this library. */
         public boolean isUpdate;
-        /** Receives lines for a developer, without keys, tokens, identifiers and values of the device. */
+        /** Gets log lines for a developer, without keys, tokens, identifiers and values of the device. */
         public Receiver<String> log;
         /** Called before each step, so that tests can end the process there. */
         Runnable willTakeStep;
@@ -117,7 +118,7 @@ public final class AfterlinkCore {
         });
     }
 
-    /** Returns the answer to this installation's first launch, within the limit. Call it at each launch. */
+    /** Returns the result of this installation's first launch, within the limit. Call it at each launch. */
     public FirstLaunch firstLaunch(long limitMillis) {
         long end = System.nanoTime() + limitMillis * 1_000_000;
         synchronized (this) {
@@ -205,17 +206,17 @@ public final class AfterlinkCore {
         return Json.of("installID", UUID.randomUUID().toString()).with("phase", phase);
     }
 
-    /** Decides the next step, and records the request that it may be. */
+    /** Returns the next step; if it is a request, records the request first. */
     private Step nextStep(Json state, boolean isNew) {
         Step step = new Step();
         step.erasing = state.text("erasing");
         step.isFinished = !isOpen(state);
         if (step.isFinished) return step;
         double launches = state.number("launches", 0), first = state.number("firstAskedAt", now());
-        // Time alone does not end it at the second launch, because the first one may have had a wrong clock.
+        // The days count only from the third launch on, because the clock may have been wrong at the first launch.
         step.isFinished = isNew && (launches >= MAXIMUM_LAUNCHES || launches >= 2 && now() - first > WEEK);
         if (step.isFinished) state.put("phase", "settled");
-        // A longer wait is that of a clock that was set back.
+        // A longer wait means that the clock was set back.
         double wait = state.number("notBefore", 0) - now();
         step.pause = wait > 0 && wait <= MAXIMUM_PAUSE ? (long) wait + 1 : 0;
         if (step.isFinished || step.pause > 0) return step;
@@ -229,12 +230,12 @@ public final class AfterlinkCore {
         return step;
     }
 
-    /** Whether the server is to be asked. */
+    /** Returns whether the library still has to ask the server. */
     private static boolean isOpen(Json state) {
         return !state.is("isOptedOut") && (state.has("phase", "new") || state.has("phase", "asked"));
     }
 
-    /** Stores an answer, unless another process has stored one. */
+    /** Stores a result, unless another process has stored one. */
     private static boolean store(Json state, Json answer) {
         if (!isOpen(state)) return true;
         // A token that came meanwhile may still find the click.
@@ -246,7 +247,7 @@ public final class AfterlinkCore {
         return true;
     }
 
-    /** Returns the answer for the app, and records that the app has it. */
+    /** Returns the result for the app, and records that the app has it. */
     private FirstLaunch take(Json state) {
         if (state.is("isOptedOut") || state.has("phase", "settled")) return SETTLED;
         if (!state.has("phase", "answered")) return PENDING;
@@ -260,7 +261,7 @@ public final class AfterlinkCore {
         return campaign == null ? SETTLED : new FirstLaunch(FirstLaunch.Kind.CAMPAIGN, null, campaign);
     }
 
-    /** Whether the answer has a link that the app has not opened: the click's own link may have opened the app. */
+    /** Returns whether the result has a link that the app has not opened: the click's own link may have opened the app. */
     private static boolean hasLink(Json state) {
         Json answer = state.object("answer");
         String sent = state.text("sentToken"), method = String.valueOf(answer.text("attributionMethod"));
@@ -268,7 +269,7 @@ public final class AfterlinkCore {
         return isMatch(answer) && !isOpened && !state.has("phase", "settled") && !state.is("isOptedOut");
     }
 
-    /** Sets who receives links: late matches, and those that the app passes to {@link #opened}. */
+    /** Sets the listener that receives links: late matches, and those that the app passes to {@link #opened}. */
     public void setListener(Receiver<Link> listener) {
         synchronized (this) { this.listener = listener; }
         thread.execute(this::deliver);
@@ -299,11 +300,11 @@ public final class AfterlinkCore {
 
     private void saveHeldToken() {
         final String token = heldToken;
-        // After the answer, a link says nothing about the installation.
+        // After the result, a link no longer shows what led to the installation.
         if (token != null) update(state -> isOpen(state) ? state.put("openedToken", token) : null);
     }
 
-    /** Gives the listener the links that it can have, on the library's thread. */
+    /** Passes the links that are due to the listener, on the library's thread. */
     private void deliver() {
         while (true) {
             Receiver<Link> receiver;
@@ -335,7 +336,7 @@ public final class AfterlinkCore {
         return update(state -> state.is("isOptedOut") ? null : state.text("installID"));
     }
 
-    /** Stores an event for the next {@link #flush}. `id` makes it count once; null stands for a random one. */
+    /** Stores an event for the next {@link #flush}. The server counts each `id` once; null means a random one. */
     public boolean track(String name, String id, String amount, String currency, Map<String, Object> properties) {
         final Json event = Json.of("event_id", id == null ? UUID.randomUUID().toString() : id);
         event.with("name", name).put("occurred_at", time(now()));
@@ -366,7 +367,7 @@ public final class AfterlinkCore {
                 if (results instanceof List && ((List<?>) results).size() == batch.size()) {
                     for (Json event : batch) done.add(event.text("event_id"));
                 } else if (response.isRefused() && (response.status == 400 || response.status == 413)) {
-                    // One event spoils the batch: find it, and drop it alone.
+                    // One event makes the server refuse the batch: halve the batch to find it, and drop only this one.
                     count = Math.max(batch.size() / 2, 1);
                     if (batch.size() > 1) continue;
                     done.add(batch.get(0).text("event_id"));
@@ -485,7 +486,7 @@ public final class AfterlinkCore {
             output.getFD().sync();
         }
         step();
-        // The last step: an answer that is recorded as returned here is returned at once.
+        // The last step: a result that is recorded as returned here is returned at once.
         if (!draft.renameTo(file)) throw new IOException("rename");
     }
 
@@ -505,7 +506,7 @@ public final class AfterlinkCore {
 
     private long now() { return System.currentTimeMillis() + options.clockError; }
 
-    /** What came back; the status is 0 without a complete response. */
+    /** A response; its status is 0 if it is not complete. */
     private static final class Response {
         int status;
         /** Milliseconds. */
@@ -514,12 +515,12 @@ public final class AfterlinkCore {
 
         boolean isSuccess() { return status / 100 == 2 && !json.isEmpty(); }
 
-        /** Whether the server itself, and not a device on the way, refused the request for good. */
+        /** Returns whether the server itself, and not a device on the way, refused the request for good. */
         boolean isRefused() {
             return status / 100 == 4 && status != 429 && status != 408 && json.text("error_code") != null;
         }
 
-        /** The answer to a first launch; null if the response is not of the documented form. */
+        /** Returns the result of a first launch; null if the response is not of the documented form. */
         Json launchAnswer() {
             String url = json.text("url");
             boolean isUsable = json.is("campaignOnly") || url != null && url.contains(":");
@@ -534,11 +535,11 @@ public final class AfterlinkCore {
         step();
         try {
             connection = (HttpURLConnection) new URL(options.server.replaceFirst("/$", "") + call).openConnection();
-            // A slow server could use any time: the system's limits start again with each byte.
+            // The system's limits start again with each byte, so a slow server could take any length of time.
             timer.schedule(connection::disconnect, REQUEST_MILLIS, TimeUnit.MILLISECONDS);
             connection.setConnectTimeout(REQUEST_MILLIS);
             connection.setReadTimeout(REQUEST_MILLIS);
-            // A portal redirects to its own page. The key must not go there.
+            // The sign-in page of a network (a captive portal) redirects. The key must not go there.
             connection.setInstanceFollowRedirects(false);
             connection.setUseCaches(false);
             connection.setRequestMethod("POST");
@@ -587,7 +588,7 @@ public final class AfterlinkCore {
             return get(name) instanceof Number ? ((Number) get(name)).doubleValue() : standard;
         }
 
-        /** Reads an object; returns null if the text is none. */
+        /** Reads an object; returns null if the text is not an object. */
         static Json read(String text) {
             try {
                 Reader reader = new Reader(text);

@@ -4,13 +4,13 @@ internal import Crypto
 extension SignedApplePostback {
     /// Reads a postback of AdAttributionKit, and verifies its signature.
     ///
-    /// The algorithm is ES256, whatever the header says.
+    /// The algorithm is always ES256; the header cannot choose another one.
     ///
     /// - Parameters:
     ///   - values: the members of the body.
-    ///   - keys: the keys that verify.
+    ///   - keys: the public keys that may have signed it.
     ///   - parse: returns the members of a JSON object; nil for any other text.
-    /// - Throws: a problem for a postback that Apple cannot have written.
+    /// - Throws: ``FieldProblem`` for a postback that Apple cannot have written.
     public init(
         adAttributionKit values: [String: PostbackValue],
         keys: ApplePublicKeys = .published,

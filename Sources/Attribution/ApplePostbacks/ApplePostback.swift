@@ -1,6 +1,6 @@
 package import JSON
 
-/// What Apple reports about an installation that an ad network's ad led to: the fields that all frameworks have.
+/// Apple's report about an installation that an ad led to, with the fields that all frameworks have.
 ///
 /// Identifiers are the digits of Apple's JSON, because a floating-point number would round them.
 public struct ApplePostback: Equatable, Sendable {
@@ -33,7 +33,7 @@ public struct ApplePostback: Equatable, Sendable {
     public let item: String
     /// The postback's own identifier.
     public let id: String
-    /// 0 for the first of three postbacks; versions before 4 have only that.
+    /// The position among an installation's three postbacks, 0…2; versions before 4 send only the first one.
     public var sequence: Int64 = 0
     /// Whether the network won the attribution; versions before 3 send only winning postbacks.
     public var didWin = true
@@ -61,7 +61,7 @@ public struct ApplePostback: Equatable, Sendable {
 }
 
 extension ApplePostback {
-    /// Writes the fields that Apple has sent, identifiers as texts.
+    /// Writes the fields that Apple has sent, with identifiers as texts.
     package func write(to json: inout JSONWriter) {
         json.member("framework", framework.rawValue)
         json.member("version", version)
@@ -94,7 +94,7 @@ public enum PostbackValue: Equatable, Sendable {
 struct PostbackFields {
     let values: [String: PostbackValue]
 
-    /// A text of visible ASCII, so that no text contains the separator of the signed text.
+    /// Returns a text; it must be visible ASCII, so that it cannot contain the separator of the signed text.
     func text(_ name: String, upTo maximum: Int = 255) throws(FieldProblem) -> String? {
         guard let value = values[name] else { return nil }
         guard case .text(let text) = value, (1...maximum).contains(text.utf8.count),
@@ -133,7 +133,7 @@ struct PostbackFields {
         return text
     }
 
-    /// The source identifier of version 4 and of AdAttributionKit.
+    /// Returns the source identifier of version 4 and of AdAttributionKit.
     func source() throws(FieldProblem) -> String? {
         guard let text = try text("source-identifier", upTo: 4) else { return nil }
         guard text.utf8.allSatisfy(\.isASCIIDigit) else {

@@ -1,11 +1,12 @@
 /// A received postback as it is stored.
 public struct StoredApplePostback: Equatable, Sendable {
-    /// The place among all postbacks: milliseconds and a counter, as in the numbers of clicks; 0 before it is stored.
+    /// The position among all postbacks: milliseconds and a counter, as in a click's number; 0 before it is stored.
     public var number: Int64 = 0
     public let postback: ApplePostback
     public let verification: AppleVerification
     public let environment: AppleEnvironment
-    /// Whether this is the first verified postback with its framework, network, identifier, sequence and outcome.
+    /// Whether this is the first verified postback with its framework, network, identifier, sequence, outcome and
+    /// environment.
     public var isCounted: Bool
     public let receivedAt: Timestamp
     /// The body as it was received.
@@ -25,7 +26,7 @@ public struct StoredApplePostback: Equatable, Sendable {
     }
 }
 
-/// What storing a postback has done.
+/// The outcome of storing a postback.
 public enum ApplePostbackOutcome: String, Sendable {
     /// It is stored and counted.
     case counted
@@ -43,10 +44,10 @@ public struct ApplePostbackQuery: Equatable, Sendable {
     public var network: String?
     public var verification: AppleVerification?
     public var environment: AppleEnvironment?
-    /// The first time, and the end, which is exclusive.
+    /// The start of the period, which is included; its end, ``to``, is not.
     public var from: Timestamp?
     public var to: Timestamp?
-    /// Return only postbacks with smaller numbers; nil for the first page.
+    /// The number before which the page starts; nil for the first page.
     public var before: Int64?
     public var limit: Int
 
@@ -56,7 +57,7 @@ public struct ApplePostbackQuery: Equatable, Sendable {
 
     public init(limit: Int = ApplePostbackQuery.standardLimit) { self.limit = limit }
 
-    /// Returns whether a postback of the query's times matches its other conditions.
+    /// Returns whether a postback matches all conditions except the query's period.
     public func matches(_ stored: StoredApplePostback) -> Bool {
         (items?.contains(stored.postback.item) ?? true) && matches(stored.verification, stored.environment)
             && matches(stored.postback.framework, stored.postback.network)
@@ -113,11 +114,12 @@ public struct AppleProbe: Equatable, Sendable {
     /// How a probe arrived.
     public enum Arrival: Int64, Sendable {
         case missing
-        /// With the same bytes as they were sent.
+        /// The body arrived with the bytes that were sent.
         case unchanged
         case changed
     }
 
+    /// How long a probe is waited for.
     public static let milliseconds: Int64 = 600_000
 
     public let nonce: String
@@ -134,10 +136,10 @@ public struct AppleProbe: Equatable, Sendable {
 public protocol ApplePostbackStore {
     func store(_ postback: StoredApplePostback) async throws(StoreError) -> ApplePostbackOutcome
     func applePostbacks(_ query: ApplePostbackQuery) async throws(StoreError) -> ApplePostbackPage
-    /// Returns how many postbacks were received from `start` on and before `end`, by their values.
+    /// Returns the numbers of postbacks that were received from `start` on and before `end`, by their values.
     func applePostbackSums(from start: Timestamp, to end: Timestamp) async throws(StoreError)
         -> [ApplePostbackSum]
-    /// Stores a probe, and deletes those that have ended.
+    /// Stores a probe, and deletes expired ones.
     func start(_ probe: AppleProbe, at now: Timestamp) async throws(StoreError)
     /// Stores that a probe's body has arrived; does nothing for an unknown probe.
     func noteArrival(ofProbe nonce: String, _ digest: KeyDigest) async throws(StoreError)

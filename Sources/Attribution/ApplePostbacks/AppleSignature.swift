@@ -3,13 +3,13 @@ internal import Crypto
 /// The outcome of verifying a postback's signature; the raw value is the word on the wire and in the database.
 public enum AppleVerification: String, CaseIterable, Sendable {
     case valid, invalid
-    /// There is no known key for the signature: an unknown key, or a version whose curve is not supported.
+    /// The signature names an unknown key, or its version uses a curve that is not supported.
     case unverifiable
 }
 
-/// Whose key signed a postback; the raw value is the word on the wire and in the database.
+/// The kind of the key that signed a postback; the raw value is the word on the wire and in the database.
 ///
-/// Any phone in developer mode makes postbacks signed for development, for any app.
+/// Any phone in developer mode can make postbacks for any app, which are signed for development.
 public enum AppleEnvironment: String, CaseIterable, Sendable { case production, development }
 
 /// A postback with its signature.

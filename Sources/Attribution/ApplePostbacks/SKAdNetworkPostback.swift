@@ -22,8 +22,8 @@ extension SignedApplePostback {
 
     /// Reads a postback of SKAdNetwork, and verifies its signature.
     ///
-    /// - Throws: a problem for a postback that Apple cannot have written. One with a version that cannot be verified is
-    ///   read like the others.
+    /// - Throws: ``FieldProblem`` for a postback that Apple cannot have written. A version that cannot be verified is
+    ///   no problem.
     public init(skAdNetwork values: [String: PostbackValue], keys: ApplePublicKeys = .published)
         throws(FieldProblem)
     {

@@ -221,9 +221,6 @@ extension FieldReader where Field == AppLinkField {
         )
         apple.countsDevelopmentPostbacks = flag(.developmentPostbacks) ?? false
         apple.usesAppleAds = flag(.appleAds) ?? false
-        if apple.usesAppleAds, apple.appStoreID == nil {
-            report(.appleAds, "apple_ads needs ios_store_id, the number of the app in the App Store.")
-        }
     }
 
     fileprivate mutating func read(_ android: inout AndroidApp) {

@@ -23,11 +23,11 @@ public struct EventName: Hashable, Sendable {
         "subscription_cancelled",
     ]
 
-    /// The name that an app's further names of a day are counted under.
+    /// The name under which events count once an app and day have too many names.
     public static let others = "other"
 }
 
-/// The match that an event is credited to, as it is written with the event.
+/// The match that an event is credited to, as the event's row stores it.
 public struct EventAttribution: Hashable, Sendable {
     public let click: ClickID
     public let campaign: String?
@@ -53,7 +53,7 @@ public struct EventAttribution: Hashable, Sendable {
     /// How long before its match an event may happen and still be credited, in milliseconds: 30 days.
     public static let waitMilliseconds: Int64 = 30 * 86_400_000
 
-    /// Whether an event of this time may be credited to the match.
+    /// Returns whether an event of this time may be credited to the match.
     public func mayCredit(eventAt time: Timestamp) -> Bool {
         matchedAt.milliseconds(since: time) <= Self.waitMilliseconds
     }
@@ -67,11 +67,11 @@ public struct AppEvent: Equatable, Sendable {
     public var occurredAt: Timestamp
     /// The hashes of the installation under each server key, the current one first; empty without one.
     public var installs: [KeyedHash] = []
-    /// The hashes of the sender's own id of the user, as ``installs``.
+    /// The hashes of the sender's own id for the user, in the same order as ``installs``.
     public var users: [KeyedHash] = []
     public var click: ClickID?
     public var money: Money?
-    /// The id of the purchase that a refund takes back.
+    /// The id of the purchase that a refund returns; nil for any other event.
     public var purchase: String?
     /// A flat JSON object.
     public var properties: String?
@@ -82,7 +82,9 @@ public struct AppEvent: Equatable, Sendable {
 
     /// The number of milliseconds in which a repeated id is a duplicate: 30 days.
     public static let uniqueMilliseconds: Int64 = 30 * 86_400_000
+    /// The largest length of an id of an event, a purchase or a user, in bytes.
     public static let maximumIDLength = 128
+    /// The largest length of the properties as a JSON text, in bytes.
     public static let maximumPropertiesLength = 4096
 }
 
@@ -103,7 +105,7 @@ public struct EventBatch: Sendable {
     }
 }
 
-/// An event as it is stored, with what it is credited to.
+/// A stored event, with the match that it is credited to.
 public struct StoredEvent: Equatable, Sendable {
     public let event: AppEvent
     public let app: AppID

@@ -2,7 +2,7 @@
 public struct EventQuery: Equatable, Sendable {
     /// The app, time span, campaign and traffic; slices and intervals have no effect.
     public var span: StatisticsQuery
-    /// Whether the report has the cohorts, campaigns, links and sources, and not the totals alone.
+    /// Whether the report has the cohorts, campaigns, links and sources in addition to the totals.
     public var hasGroups = true
 
     public init(_ span: StatisticsQuery) { self.span = span }
@@ -24,13 +24,13 @@ public struct EventSum: Equatable, Sendable {
     public var installs: Int64 = 0
     /// Revenue that app and test keys have reported, in the currency's smallest units.
     public var reported: Int64 = 0
-    /// Revenue that server keys have reported; this is the total.
+    /// Revenue that server keys have reported, in the same units; totals include only this.
     public var verified: Int64 = 0
 
     public init(name: String, currency: Currency?) { (self.name, self.currency) = (name, currency) }
 }
 
-/// The name of a sum of events in a count: the event's name and, after a blank, the currency's code.
+/// The values under which events are counted: the event's name and, after a blank, the currency's code.
 public enum EventCount {
     /// The names of the counts.
     public static let events = "events"
@@ -47,10 +47,10 @@ public enum EventCount {
         value.split(separator: " ", maxSplits: 1).first.map(String.init) ?? value
     }
 
-    /// The last days of the cohorts: the day of the installation is 0.
+    /// The days up to which a cohort's events are summed; the day of the match is 0.
     public static let cohortDays: [Int64] = [0, 1, 3, 7, 14, 30]
 
-    /// Returns the first of ``cohortDays`` by whose end an event happened; nil for an event after all of them.
+    /// Returns the first of ``cohortDays`` that ends after an event; nil if all of them end before it.
     ///
     /// An event before its match counts on the day of the match.
     public static func cohortDay(of event: Timestamp, matchedAt: Timestamp) -> Int64? {
@@ -58,7 +58,7 @@ public enum EventCount {
         return cohortDays.first { age <= $0 }
     }
 
-    /// Returns the value of a cohort's count, and the parts of such a value.
+    /// Returns the value under which a cohort's events are counted; ``cohortParts(_:)`` splits it.
     public static func cohortValue(_ day: Int64, _ value: String) -> String { "D\(day) \(value)" }
 
     public static func cohortParts(_ value: String) -> (day: Int64, value: String)? {
@@ -133,7 +133,7 @@ public struct EventReport: Equatable, Sendable {
         /// The day in UTC on which the installations were matched.
         public let day: Timestamp
         public let matches: Int64
-        /// By the positions of ``EventCount/cohortDays``; each contains the events of those before it.
+        /// The sums for each of ``EventCount/cohortDays``; each includes the events of the days before it.
         public var sums: [EventSums]
 
         public init(day: Timestamp, matches: Int64, sums: [EventSums]) {

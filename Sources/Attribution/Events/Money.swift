@@ -1,4 +1,4 @@
-/// A currency of ISO 4217 that prices have, with the number of its decimal places.
+/// A currency of ISO 4217, with the number of its decimal places.
 public struct Currency: Hashable, Sendable {
     /// The three capitals of the code.
     public let code: String
@@ -67,7 +67,7 @@ public struct Money: Hashable, Sendable {
         let digits = Array(whole.utf8) + Array(fraction.utf8) + Array(repeating: 0x30, count: missing)
         var amount: Int64 = 0
         for digit in digits {
-            // At most 17 digits, which 64 bits have room for.
+            // There are at most 17 digits, which fit into 64 bits.
             guard (0x30...0x39).contains(digit) else { return nil }
             amount = amount * 10 + Int64(digit - 0x30)
         }

@@ -65,7 +65,7 @@ public enum ExportTable: String, CaseIterable, Sendable {
 
     /// Returns the kind of values of a column.
     public func kind(of column: String) -> ExportKind {
-        // The fields of links are written as texts, whatever they mean.
+        // All fields of links are written as texts, also numbers and times.
         guard self != .links || LinkField(rawValue: column) == nil else { return .text }
         return Self.kinds[column] ?? .text
     }
@@ -123,15 +123,18 @@ public enum ExportValue: Equatable, Sendable {
     case time(Timestamp)
     case integer(Int64)
     case real(Double)
+    /// A decimal number with all its digits, such as an amount of money; a text where a format has only binary ones.
+    case decimal(String)
     case flag(Bool)
 
     public static func text(_ text: String?) -> ExportValue { text.map { .text($0) } ?? .none }
+    public static func decimal(_ digits: String?) -> ExportValue { digits.map { .decimal($0) } ?? .none }
     public static func real(_ number: Double?) -> ExportValue { number.map { .real($0) } ?? .none }
     public static func integer(_ number: Int) -> ExportValue { .integer(Int64(number)) }
     public static func time(_ time: Timestamp?) -> ExportValue { time.map { .time($0) } ?? .none }
 }
 
-/// An exported row: where it stands, and a value for each column after the cursor.
+/// An exported row: its position, and a value for each column after the cursor.
 public struct ExportRow: Equatable, Sendable {
     public let cursor: ExportCursor
     public let values: [ExportValue]

@@ -19,7 +19,7 @@ public struct PlayInstall: Equatable, Sendable {
     /// Whether the person used the app's instant version in the last seven days.
     public var isInstant: Bool?
 
-    /// The seconds that are read: 0 stands for an unknown time, and the largest number for the end of the year 9999.
+    /// The seconds that are read: 0 means an unknown time, and the largest number for the end of the year 9999.
     public static let allowedSeconds: ClosedRange<Int64> = 0...253_402_300_799
     public static let versionName = "installVersion"
     public static let instantName = "googlePlayInstantParam"
@@ -64,9 +64,9 @@ extension PlayInstall {
 
 /// The longest times in whole seconds by which Google's time of a store click may differ from the time of the click.
 public struct PlayBounds: Equatable, Sendable {
-    /// How long the store click may come before the click: clocks differ.
+    /// How many seconds the store click may come before the click: clocks differ.
     public let before: Int64
-    /// How long the store click may come after the click: the visitor reads the page.
+    /// How many seconds the store click may come after the click: the visitor reads the page.
     public let after: Int64
 
     public static let standard = PlayBounds(before: 120, after: 1800)

@@ -150,7 +150,7 @@ extension DeepLinkURL {
     /// Intents with Chrome", developer.chrome.com/docs/android/intents, and `Intent.parseUri`.
     ///
     /// - Parameter package: the only app that may open the link; nil for any.
-    /// - Returns: the intent's URL, in which `{fallback}` stands for the URL of the fallback.
+    /// - Returns: the intent's URL, in which `{fallback}` is a placeholder for the URL of the fallback.
     func intentURL(package: String?) -> String {
         let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
         let package = package.map { "package=\($0);" } ?? ""

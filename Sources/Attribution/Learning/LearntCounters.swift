@@ -268,7 +268,7 @@ public struct LearntIncrements: Equatable, Sendable {
     ///
     /// It decides which keys are dropped, so that a flood drops other keys in each gathering.
     private var turn: UInt64
-    /// The number of events that each added event stands for.
+    /// The number of events that each added event represents.
     private var timesEach = 1.0
 
     /// - Parameters:

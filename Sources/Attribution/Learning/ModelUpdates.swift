@@ -127,7 +127,7 @@ struct LaunchUpdate {
     /// The number of conversions that the launch counts for.
     ///
     /// At addresses of few people, a launch counts only if its address is exactly that of a click. It counts
-    /// as 1 / P(exact | same device) conversions, and so stands for those whose address did not agree. This
+    /// as 1 / P(exact | same device) conversions, and so represents those whose address did not agree. This
     /// is right on average even while L(h), the rate of organic launches, is unknown. At busy addresses, and
     /// without an address, the launch counts by its posterior, from which the model learns more slowly.
     private(set) var explained = 0.0

@@ -1,6 +1,6 @@
 /// The reason why a check got no click.
 ///
-/// The raw value is the word in statistics, metrics and answers to test keys; `openapi.json` lists the words.
+/// The raw value is the word in statistics, metrics and responses to test keys; `openapi.json` lists the words.
 /// A new reason needs a case with its ``meaning`` here, and code at its ``Origin`` that reports it.
 public enum NoMatchReason: String, CaseIterable, Sendable {
     case noClick = "no_click"
@@ -35,8 +35,7 @@ extension NoMatchReason {
     public enum Origin: Sendable {
         /// `CheckReader` in `Storage/Checks`: the state of the newest click that the launch could have got.
         case click
-        /// ``ClickTokenError`` for a token that does not count, `CheckReader` for one whose click cannot
-        /// match.
+        /// ``ClickTokenError`` for an invalid token, `CheckReader` for a token whose click cannot match.
         case token
         /// ``Verdict``: the probabilities of the live clicks. The explanation lists them after the sentence.
         case probability
@@ -163,7 +162,7 @@ extension NoMatchReason {
                 "an earlier launch had used the token",
                 sentence: "The launch brought the token of a click that another launch had consumed before.",
                 advice: [
-                    "This may be a reinstallation, or a link that was shared after it was opened: each click has a token."
+                    "This may be a reinstallation, or a link that was shared after it was opened: a token belongs to one click."
                 ]
             )
         case .fingerprintDisabled:

@@ -1,9 +1,9 @@
 internal import JSON
 
-/// An event of the outbox, as it is stored in the transaction of its fact.
+/// An event in the outbox; it is stored in the same transaction as the fact that it reports.
 public struct OutboxEvent: Equatable, Sendable {
     public let id: OutboxEventID
-    /// A ``PostbackType``, or the word of a later version of the program.
+    /// The raw value of a ``PostbackType``, or one that only a later version of the program knows.
     public let type: String
     /// The event's own members, as a JSON object.
     public let data: String
@@ -28,7 +28,7 @@ public struct OutboxEvent: Equatable, Sendable {
     }
 }
 
-/// A fact that endpoints hear of.
+/// A fact that events report to endpoints.
 public enum PostbackFact: Sendable {
     case match(Claim, platform: Platform?, withClickIDs: Bool)
     case click(Click, withClickIDs: Bool)
@@ -40,7 +40,7 @@ public enum PostbackFact: Sendable {
     case drift(DriftEvent)
     case erasure(Erasure)
     case disabled(PostbackEndpoint)
-    /// A fact of another subject, whose members are a JSON object.
+    /// Any other fact, with its members as a JSON object.
     case other(PostbackType, json: String)
 
     public var type: PostbackType {
@@ -67,7 +67,7 @@ public enum PostbackFact: Sendable {
     private func write(to json: inout JSONWriter) {
         switch self {
         case .match(let claim, let platform, let withClickIDs):
-            // A match of a campaign alone identifies no click, so it has neither click nor journey.
+            // A match of only a campaign identifies no click, so it has neither click nor journey.
             Self.write(claim.click, isIdentified: !claim.isCampaignOnly, withClickIDs, to: &json)
             json.member("method", claim.method.rawValue)
             json.member("confidence", claim.confidence.map { Double(Int($0 * 10_000 + 0.5)) / 10_000 })
@@ -82,7 +82,7 @@ public enum PostbackFact: Sendable {
             json.member("reason", launch.reason?.rawValue)
             json.member("platform", launch.platform.rawValue)
             json.member("launched_at", launch.at.iso8601)
-            // One record may stand for several launches.
+            // One record may represent several launches.
             json.member("launches", launch.weight)
         case .event(let event): event.write(to: &json)
         case .apple(let stored):
@@ -133,31 +133,29 @@ public enum PostbackFact: Sendable {
         json.member("link", facts.link?.text)
         json.member("variant", facts.variant)
         json.member("journey_id", facts.journeyID.text)
-        json.member("url", facts.destination.text)
-        let utm = facts.destination.queryItems.filter { $0.name.hasPrefix("utm_") }
+        let url = withClickIDs ? facts.destination : facts.destination.withoutClickIDs
+        json.member("url", url.text)
+        let utm = facts.utm
         if !utm.isEmpty {
-            json.object("utm") { json in
-                var names: Set<String> = []
-                for item in utm where names.insert(item.name).inserted { json.member(item.name, item.value) }
-            }
+            json.object("utm") { json in for item in utm { json.member(item.name, item.value) } }
         }
         if withClickIDs, let ids = facts.clickIDs { json.member("click_ids") { $0.raw(ids.utf8) } }
     }
 }
 
-/// The facts of an event after the match, as `event.received` reports them.
+/// An app's event, such as a purchase, as `event.received` reports it.
 public struct ReceivedEvent: Sendable {
     public var eventID: String
     public var name: String
     public var occurredAt: Timestamp
-    /// Whether a server key has sent it.
+    /// Whether the event was sent with a server key.
     public var isVerified: Bool
     /// The amount as decimal text, and its currency.
     public var amount: String?
     public var currency: String?
     /// A JSON object.
     public var properties: String?
-    /// The attribution that the event has inherited; nil without one.
+    /// The click of the match that the event is credited to; nil without one, as the next six properties.
     public var click: ClickID?
     public var link: LinkID?
     public var campaignKey: String?
@@ -165,7 +163,7 @@ public struct ReceivedEvent: Sendable {
     public var variant: String?
     public var method: String?
     public var matchedAt: Timestamp?
-    /// The click ids of ad networks as a JSON object; nil unless the app lets them out.
+    /// The click ids of ad networks as a JSON object; nil unless the app's settings permit sending them.
     public var clickIDs: String?
 
     public init(eventID: String, name: String, occurredAt: Timestamp, isVerified: Bool) {
@@ -188,5 +186,21 @@ public struct ReceivedEvent: Sendable {
         json.member("method", method)
         json.member("matched_at", matchedAt?.iso8601)
         if let clickIDs { json.member("click_ids") { $0.raw(clickIDs.utf8) } }
+    }
+}
+
+extension Click.Facts {
+    /// The `utm_…` parameters of the deep link, then those of the metadata that are not among them.
+    ///
+    /// The metadata has the link's own parameters.
+    fileprivate var utm: [QueryItem] {
+        let stated = (metadata.flatMap { try? JSONValue(parsing: Array($0.utf8)) })?.object?.members ?? []
+        let items =
+            destination.queryItems
+            + stated.compactMap { member in
+                member.value.string.map { QueryItem(name: member.name, value: $0) }
+            }
+        var names: Set<String> = []
+        return items.filter { $0.name.hasPrefix("utm_") && names.insert($0.name).inserted }
     }
 }

@@ -8,14 +8,14 @@ public struct PostbackCall: Equatable, Sendable {
     public struct Field: Equatable, Sendable {
         public let name: String
         public let value: String
-        /// Whether an operator has set it, and reads it nowhere.
+        /// Whether an operator set the field; no page and no response shows its value.
         public var isSecret = false
     }
 
     /// The bytes that signatures cover; nil for a template.
     public var baseString: [UInt8]?
 
-    /// Makes the request of a delivery; nil if the key that has encrypted the endpoint's secrets is missing.
+    /// Creates the request of a delivery; nil if the server key that encrypted the endpoint's secrets is missing.
     ///
     /// - Parameters:
     ///   - event: the event.

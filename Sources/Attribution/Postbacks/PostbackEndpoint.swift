@@ -4,15 +4,15 @@ internal import JSON
 public struct PostbackEndpoint: Equatable, Sendable {
     public enum State: String, CaseIterable, Sendable {
         case enabled
-        /// Events are gathered and not sent, until an operator enables the endpoint.
+        /// Deliveries are queued but not sent, until an operator enables the endpoint.
         case held
-        /// Nothing is gathered or sent.
+        /// No delivery is queued or sent.
         case disabled
     }
 
     public let id: EndpointID
     public let app: AppID
-    /// Whether it receives what test keys do, instead of live traffic.
+    /// Whether it receives the traffic of test keys instead of live traffic.
     public let isTest: Bool
     /// A URL with or without macros.
     public let url: String
@@ -23,10 +23,10 @@ public struct PostbackEndpoint: Equatable, Sendable {
     public var state = State.enabled
     /// Why it is held or disabled; empty if it is enabled.
     public var reason = ""
-    /// The secret and the further header fields, encrypted by ``ServerKey/seal(_:of:random:)``.
+    /// The secret and the operator's header fields, encrypted by ``ServerKey/seal(_:of:random:)``.
     public var secret: [UInt8] = []
     public var headers: [UInt8] = []
-    /// The secret before the last rotation, which signs too until ``formerUntil``.
+    /// The secret before the last rotation, which also signs until ``formerUntil``.
     public var formerSecret: [UInt8] = []
     public var formerUntil: Timestamp?
     public var circuit = PostbackCircuit()
@@ -64,7 +64,7 @@ public struct PostbackEndpoint: Equatable, Sendable {
         return ([secret] + former).compactMap { keys.open($0, of: id).flatMap { PostbackSecret(bytes: $0) } }
     }
 
-    /// The further header fields; nil if the key that has encrypted them is missing.
+    /// Returns the operator's header fields; nil if the server key that encrypted them is missing.
     public func fields(_ keys: ServerKeys) -> [(name: String, value: String)]? {
         guard !headers.isEmpty else { return [] }
         return keys.open(headers, of: id).map { bytes in
@@ -98,7 +98,7 @@ public struct PostbackDraft: Sendable {
 
     public init() {}
 
-    /// Validates the draft, and makes the endpoint and its secret.
+    /// Validates the draft, and creates the endpoint and its secret.
     ///
     /// - Parameters:
     ///   - app: the app.
@@ -106,18 +106,13 @@ public struct PostbackDraft: Sendable {
     ///   - now: the time of the creation.
     ///   - random: for the identifier and the secret.
     /// - Returns: the endpoint, and its secret.
-    /// - Throws: all problems.
+    /// - Throws: ``FieldProblems`` with all problems of the draft.
     public func endpoint(of app: AppID, keys: ServerKeys, at now: Timestamp, random: RandomSource)
         throws(FieldProblems) -> (PostbackEndpoint, PostbackSecret)
     {
         var problems: [FieldProblem] = []
         if let message = Self.problem(ofURL: url) { problems.append(FieldProblem("url", message)) }
-        for name in types where PostbackType.types(named: name).isEmpty {
-            let known = PostbackType.allCases.map(\.rawValue)
-            let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" }
-            let advice = near ?? "; the types are \(known.joined(separator: ", "))"
-            problems.append(FieldProblem("types", "There is no type \"\(name.prefix(64))\"\(advice)"))
-        }
+        problems += types.compactMap(Self.problem(ofType:))
         if types.isEmpty {
             problems.append(FieldProblem("types", "Name at least one type, such as match.created."))
         }
@@ -129,6 +124,10 @@ public struct PostbackDraft: Sendable {
             }
             if let name = PostbackTemplate.unknownName(in: body) {
                 problems.append(FieldProblem("body", Self.unknownMacro(name)))
+            } else if !PostbackTemplate.isJSON(body) {
+                let advice =
+                    "The template is no JSON; write it as {\"id\":\"{click_id}\"}, with macros in texts."
+                problems.append(FieldProblem("body", advice))
             }
         }
         if headers.count > Self.maximumHeaders {
@@ -164,9 +163,18 @@ public struct PostbackDraft: Sendable {
         return (endpoint, secret)
     }
 
+    /// Returns what is wrong with the name of a type or of a group of types; nil if there are such types.
+    public static func problem(ofType name: String) -> FieldProblem? {
+        guard PostbackType.types(named: name).isEmpty else { return nil }
+        let known = PostbackType.allCases.map(\.rawValue)
+        let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" }
+        let advice = near ?? "; the types are \(known.joined(separator: ", "))"
+        return FieldProblem("types", "There is no type \"\(name.prefix(64))\"\(advice)")
+    }
+
     private static func unknownMacro(_ name: String) -> String {
         let near = Suggestion.nearest(to: name, among: PostbackTemplate.names)
-        return "{\(name)} is no macro; "
+        return "{\(name)} is not a macro; "
             + (near.map { "did you mean {\($0)}?" } ?? "the article Postbacks lists the macros.")
     }
 
@@ -181,8 +189,11 @@ public struct PostbackDraft: Sendable {
             return
                 "Start the URL with https:// and a host; credentials, fragments and blanks are not allowed."
         }
+        guard !PostbackTemplate.hasLooseBrace(url) else {
+            return "A brace may only stand around the name of a macro; write %7B for another one."
+        }
         guard !PostbackTemplate.hasMacros(target.origin) else {
-            return "Macros may stand in the path and the query only, never in the scheme or the host."
+            return "Move the macros to the path or the query; the scheme and the host cannot have any."
         }
         return nil
     }
@@ -190,7 +201,7 @@ public struct PostbackDraft: Sendable {
 
 /// The parts of an endpoint's URL.
 public struct PostbackTarget: Equatable, Sendable {
-    /// Whether the scheme is `http`, which only listed addresses may have.
+    /// Whether the scheme is `http`, which only addresses of `--postback-allow` may have.
     public let isPlain: Bool
     public let host: String
     public let port: UInt16

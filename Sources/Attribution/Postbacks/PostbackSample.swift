@@ -1,6 +1,6 @@
 internal import JSON
 
-/// Invented events, by which an operator tests an endpoint; each has the member `sample`.
+/// Invented events, with which an operator tests an endpoint; each has the member `sample`.
 public enum PostbackSample {
     /// Returns the members of an invented event as a JSON object.
     public static func data(_ type: PostbackType, at now: Timestamp) -> String {

@@ -1,4 +1,4 @@
-/// When a delivery is tried again, and how a failing endpoint is spared.
+/// The times of a delivery's attempts, and the limits for failing endpoints.
 public enum PostbackSchedule {
     /// The pauses before the attempts, in seconds: 75 hours and 35 minutes in all.
     public static let pauses: [Int64] = [
@@ -6,11 +6,11 @@ public enum PostbackSchedule {
     ]
     /// A delivery is given up after this number of attempts.
     public static var maximumAttempts: Int { pauses.count }
-    /// The longest wait that an answer may ask for, in seconds.
+    /// The longest pause that a response's `Retry-After` can cause, in seconds.
     public static let longestRetryAfter: Int64 = 86_400
     /// A due time this far ahead was stored by a clock that has been set back, in milliseconds.
     public static let leapMilliseconds: Int64 = 100_000_000
-    /// An endpoint that has failed alone for this long is disabled, in milliseconds.
+    /// How long an endpoint must fail without a success before it is disabled, in milliseconds.
     public static let disablingMilliseconds: Int64 = 5 * 86_400_000
 
     /// Returns the pause after a failed attempt, in milliseconds; nil after the last one.
@@ -45,15 +45,17 @@ public enum PostbackSchedule {
 
 /// The outcome of one call.
 public struct PostbackAnswer: Equatable, Sendable {
-    /// The status code; nil if there was no answer.
+    /// The status code; nil if there was no response.
     public var status: Int?
-    /// Why there was no answer, as a sentence without its full stop.
+    /// Why there was no response, as a sentence without its full stop.
     public var failure: String?
     public var retryAfter: String?
-    /// The beginning of the answer's body, as text.
+    /// The start of the response's body, as text.
     public var body = ""
+    /// How long the call took.
     public var milliseconds: Int64 = 0
 
+    /// The largest part of a response's body that is stored, in bytes.
     public static let maximumBodyLength = 1024
 
     public init(status: Int? = nil, failure: String? = nil) {
@@ -64,17 +66,17 @@ public struct PostbackAnswer: Equatable, Sendable {
 
     /// What failed, in plain words; nil for a success.
     public var problem: String? {
-        guard let status else { return failure ?? "there was no answer" }
+        guard let status else { return failure ?? "there was no response" }
         switch status {
         case 200...299: return nil
-        case 300...399: return "the answer \(status) is a redirect, which is not followed"
-        case 410: return "the answer 410 says that the endpoint is gone"
-        default: return "the answer has the status \(status)"
+        case 300...399: return "the response \(status) is a redirect, which is not followed"
+        case 410: return "the response 410 means that the endpoint is gone"
+        default: return "the response has the status \(status)"
         }
     }
 }
 
-/// What follows from an attempt: for its delivery, and for its endpoint.
+/// The consequences of an attempt for its delivery and for its endpoint.
 public struct PostbackVerdict: Equatable, Sendable {
     public enum Delivery: Equatable, Sendable {
         case delivered
@@ -82,17 +84,17 @@ public struct PostbackVerdict: Equatable, Sendable {
         case givenUp
     }
     public let delivery: Delivery
-    /// The endpoint takes no call before this time; nil for no pause.
+    /// The time before which no call goes to the endpoint; nil for no pause.
     public var pausedUntil: Timestamp?
-    /// Whether the endpoint says that it is gone.
+    /// Whether the endpoint responded 410 Gone.
     public var isGone = false
 
-    /// Judges the answer to an attempt.
+    /// Derives the consequences of an attempt from its outcome.
     ///
     /// - Parameters:
-    ///   - answer: the answer.
+    ///   - answer: the outcome.
     ///   - attempts: the number of attempts, this one included.
-    ///   - now: the time of the answer.
+    ///   - now: the time of the outcome.
     ///   - word: a random number for the schedule.
     public init(_ answer: PostbackAnswer, attempts: Int, at now: Timestamp, random word: UInt64) {
         guard !answer.isSuccess else {
@@ -113,20 +115,20 @@ public struct PostbackVerdict: Equatable, Sendable {
     }
 }
 
-/// How an endpoint has answered lately.
+/// The failures of an endpoint since its last success, and the limits that follow from them.
 public struct PostbackCircuit: Equatable, Sendable {
     /// The number of failures since the last success.
     public var failures: Int
     /// The time of the first of them; nil without a failure.
     public var failingSince: Timestamp?
-    /// The endpoint takes no call before this time; nil for no pause.
+    /// The time before which no call goes to the endpoint; nil for no pause.
     public var pausedUntil: Timestamp?
 
     /// The number of failures in a row after which the endpoint gets one call at a time.
     public static let openingFailures = 5
     /// The maximum number of calls to one endpoint at a time.
     public static let concurrency = 4
-    /// The number of failures without which no endpoint is disabled, however long ago the first one was.
+    /// The minimum number of failures before an endpoint is disabled, regardless of the time since the first one.
     private static let disablingFailures = 10
     private static let longestPause: Int64 = 60_000
 
@@ -136,7 +138,7 @@ public struct PostbackCircuit: Equatable, Sendable {
 
     public var isOpen: Bool { failures >= Self.openingFailures }
 
-    /// The number of calls that the endpoint may have at a time.
+    /// Returns the maximum number of calls to the endpoint at a time.
     public func limit(at now: Timestamp) -> Int {
         if let pausedUntil, pausedUntil > now,
             pausedUntil.milliseconds(since: now) <= PostbackSchedule.leapMilliseconds
@@ -156,7 +158,7 @@ public struct PostbackCircuit: Equatable, Sendable {
         failingSince = failingSince ?? now
         var pause = verdict.pausedUntil
         if isOpen {
-            // Probes are rare, so that an endpoint that hangs takes few threads, and one that refuses few attempts.
+            // Calls to a failing endpoint are rare, so that it takes few threads and its deliveries use few attempts.
             let step = Self.longestPause >> max(0, 4 - (Int64(failures) - Int64(Self.openingFailures)))
             let next = now.advanced(byMilliseconds: step)
             pause = max(pause ?? next, next)
@@ -164,7 +166,7 @@ public struct PostbackCircuit: Equatable, Sendable {
         pausedUntil = pause
     }
 
-    /// Whether the endpoint must be disabled: it has failed alone for five days.
+    /// Returns whether the endpoint must be disabled: ten failures or more, over five days, without a success.
     public func mustDisable(at now: Timestamp) -> Bool {
         guard failures >= Self.disablingFailures, let failingSince else { return false }
         return now.milliseconds(since: failingSince) >= PostbackSchedule.disablingMilliseconds

@@ -1,13 +1,13 @@
 internal import Crypto
 
-/// The secret of an endpoint, which signs its requests as Standard Webhooks 1.0 says.
+/// The secret of an endpoint, which signs its requests as Standard Webhooks 1.0 specifies.
 public struct PostbackSecret: Sendable, HiddenValue {
     public let bytes: [UInt8]
 
     public static let prefix = "whsec_"
     private static let newByteCount = 32
 
-    /// Returns nil unless there are 24 to 64 bytes.
+    /// Creates a secret; nil unless there are 24 to 64 bytes.
     public init?(bytes: [UInt8]) {
         guard (24...64).contains(bytes.count) else { return nil }
         self.bytes = bytes
@@ -63,7 +63,7 @@ public struct PostbackMessage: Equatable, Sendable {
     /// The largest difference between the clocks of sender and receiver, in seconds.
     public static let toleranceSeconds: Int64 = 300
 
-    /// Checks a request as a receiver does; returns the reason to refuse it, or nil.
+    /// Verifies a request as a receiver does; returns the reason to refuse it, or nil.
     public static func problem(
         id: String?,
         timestamp: String?,
@@ -83,27 +83,27 @@ public struct PostbackMessage: Equatable, Sendable {
         let isSigned = signatures.split(separator: " ").contains {
             constantTimeEquals(Array($0.utf8), expected)
         }
-        return isSigned ? nil : "no signature is of this secret"
+        return isSigned ? nil : "no signature was made with this secret"
     }
 }
 
 extension ServerKey {
-    /// Encrypts a secret of an endpoint; `subject` must be given again to read it.
+    /// Encrypts a secret of an endpoint; decryption needs the same `subject`.
     ///
-    /// The result begins with the key's check value, so that a reader knows the key.
+    /// The result starts with the key's check value, by which ``ServerKeys/open(_:of:)`` finds the key.
     public func seal(_ secret: [UInt8], of subject: EndpointID, random: RandomSource) -> [UInt8] {
         let nonce = random.exactly(AES256GCM.nonceByteCount)
         let sealed = cipher?.seal(secret, authenticating: Array(subject.text.utf8), nonce: nonce) ?? []
         return checkBytes + sealed
     }
 
-    /// Decrypts a result of ``seal(_:of:random:)``; nil if it was made under another key or of another subject.
+    /// Decrypts a result of ``seal(_:of:random:)``; nil if it was made under another key or for another subject.
     public func open(_ sealed: [UInt8], of subject: EndpointID) -> [UInt8]? {
         guard isSealed(sealed) else { return nil }
         return cipher?.open(Array(sealed.dropFirst(8)), authenticating: Array(subject.text.utf8))
     }
 
-    /// Whether this key has made a result of ``seal(_:of:random:)``.
+    /// Returns whether a result of ``seal(_:of:random:)`` was made under this key.
     public func isSealed(_ sealed: [UInt8]) -> Bool { sealed.starts(with: checkBytes) }
 
     private var checkBytes: [UInt8] {
@@ -112,7 +112,7 @@ extension ServerKey {
 }
 
 extension ServerKeys {
-    /// Decrypts a secret with the key that has encrypted it; nil without that key.
+    /// Decrypts a secret with the key that encrypted it; nil without that key.
     public func open(_ sealed: [UInt8], of subject: EndpointID) -> [UInt8]? {
         all.first { $0.isSealed(sealed) }?.open(sealed, of: subject)
     }

@@ -1,8 +1,8 @@
-/// The state of a delivery: one event on its way to one endpoint.
+/// The state of the delivery of one event to one endpoint.
 public enum DeliveryState: Int64, CaseIterable, Sendable {
     case pending = 0
     case delivered = 1
-    /// The last attempt has failed, and no further one follows unless an operator replays it.
+    /// The last attempt has failed, and no further one follows unless an operator replays the delivery.
     case failed = 2
 
     /// The word on the wire.
@@ -41,7 +41,7 @@ public struct PostbackDelivery: Equatable, Sendable {
     }
 }
 
-/// An endpoint with what waits for it.
+/// An endpoint, and the extent of its pending deliveries.
 public struct EndpointStatus: Equatable, Sendable {
     public let endpoint: PostbackEndpoint
     /// The number of pending deliveries, at most ``maximumCounted``.
@@ -86,16 +86,16 @@ public struct DeliveryPage: Equatable, Sendable {
 /// The events to send to an endpoint again, under the same ids.
 public struct PostbackReplay: Equatable, Sendable {
     public enum Mode: Sendable {
-        /// Only events that the endpoint was never to get, for the history of a new endpoint.
+        /// Only events without a delivery to the endpoint, such as those from before its creation.
         case missing
-        /// Only deliveries that were given up.
+        /// Only events whose delivery was given up.
         case failed
-        /// All events of the filter, delivered ones too.
+        /// All events that match the conditions, including delivered ones.
         case all
     }
     public var mode = Mode.failed
     public var event: OutboxEventID?
-    /// The first time, and the end, which is exclusive.
+    /// The start of the period, which is included; its end, ``until``, is not.
     public var since: Timestamp?
     public var until: Timestamp?
     /// Only these types; nil for those of the endpoint.
@@ -107,7 +107,7 @@ public struct PostbackReplay: Equatable, Sendable {
 /// A change of an endpoint.
 public enum EndpointChange: Equatable, Sendable {
     case set(PostbackEndpoint.State, reason: String)
-    /// Replaces the encrypted secret; the former one signs too until a time.
+    /// Replaces the encrypted secret; the previous one also signs until `overlapUntil`.
     case rotate(secret: [UInt8], overlapUntil: Timestamp)
 }
 
@@ -118,15 +118,15 @@ public protocol PostbackStore {
     /// - Throws: `notFound` for an unknown endpoint.
     func change(_ endpoint: EndpointID, _ change: EndpointChange, by actor: AuditActor)
         async throws(StoreError)
-    /// Stores an event with invented values for one endpoint alone; returns its id.
+    /// Stores an event with invented values for only one endpoint; returns the event's id.
     func sendSample(_ type: PostbackType, to endpoint: EndpointID, by actor: AuditActor)
         async throws(StoreError)
         -> OutboxEventID
-    /// Makes deliveries pending again; returns how many.
+    /// Makes deliveries pending again; returns their number.
     func replay(_ replay: PostbackReplay, to endpoint: EndpointID, by actor: AuditActor)
         async throws(StoreError)
         -> Int
     func deliveries(_ query: DeliveryQuery) async throws(StoreError) -> DeliveryPage
-    /// Stores an event of an app whose fact is in no table, such as a changed domain file.
+    /// Stores an event about a fact that no table contains, such as a changed domain file.
     func publish(_ type: PostbackType, of app: AppID, data: String) async throws(StoreError)
 }

@@ -72,7 +72,7 @@ public enum PostbackTemplate {
         return parts + [.text(rest)]
     }
 
-    /// Whether a text has macros, or words in braces that are none.
+    /// Returns whether a text has macros, or words in braces that are not macros.
     public static func hasMacros(_ text: String) -> Bool {
         parts(of: text).contains { if case .text = $0 { false } else { true } }
     }
@@ -81,6 +81,20 @@ public enum PostbackTemplate {
     public static func unknownName(in template: String) -> String? {
         for case .unknown(let name) in parts(of: template) { return name }
         return nil
+    }
+
+    /// Whether a template is a JSON text once its macros have values, inside texts or as numbers.
+    public static func isJSON(_ template: String) -> Bool {
+        let text = parts(of: template).map { if case .text(let text) = $0 { String(text) } else { "0" } }
+            .joined()
+        return (try? JSONValue(parsing: Array(text.utf8))) != nil
+    }
+
+    /// Whether a template has a brace that is not around a word.
+    public static func hasLooseBrace(_ template: String) -> Bool {
+        parts(of: template).contains { part in
+            if case .text(let text) = part { text.contains { "{}".contains($0) } } else { false }
+        }
     }
 
     /// Returns the template with each macro's value as `encode` writes it; a missing value is empty.

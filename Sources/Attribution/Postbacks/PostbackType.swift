@@ -24,10 +24,10 @@ public enum PostbackType: String, CaseIterable, Sendable {
     case erasureCompleted = "erasure.completed"
     case endpointDisabled = "endpoint.disabled"
 
-    /// Whether events are stored only while an endpoint wants them, because there are many of them.
+    /// Whether events of the type are stored only while an endpoint has the type, because there are many of them.
     public var isOptIn: Bool { self == .launchUnmatched || self == .clickRecorded }
 
-    /// Reads a type, or one with `*` in place of its second word, such as `link.*`; empty for an unknown text.
+    /// Parses the name of a type, or of a group such as `link.*`; empty for any other text.
     public static func types(named text: String) -> [PostbackType] {
         guard text.hasSuffix(".*") else { return PostbackType(rawValue: text).map { [$0] } ?? [] }
         return allCases.filter { $0.rawValue.hasPrefix(text.dropLast()) }

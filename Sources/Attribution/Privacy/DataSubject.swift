@@ -8,9 +8,9 @@ public enum SubjectKind: String, CaseIterable, Sendable {
     case address
 }
 
-/// The clicks and checks of one app that one value finds, by the hashes that are stored instead of the value.
+/// A value whose clicks and checks in one app are shown or erased, as the hashes that rows store instead of it.
 public struct DataSubject: Sendable {
-    /// What rows are compared with.
+    /// The identifier or the hashes that rows are compared with.
     public enum Key: Equatable, Sendable {
         case click(ClickID)
         /// The hash under each server key.
@@ -19,7 +19,7 @@ public struct DataSubject: Sendable {
         case install(live: [KeyedHash], test: [KeyedHash])
         /// The hashes of the user in live and in test traffic under each server key.
         case user(live: [KeyedHash], test: [KeyedHash])
-        /// The words of the address, or of its network, under the key of each day that still has one.
+        /// The hashes of the address, or of its network, under each day's address key that still exists.
         case address(Set<UInt64>, isNetwork: Bool, since: Timestamp)
     }
 
@@ -29,14 +29,16 @@ public struct DataSubject: Sendable {
     /// The number of days whose address keys can be distinguished; see ``AddressHashes``.
     private static let maximumDays: Int64 = 62
 
+    /// Parses a value, and hashes it under every key.
+    ///
     /// - Parameters:
     ///   - kind: the kind of the value.
     ///   - text: the value: the id of a click, 64 hexadecimal digits, an installation id, an address or its network.
-    ///   - app: the app whose clicks and checks are meant.
+    ///   - app: the app whose clicks and checks are searched.
     ///   - keys: the server keys.
-    ///   - addresses: the address keys that are still held.
+    ///   - addresses: the address keys that still exist.
     ///   - now: the current time.
-    /// - Throws: a problem of the field with the kind's word.
+    /// - Throws: ``FieldProblem``, named by the kind's raw value, if the text does not have the kind's form.
     public init(
         _ kind: SubjectKind,
         _ text: String,
@@ -101,13 +103,13 @@ public struct DataSubject: Sendable {
         }
     }
 
-    /// Returns an installation's live or test part alone.
+    /// Returns the installation with only its hashes of live traffic, or only those of test traffic.
     public func ofInstall(isTest: Bool) -> DataSubject {
         let hashes = installs(isTest: isTest)
         return DataSubject(.install(live: isTest ? [] : hashes, test: isTest ? hashes : []), of: app)
     }
 
-    /// Whether checks have values of the subject; otherwise only a click leads to them.
+    /// Whether records of checks contain hashes of the subject; otherwise checks are found through their clicks.
     public var isInChecks: Bool {
         switch key {
         case .click, .fingerprint, .address: true
@@ -127,13 +129,13 @@ public struct DataSubject: Sendable {
         return isTest ? test : live
     }
 
-    /// Whether an address or a network is meant that has these hashes.
+    /// Returns whether the subject is an address, or a network, with these hashes.
     public func has(_ address: AddressHashes?) -> Bool {
         guard case .address(let words, let isNetwork, _) = key, let address else { return false }
         return words.contains(isNetwork ? address.near : address.exact)
     }
 
-    /// Returns whether a check's record belongs to the subject by its own values, whatever its click is.
+    /// Returns whether a check's record belongs to the subject by its own values, regardless of its click.
     public func has(_ facts: CheckFacts) -> Bool {
         switch key {
         case .click(let id): facts.click?.high == id.high

@@ -213,7 +213,7 @@ struct SignalSpellings {
     struct Choice {
         let text: String
         let weight: Double
-        /// The system's version that the value stands for; nil for values of other components.
+        /// The system's version that the value represents; nil for values of other components.
         let osVersion: OSVersion?
     }
 

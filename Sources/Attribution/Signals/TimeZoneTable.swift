@@ -32,7 +32,7 @@ public final class TimeZoneTable: Sendable {
     ///
     /// Case does not matter for known names. All names of UTC have the canonical name `UTC`, and a fixed
     /// offset has one such as `UTC+03:00`. A name that the table lacks is its own canonical name. Nil for a
-    /// text that is no name, and for names that stand for an unknown zone.
+    /// text that is no name, and for names that mean an unknown zone.
     public func canonical(_ name: String) -> String? {
         if let position = positions[name] { return zones[position].name }
         let name = name.trimmed
@@ -46,7 +46,7 @@ public final class TimeZoneTable: Sendable {
     /// Returns the names that apps may hash if the browser reports `name`; `name` comes first if systems use
     /// it.
     ///
-    /// Empty for a text that is no name, and for a name that stands for an unknown zone.
+    /// Empty for a text that is no name, and for a name that means an unknown zone.
     func spellings(given name: String) -> [Spelling] {
         if let position = positions[name] { return spellings(of: zones[position], given: name) }
         guard let canonical = canonical(name) else { return [] }

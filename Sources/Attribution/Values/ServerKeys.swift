@@ -115,7 +115,7 @@ public struct ServerKey: Sendable {
     /// Hashes the caller of a check: a caller without an install id may get a lost answer again if all of
     /// these values are the same.
     ///
-    /// `evidence` stands for a missing fingerprint: it is the text of the launch's tokens and ids.
+    /// `evidence` replaces a missing fingerprint: it is the text of the launch's tokens and ids.
     public func caller(
         key: KeyID,
         isTest: Bool,

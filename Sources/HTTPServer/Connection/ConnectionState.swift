@@ -222,11 +222,12 @@ extension ConnectionState {
         switch head.body {
         case .none: return passToHandler(head)
         case .length(let count):
-            guard count <= limits.bodyByteCount || count <= longLimit(of: head) else { throw .bodyLength }
+            let isShort = count <= min(limits.leastByteCount, limits.bodyByteCount)
+            guard isShort || count <= bodyLimit(of: head) else { throw .bodyLength }
             input.beginBody(after: head.length)
             action = readBody(head, count: count)
         case .chunked:
-            chunkLimit = longLimit(of: head)
+            chunkLimit = bodyLimit(of: head)
             input.beginBody(after: head.length)
             var decoder = ChunkedDecoder()
             action = try readChunks(head, &decoder)
@@ -238,11 +239,12 @@ extension ConnectionState {
         return action
     }
 
-    /// Returns the larger limit of the path's bodies; 0 for none.
-    private func longLimit(of head: HeadParser.Head) -> Int {
-        guard !limits.longBodies.isEmpty else { return 0 }
+    /// Returns the limit of the path's bodies.
+    private func bodyLimit(of head: HeadParser.Head) -> Int {
+        guard !limits.bodiesByPath.isEmpty else { return limits.bodyByteCount }
         let path = input.bytes[input.readStart...].dropFirst(head.target.path.lowerBound)
-        return limits.longBodies[String(decoding: path.prefix(head.target.path.count), as: UTF8.self)] ?? 0
+        let text = String(decoding: path.prefix(head.target.path.count), as: UTF8.self)
+        return limits.bodiesByPath[text] ?? limits.bodyByteCount
     }
 
     private mutating func readBody(_ head: HeadParser.Head, count: Int) -> Action {
@@ -257,7 +259,7 @@ extension ConnectionState {
         _ decoder: inout ChunkedDecoder
     ) throws(Refusal) -> Action {
         var (used, limits) = (0, limits)
-        limits.bodyByteCount = max(limits.bodyByteCount, chunkLimit)
+        limits.bodyByteCount = chunkLimit
         let bytes = input.bytes
         let unread = bytes.span.extracting(droppingFirst: input.readStart)
         let outcome = try decoder.decode(unread, into: &body, used: &used, limits: limits)

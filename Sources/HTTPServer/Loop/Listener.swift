@@ -89,6 +89,19 @@ public struct PeerAddress: Sendable, Hashable {
     public var ipv4: UInt32? { high == 0 && low >> 32 == 0xFFFF ? UInt32(truncatingIfNeeded: low) : nil }
 }
 
+extension PeerAddress {
+    /// Whether the address is one of this machine's: the system binds a socket to no other address.
+    ///
+    /// It is true, too, if the system refuses a socket.
+    public var isOfThisMachine: Bool {
+        let isIPv4 = ipv4 != nil
+        let type = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard let descriptor = Descriptor(socket(isIPv4 ? AF_INET : AF_INET6, type, 0)) else { return true }
+        let address = linux_address(high: high, low: low, port: 0)
+        return linux_bind(descriptor.number, isIPv4 ? 1 : 0, address) == 0
+    }
+}
+
 /// A listening socket; each loop has one, all on the same port (`SO_REUSEPORT`).
 struct Listener: ~Copyable, Sendable {
     enum Accepted: ~Copyable {

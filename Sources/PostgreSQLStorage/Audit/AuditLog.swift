@@ -15,7 +15,7 @@ extension PostgreSQLWriter {
         Int64(try batch.run(Self.deleteEntries, id.high, limit).affectedCount)
     }
 
-    /// Two servers that delete the same entries at once would wait for each other.
+    /// Skips locked entries, because two servers that delete the same entries would wait for each other.
     private static let deleteEntries = PreparedStatement(
         """
         DELETE FROM audit_log WHERE (id_high, id_low) IN (SELECT id_high, id_low FROM audit_log

@@ -188,7 +188,7 @@ extension PostgreSQLWriterReader {
         return try reader.attributedInstalls(subjects)
     }
 
-    /// Most claims have no waiting events, which one statement has found out for all claims of the transaction.
+    /// Skips the read for claims without waiting events, which one statement has found for the whole transaction.
     func events(of subjects: EventSubjects, onlyWaiting: Bool, atMost limit: Int) throws(PostgreSQLError)
         -> [EventRecord]
     {
@@ -228,12 +228,12 @@ struct EventKey: Hashable {
     let key: Int64
 }
 
-/// Locks what an event and a match have in common, so that of two servers that write both, the later one reads the
-/// earlier one's row.
+/// Locks for the installation or click that an event and a match share.
 ///
-/// Matches exclude events, and events do not exclude each other.
+/// If one server writes the match while another one writes the event, the lock makes the later one read the earlier
+/// one's row. Matches exclude events, and events do not exclude each other.
 enum EventLocks {
-    /// The number of different locks, because a server has room for some thousand at a time.
+    /// The number of different locks; a server has memory for only a few thousand at a time.
     private static let count: Int64 = 1024
 
     static let take = PreparedStatement(

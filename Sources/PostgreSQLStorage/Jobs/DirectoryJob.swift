@@ -16,7 +16,7 @@ struct DirectoryJob: Job {
     private let context: JobContext<PostgreSQLReader>
     private let directory: DirectoryCache
     private let slots: SlotTable
-    /// When this server showed the others that it is alive, in nanoseconds.
+    /// When this server last showed the others that it is alive, in nanoseconds.
     private var showedLifeAt: UInt64 = 0
     /// When the size of the database is due to be read, in nanoseconds.
     private var sizeIsDueAt: UInt64 = 0
@@ -31,7 +31,7 @@ struct DirectoryJob: Job {
 
     init(_ context: JobContext<PostgreSQLReader>, _ directory: DirectoryCache, _ slots: SlotTable) {
         (self.context, self.directory, self.slots) = (context, directory, slots)
-        // The store has read everything when it was opened.
+        // The start of the store has just read everything.
         context.state.noteComparison(at: context.state.configuration.monotonicNow(), clockLead: 0)
     }
 

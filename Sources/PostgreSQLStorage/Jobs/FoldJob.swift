@@ -5,7 +5,7 @@ internal import Storage
 
 /// Adds the deltas that the transactions of all servers have written to the tables of counts, each second.
 ///
-/// The server with the lease does this. A report first adds what is left, whichever server has the lease, so that it is
+/// The server with the lease does this. Before a report, any server adds the remaining deltas, so that the report is
 /// exact: see ``BlockingConnection/foldAll()``.
 struct FoldJob: Job {
     let name = JobName.fold
@@ -21,7 +21,7 @@ struct FoldJob: Job {
     init(_ context: JobContext<PostgreSQLReader>) { self.context = context }
 
     mutating func slice(at _: UInt64) throws(StoreError) -> Due {
-        // No count depends on the time of the fold, so it does not wait for a clock that has leapt.
+        // No count depends on the time of the fold, so it does not wait for a clock that has jumped.
         let now = context.state.configuration.clock.now()
         let lease = context.lease(of: .fold, at: now, milliseconds: Self.leaseMilliseconds)
         let isMore = try context.read { reader throws(PostgreSQLError) in

@@ -133,9 +133,15 @@ extension PostgreSQLWriterReader {
         try rows.apps(ofAppleItem: item)
     }
 
-    func outboxEvents(of scope: Int64, after id: OutboxEventID, before end: UInt64, atMost limit: Int)
-        throws(PostgreSQLError) -> [(id: OutboxEventID, type: String)]
-    { try rows.outboxEvents(of: scope, after: id, before: end, atMost: limit) }
+    func outboxEvents(
+        of scope: Int64,
+        after id: OutboxEventID,
+        before end: UInt64,
+        atMost limit: Int,
+        samples: Bool
+    ) throws(PostgreSQLError) -> [(id: OutboxEventID, type: String)] {
+        try rows.outboxEvents(of: scope, after: id, before: end, atMost: limit, samples: samples)
+    }
 
     private var rows: PostgreSQLReader { get throws(PostgreSQLError) { try batch.connection.reader() } }
 }
@@ -154,10 +160,15 @@ extension PostgreSQLReader: PostbackRows {
         try all(Self.selectAppsOfItem, item) { row throws(PostgreSQLError) in row.get("app") }
     }
 
-    func outboxEvents(of scope: Int64, after id: OutboxEventID, before end: UInt64, atMost limit: Int)
-        throws(PostgreSQLError) -> [(id: OutboxEventID, type: String)]
-    {
-        try all(Self.selectEvents, scope, id.high, id.low, end, Int64(limit)) { row throws(PostgreSQLError) in
+    func outboxEvents(
+        of scope: Int64,
+        after id: OutboxEventID,
+        before end: UInt64,
+        atMost limit: Int,
+        samples: Bool
+    ) throws(PostgreSQLError) -> [(id: OutboxEventID, type: String)] {
+        try all(Self.selectEvents, scope, id.high, id.low, end, Int64(limit), samples) {
+            row throws(PostgreSQLError) in
             let id = OutboxEventID(high: row.get("id_high"), low: row.get("id_low"))
             return (id: id, type: row.get("type"))
         }
@@ -215,7 +226,7 @@ extension PostgreSQLReader: PostbackRows {
     private static let selectEvents = PreparedStatement(
         """
         SELECT id_high, id_low, type FROM outbox_events WHERE scope = $1 AND (id_high, id_low) > ($2, $3) AND id_high < $4
-        ORDER BY id_high, id_low LIMIT $5
+        AND ($6 OR click IS DISTINCT FROM \(OutboxRecord.sample)) ORDER BY id_high, id_low LIMIT $5
         """
     )
     private static let selectRows: SQLText = """

@@ -3,7 +3,7 @@ internal import Attribution
 internal import PostgreSQL
 internal import Storage
 
-/// Reads the counts of each span, as far as they are folded.
+/// Reads the counts of each span, without deltas that are not merged into them yet.
 extension PostgreSQLReader {
     func add(_ query: CountQuery, to sum: inout CountSum) throws(PostgreSQLError) {
         let (dimension, span) = (query.dimension.rawValue, query.spans.granularity.rawValue)
@@ -26,7 +26,7 @@ extension PostgreSQLReader {
         """
     )
 
-    /// Reads all campaigns at once: each question would cost a round trip.
+    /// Reads all campaigns in one query, because each query costs a round trip.
     func add(_ query: CountQuery, of campaigns: [String], to sums: inout [String: CountSum])
         throws(PostgreSQLError)
     {

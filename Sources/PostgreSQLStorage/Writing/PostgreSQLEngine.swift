@@ -57,7 +57,7 @@ final class PostgreSQLEngine: BlockingEngine {
         }
     }
 
-    /// Makes the partitions that the last transaction lacked, because the clock leapt or a test made none.
+    /// Makes the partitions that the last transaction lacked, because the clock jumped or a test made none.
     private func makePartitions() throws(PostgreSQLError) {
         for slot in batch.takeMissingSlots() {
             try connection.makePartitions(of: slot)

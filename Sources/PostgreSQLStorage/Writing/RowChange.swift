@@ -250,8 +250,9 @@ enum RowChange: Hashable, Comparable {
     /// The slot of the record of a check; see ``RowHome/day(of:)``.
     static func day(of number: StaticString) -> SQLText { "(\(number) >> 16) / 86400000" }
 
-    /// Changes clicks that nobody has consumed, and fails if it does not change all of them: a click is consumed once,
-    /// whatever the program's memory says.
+    /// Changes clicks that no launch has consumed, and fails if it does not change all of them.
+    ///
+    /// So a click is consumed once, even if the program's memory is wrong.
     private static func changing(_ slot: Int64, _ values: SQLText, _ rows: SQLText, _ bucket: SQLText)
         -> SQLText
     {

@@ -23,7 +23,7 @@ struct ClickRow {
 
 /// What the open transaction has read and locked, and has changed since.
 ///
-/// A nil value means that the row was looked for and does not exist. All rows that a transaction changes are
+/// A nil value means that the row was searched for and does not exist. All rows that a transaction changes are
 /// locked; posts and idempotency keys are not, because a unique index decides about them.
 struct TransactionRows {
     struct Pointer {
@@ -57,7 +57,7 @@ struct TransactionRows {
         clicks.updateValue(row, forKey: number)
     }
 
-    /// Whether a click was looked for, and is locked if it exists.
+    /// Returns whether a click was searched for, and is locked if it exists.
     func isLocked(_ click: Int64) -> Bool {
         guard let known = clicks[click] else { return false }
         return known?.isLocked ?? true
@@ -67,7 +67,7 @@ struct TransactionRows {
         if clicks[click] == nil { clicks.updateValue(nil, forKey: click) }
     }
 
-    /// Makes a click one that was looked for and does not exist.
+    /// Records that a click was searched for and does not exist.
     mutating func remove(_ click: Int64) { clicks.updateValue(nil, forKey: click) }
 
     mutating func change(_ click: Int64, _ body: (inout ClickRow) -> Void) {
@@ -138,7 +138,7 @@ struct RowNeeds {
             && visitors.isEmpty && learning.isEmpty && eventKeys.isEmpty
     }
 
-    /// Adds what a write will need; a superset, because the write decides.
+    /// Adds all rows that a write may need; the write itself decides later which of them it uses.
     mutating func add(_ write: Write, _ transaction: WriteTransaction<PostgreSQLWriter>)
         throws(PostgreSQLError)
     {
@@ -254,7 +254,7 @@ enum Slots {
 /// Where the clicks of a visit are stored.
 ///
 /// A visit has one bucket, which the numbers of its clicks name. Clicks that were moved from another database
-/// may be in any bucket, and in the slot of their day or in slot -1, whatever their windows are. So they are
+/// may be in any bucket, and in the slot of their day or in slot -1, for any window. So they are
 /// searched everywhere. For ten minutes after the move, a new click's visit is searched everywhere too.
 struct VisitHome: Hashable, Comparable {
     let slots: [Int64]

@@ -53,8 +53,8 @@ final class WriterConnection {
                 settings,
                 timeLimit: Self.timeLimit,
                 connectTimeLimit: Self.connectTimeLimit,
-                // The next writes would connect again at once, and a server that refuses every attempt should
-                // not get so many.
+                // Otherwise each of the next writes would connect again at once, even to a server that refuses every
+                // attempt.
                 endsAtRefusal: false
             )
         }

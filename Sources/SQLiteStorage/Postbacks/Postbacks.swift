@@ -140,11 +140,15 @@ extension SQLiteReader: PostbackRows {
             .all(item) { $0.integer(0) }
     }
 
-    func outboxEvents(of scope: Int64, after id: OutboxEventID, before end: UInt64, atMost limit: Int)
-        throws(SQLiteError) -> [(id: OutboxEventID, type: String)]
-    {
-        try connection.statement(Self.selectEvents).all(scope, id.high, id.low, end, Int64(limit)) { row in
-            (id: OutboxEventID(high: row.word(0), low: row.word(1)), type: row.text(2))
+    func outboxEvents(
+        of scope: Int64,
+        after id: OutboxEventID,
+        before end: UInt64,
+        atMost limit: Int,
+        samples: Bool
+    ) throws(SQLiteError) -> [(id: OutboxEventID, type: String)] {
+        try connection.statement(Self.selectEvents).all(scope, id.high, id.low, end, Int64(limit), samples) {
+            (id: OutboxEventID(high: $0.word(0), low: $0.word(1)), type: $0.text(2))
         }
     }
 
@@ -182,9 +186,10 @@ extension SQLiteReader: PostbackRows {
     }
 
     private static let selectEndpoints: SQL = "SELECT \(EndpointRecord.columns) FROM postback_endpoints"
+    /// 0 is ``OutboxRecord/sample``.
     private static let selectEvents: SQL = """
         SELECT id_high, id_low, type FROM outbox_events WHERE scope = ?1 AND (id_high, id_low) > (?2, ?3) AND id_high < ?4
-        ORDER BY id_high, id_low LIMIT ?5
+        AND (?6 OR click IS NOT 0) ORDER BY id_high, id_low LIMIT ?5
         """
     private static let selectRows: SQL = """
         SELECT d.endpoint, d.id_high, d.id_low, d.sequence, d.state, d.attempts, d.due_at, d.attempted_at, d.status,

@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Erases clicks and checks, and stores that.
+/// Erases clicks and checks, and records the erasures.
 extension SQLiteWriter {
     func erase(_ click: ClickRecord, _ claim: ClaimRecord?) throws(SQLiteError) -> Bool {
         let times = ClosingTimes(
@@ -10,7 +10,7 @@ extension SQLiteWriter {
             expiresAt: click.expiresAt,
             clickedAt: click.facts.clickedAt
         )
-        // Only its token finds a click without hashes.
+        // A click without hashes has no index row that shows whether it is open; only its token finds it.
         var wasOpen = click.hashes.isEmpty && claim == nil && !click.facts.isRobot
         for hash in click.hashes {
             try removeOpen(click, under: hash)
@@ -60,7 +60,7 @@ extension SQLiteWriter {
         """
 }
 
-/// Reads what is stored about persons.
+/// Reads the rows that are stored about a person.
 extension SQLiteReader: PrivacyRows {
     func home(ofClick number: UInt64) throws(SQLiteError) -> ClickHome? {
         let number = Int64(bitPattern: number)

@@ -6,7 +6,7 @@ public import JSON
 ///
 /// `{id}` is the id of a check, of a check's request, or of a click.
 enum ExplainCheck {
-    /// What an id leads to.
+    /// The record that an id identifies.
     enum Found {
         case check(Explanation)
         /// A click that no recorded check got.
@@ -26,8 +26,8 @@ enum ExplainCheck {
         }
     }
 
-    /// Finds what the id in the path leads to; nil for an id under which nothing is stored that the
-    /// request may see.
+    /// Finds the record that the id in the path identifies; nil if no such record is stored, or the request may not
+    /// see it.
     ///
     /// - Throws: 400 for a text that is not an id.
     static func find(_ exchange: Exchange) async throws(APIError) -> Found? {

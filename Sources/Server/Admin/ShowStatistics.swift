@@ -62,9 +62,13 @@ public struct StatisticsBody {
     }
 
     /// Returns the share of checks that led to a match, without replays; nil if there is no check.
+    ///
+    /// It is nil too if there are more matches than checks: a filter such as the platform is of the launch for a check, and
+    /// of the click for a match.
     public static func matchRate(_ counts: Counts) -> Double? {
         let checks = (counts[.checks] ?? 0) - (counts[.replays] ?? 0)
-        return checks > 0 ? Double(counts[.matches] ?? 0) / Double(checks) : nil
+        let matches = counts[.matches] ?? 0
+        return checks > 0 && matches <= checks ? Double(matches) / Double(checks) : nil
     }
 
     /// Returns the share of clicks that led to a match; nil if there is no click.

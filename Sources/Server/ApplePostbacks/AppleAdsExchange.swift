@@ -5,9 +5,9 @@ internal import Threads
 
 /// Exchanges attribution tokens for attributions with Apple Ads.
 ///
-/// A token is in memory alone, while its exchange lasts.
+/// A token is held only in memory, and only during its exchange.
 public final class AppleAdsExchange: Sendable {
-    /// What Apple answers about a token.
+    /// Apple's response about a token.
     enum Outcome: Sendable {
         case attributed(AppleAdsAttribution, body: String)
         case organic
@@ -33,7 +33,7 @@ public final class AppleAdsExchange: Sendable {
         pause: Duration = .seconds(5),
         maximumConcurrentCount: Int = 32
     ) {
-        // The calls wait on threads of their own; a client is asked to come back while all are in use.
+        // The calls wait on threads of their own; while all are in use, a client is asked to retry later.
         outgoing = OutgoingRequests(client, maximumConcurrentCount: maximumConcurrentCount)
         self.address = try? WebURL(parsing: address)
         self.pause = pause

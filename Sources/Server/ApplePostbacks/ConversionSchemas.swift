@@ -121,7 +121,7 @@ extension ConversionSchemas {
 
     /// The form of a member's value.
     private enum Form {
-        case text, flag, number, list
+        case text, flag, number, list, currency
         case whole(ClosedRange<Int64>)
         case word([String])
 
@@ -131,6 +131,7 @@ extension ConversionSchemas {
             case .flag: "true or false"
             case .number: "a number"
             case .list: "a list"
+            case .currency: "a code of ISO 4217 such as EUR"
             case .whole(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
             case .word(let words): "one of \(words.joined(separator: ", "))"
             }
@@ -142,6 +143,7 @@ extension ConversionSchemas {
             case .flag: value.bool != nil
             case .number: value.double != nil
             case .list: value.array != nil
+            case .currency: value.string.map { $0.isEmpty || Currency($0) != nil } ?? false
             case .whole(let range): value.int64.map(range.contains) ?? false
             case .word(let words): value.string.map(words.contains) ?? false
             }
@@ -150,7 +152,7 @@ extension ConversionSchemas {
 
     private static let schemaMembers: [String: Form] = [
         "schemaVersion": .whole(0...Int64.max), "mode": .word(["conversion", "revenue", "engagement"]),
-        "measurementWindowHours": .whole(0...840), "currency": .text, "revenueEventName": .text,
+        "measurementWindowHours": .whole(0...840), "currency": .currency, "revenueEventName": .text,
         "revenueProperty": .text, "accumulateRevenue": .flag,
         "engagementMetric": .word(["sessions", "days"]),
         "rules": .list,

@@ -5,15 +5,19 @@ internal import JSON
 /// The receivers of Apple's postbacks, which devices call on every host.
 enum ReceiveApplePostback {
     /// The largest body, in bytes.
-    private static let maximumByteCount = 8192
+    static let maximumByteCount = 8192
+    static let paths = frameworks.flatMap(paths)
 
-    /// Makes the routes of both receivers: Apple's paths end in a slash, and some proxies remove it.
+    private static let frameworks: [ApplePostback.Framework] = [.skAdNetwork, .adAttributionKit]
+
+    /// Apple's paths end in a slash, and some proxies remove it.
+    private static func paths(_ framework: ApplePostback.Framework) -> [String] {
+        framework.path.map { [$0, String($0.dropLast())] } ?? []
+    }
+
+    /// Makes the routes of both receivers.
     static func makeRoutes() -> [Route] {
-        let frameworks: [ApplePostback.Framework] = [.skAdNetwork, .adAttributionKit]
-        return frameworks.flatMap { framework -> [Route] in
-            let path = framework.path ?? ""
-            return [path, String(path.dropLast())].flatMap { makeRoutes(framework, $0) }
-        }
+        frameworks.flatMap { framework in paths(framework).flatMap { makeRoutes(framework, $0) } }
     }
 
     private static func makeRoutes(_ framework: ApplePostback.Framework, _ path: String) -> [Route] {

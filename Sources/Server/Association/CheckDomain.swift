@@ -7,18 +7,18 @@ package import JSON
 /// the rules of Apple and Google.
 enum CheckDomain {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        let body = try JSONBody(exchange.request)
+        let body = try JSONBody(ofAdmin: exchange.request, with: ["host", "url"])
         guard let host = try body.text("host", 253) else {
             throw .missingField("host", "Send the host name of the domain files as \"host\"")
         }
         guard let name = LinkHost(host), name.text == host.lowercased() else {
             let rule = "must be a host name such as links.example.com, without https:// and a path"
-            throw .invalidField("host", rule)
+            throw body.refusal(of: "host", rule)
         }
         let text = try body.text("url", 2048)
         let url = text.flatMap { AssociationURL($0) }
         guard text == nil || url != nil else {
-            throw .invalidField("url", "must be a path such as /products/1, or a whole https URL")
+            throw body.refusal(of: "url", "must be a path such as /products/1, or a whole https URL")
         }
         // The outer nil means too many calls at once, the inner nil an invalid host.
         let validation = await exchange.service.settings.outgoing.perform { client in

@@ -42,7 +42,7 @@ public final class DomainFileMonitor: Sendable {
     ///   - outgoing: the client that makes the requests.
     ///   - now: the time of the poll.
     ///   - log: the log, which gets a line for each copy whose state has changed, and at the first poll for each copy
-    ///     that is not as it should be.
+    ///     that differs from this service's file or could not be read.
     ///   - mustStop: called between two requests; true ends the poll.
     ///   - noteChange: called for each copy whose state has changed since the poll before.
     package func pollAll(
@@ -100,11 +100,11 @@ public final class DomainFileMonitor: Sendable {
         guard before != state else { return }
         if before != nil { noteChange(copy) }
         switch state {
-        case .current where before != nil: log.event(.info, "\(copy.title) is as it should be again")
+        case .current where before != nil: log.event(.info, "\(copy.title) is correct again")
         case .current: break
         case .differs(let differences):
             let list = differences.prefix(5).joined(separator: "; ")
-            log.event(.warning, "\(copy.title) is not what it should be: \(list)")
+            log.event(.warning, "\(copy.title) differs from this service's file: \(list)")
         case .unknown(let reason): log.event(.warning, "\(copy.title) could not be read: \(reason)")
         }
     }

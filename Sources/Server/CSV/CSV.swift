@@ -133,12 +133,13 @@ public struct CSVReader {
 
 /// Writes comma-separated values (RFC 4180) that spreadsheets read as texts and never as formulas.
 public enum CSVText {
-    /// The bytes that make a spreadsheet read a cell as a formula if the cell starts with one.
+    /// The characters that make a spreadsheet read a cell as a formula if the cell starts with one, also as full-width
+    /// characters.
     ///
     /// Source: OWASP, "CSV Injection".
-    private static let formulaStarts = Set("=+-@\t\r\n".utf8)
+    private static let formulaStarts = Set("=+-@\t\r\n＝＋－＠".unicodeScalars)
     /// The apostrophe that makes a spreadsheet read the cell as a text.
-    private static let mark = UInt8(ascii: "'")
+    private static let mark: Unicode.Scalar = "'"
 
     /// The content of a cell.
     public enum Cell: Equatable, Sendable {
@@ -163,16 +164,18 @@ public enum CSVText {
 
     /// Returns the text, with an apostrophe before it if it starts like a formula or with an apostrophe.
     public static func escaped(_ text: String) -> String {
-        guard let first = text.utf8.first, formulaStarts.contains(first) || first == mark else { return text }
+        guard let first = text.unicodeScalars.first, formulaStarts.contains(first) || first == mark else {
+            return text
+        }
         return "'" + text
     }
 
     /// Returns the cell without the apostrophe that ``escaped(_:)`` puts before it.
     public static func unescaped(_ cell: String) -> String {
-        guard cell.utf8.first == mark, let second = cell.utf8.dropFirst().first,
+        guard cell.unicodeScalars.first == mark, let second = cell.unicodeScalars.dropFirst().first,
             formulaStarts.contains(second) || second == mark
         else { return cell }
-        return String(cell.dropFirst())
+        return String(cell.unicodeScalars.dropFirst())
     }
 
     private static func quoted(_ text: String) -> String {

@@ -69,7 +69,7 @@ extension Link.Ending {
         switch self {
         case .archived: "was archived"
         case .expired: "has expired"
-        case .usedUp: "has had as many clicks as it may have"
+        case .usedUp: "has reached its maximum number of clicks"
         }
     }
 }
@@ -170,7 +170,7 @@ struct ClickDestination {
         query = link?.additionalItems(of: items) ?? items
         let named = body.variant.flatMap { name in link?.settings.variant(named: name) }
         if let stated {
-            // A click that is only counted opens nothing, and keeps no id of an ad network.
+            // Without consent, the click is only counted: it opens nothing, and stores no id of an ad network.
             url = body.hasConsent == false ? stated.withoutClickIDs : stated
             variant = named
             return

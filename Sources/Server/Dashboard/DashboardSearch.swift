@@ -2,7 +2,7 @@ internal import Attribution
 
 /// The search field of every page.
 enum DashboardSearch {
-    /// Returns the address of what a person has typed.
+    /// Returns the address of the page for the text that a person typed.
     ///
     /// A fingerprint leads to its launches, the id, address or slug of a link to the link, the key of a campaign to the
     /// campaign, and an id of any other kind to its explanation.
@@ -60,7 +60,7 @@ enum DashboardSearch {
         return (try? found?.link.get())?.id
     }
 
-    /// Whether a byte may stand in a path without an encoding (RFC 3986 §2.3).
+    /// Returns whether a path may contain a byte without an encoding (RFC 3986 §2.3).
     private static func isPlain(_ byte: UInt8) -> Bool {
         byte.isASCIIWordByte || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "~")
     }

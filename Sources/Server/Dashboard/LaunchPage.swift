@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Why one launch got its answer, or what happened to a click that no launch got.
+/// Why one launch got its result, or what happened to a click that no launch got.
 enum LaunchPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
         -> DashboardResult

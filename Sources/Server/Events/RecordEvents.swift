@@ -161,7 +161,7 @@ struct EventBodyReader {
             )
         }
         guard money.amount >= 0 || name == .refund else {
-            throw .invalidField("amount", "may be negative in a refund alone; send the name refund")
+            throw .invalidField("amount", "may be negative only in a refund; send the name refund")
         }
         guard money.amount <= 0 || name != .refund else {
             throw .invalidField("amount", "must be negative in a refund, such as \"-12.90\"")
@@ -175,7 +175,7 @@ struct EventBodyReader {
             throw .missingField("purchase_id", "Send the event_id of the purchase that the refund takes back")
         }
         guard name == .refund || purchase == nil else {
-            throw .invalidField("purchase_id", "belongs to refunds alone; leave it out")
+            throw .invalidField("purchase_id", "belongs only to refunds; leave it out")
         }
         return purchase
     }

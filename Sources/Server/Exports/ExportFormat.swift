@@ -2,7 +2,7 @@ public import Attribution
 internal import HTTPServer
 internal import JSON
 
-/// The form of an exported file; the raw value is the end of its name.
+/// The format of an exported file; the raw value is its file name extension.
 public enum ExportFormat: String, CaseIterable, Sendable {
     /// Comma-separated values with the columns' names in the first line.
     case csv
@@ -11,7 +11,7 @@ public enum ExportFormat: String, CaseIterable, Sendable {
 
     var contentType: ContentType { self == .csv ? .csv : ContentType("application/x-ndjson") }
 
-    /// Returns what a file starts with.
+    /// Returns the start of a file: the line of column names for CSV, nothing for NDJSON.
     public func start(_ columns: [String]) -> String { self == .csv ? CSVText.line(columns) : "" }
 
     /// Returns a line with values in the order of the columns.
@@ -45,6 +45,7 @@ extension ExportValue {
         case .time(let time): .text(time.iso8601)
         case .integer(let number): .number(String(number))
         case .real(let number): .number(number.isFinite ? String(number) : "")
+        case .decimal(let digits): .number(digits)
         case .flag(let flag): .text(flag ? "true" : "false")
         }
     }
@@ -53,7 +54,7 @@ extension ExportValue {
         json.name(name)
         switch self {
         case .none: json.null()
-        case .text(let text): json.value(text)
+        case .text(let text), .decimal(let text): json.value(text)
         case .time(let time): json.value(time.iso8601)
         case .integer(let number): json.value(number)
         case .real(let number): json.value(number)
@@ -62,7 +63,7 @@ extension ExportValue {
     }
 }
 
-/// A body that is made page by page, as fast as its reader takes it.
+/// A response body that is created page by page, as fast as the client reads it.
 final class PagedBody: ResponseStream {
     private var start = 0
     private var page: [UInt8]

@@ -4,9 +4,9 @@ internal import JSON
 
 /// `GET /campaign/resolve/{key}` and `GET /resolve/{key}`: returns the link of a campaign key to newer clients.
 ///
-/// The newest link with the key that leads somewhere counts. It belongs to the API key's app. Without a valid one, it
-/// belongs to an app on the requested host, or to any app if the host is no app's. If there is no link, the response
-/// contains only the campaign key.
+/// It returns the newest link with the campaign key that has a destination. The link belongs to the API key's app.
+/// Without a valid API key, it belongs to an app on the requested host, or to any app if no app has this host. If there
+/// is no link, the response contains only the campaign key.
 enum ResolveCampaign {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         guard let key = CampaignKey(QueryItem.text(ofPathPart: exchange.parameter ?? "")) else {

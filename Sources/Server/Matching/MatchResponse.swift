@@ -21,7 +21,7 @@ enum MatchResponse {
                 json.member("campaignKey", campaignKey.text)
                 json.member("campaign_key", campaignKey.text)
             }
-            // Journey, click and metadata belong to a visitor, and a match of the campaign alone identifies none.
+            // Journey, click and metadata belong to a visitor, and a match of only the campaign identifies none.
             if !claim.isCampaignOnly {
                 json.member("jid", facts.journeyID.text)
                 json.member("click_id", claim.click.id.text)

@@ -5,7 +5,7 @@ public import JSON
 
 /// The admin API's calls on the endpoints that receive postbacks.
 enum PostbackEndpoints {
-    /// `GET /admin/api/postbacks`: lists the endpoints with what waits for them.
+    /// `GET /admin/api/postbacks`: lists the endpoints with their pending deliveries.
     static func list(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let app = try exchange.appItem()?.id
         let all = try await exchange.store(await exchange.stores.postbacks.endpoints())
@@ -16,15 +16,10 @@ enum PostbackEndpoints {
         }
     }
 
-    /// `POST /admin/api/postbacks`: creates an endpoint; only this answer has its secret.
+    /// `POST /admin/api/postbacks`: creates an endpoint; only this response contains its secret.
     static func create(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        let body = try JSONBody(exchange.request)
-        let known = ["app", "url", "types", "body", "headers", "test", "since"]
-        let unknown = body.members.members.map(\.name).filter { !known.contains($0) }
-        if let name = unknown.first {
-            let advice = "This call knows no \(name); it takes \(known.joined(separator: ", "))."
-            throw .unprocessable([FieldProblem(name, advice)])
-        }
+        let members = ["app", "url", "types", "body", "headers", "test", "since"]
+        let body = try JSONBody(ofAdmin: exchange.request, with: members)
         let app = try LinkEndpoints.app(body.members["app"], exchange.directory)
         exchange.app = app.id
         var draft = PostbackDraft()
@@ -42,7 +37,7 @@ enum PostbackEndpoints {
         }
     }
 
-    /// Creates an endpoint for the API or for the dashboard, and gives it the events since a time.
+    /// Creates an endpoint for the API or for the dashboard, with deliveries of the events since a time.
     static func create(_ draft: PostbackDraft, of app: App, since: Timestamp?, _ exchange: Exchange)
         async throws(APIError) -> (PostbackEndpoint, PostbackSecret)
     {
@@ -74,7 +69,7 @@ enum PostbackEndpoints {
         try await set(.enabled, &exchange)
     }
 
-    /// `POST /admin/api/postbacks/{id}/disable`: sends and gathers nothing more for the endpoint.
+    /// `POST /admin/api/postbacks/{id}/disable`: stops sending and queueing events for the endpoint.
     static func disable(_ exchange: inout Exchange) async throws(APIError) -> Response {
         try await set(.disabled, &exchange)
     }
@@ -89,7 +84,7 @@ enum PostbackEndpoints {
         return try await show(&exchange)
     }
 
-    /// `POST /admin/api/postbacks/{id}/rotate`: makes a new secret; the former one signs too for a day.
+    /// `POST /admin/api/postbacks/{id}/rotate`: creates a new secret; for a day, the previous one signs too.
     static func rotate(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let endpoint = try await status(&exchange).endpoint
         let rotation = endpoint.rotation(
@@ -111,7 +106,9 @@ enum PostbackEndpoints {
     /// `POST /admin/api/postbacks/{id}/test`: sends an invented event.
     static func test(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let endpoint = try await status(&exchange).endpoint
-        let text = exchange.request.body.isEmpty ? nil : try JSONBody(exchange.request).text("type", 64)
+        let body =
+            exchange.request.body.isEmpty ? nil : try JSONBody(ofAdmin: exchange.request, with: ["type"])
+        let text = try body?.text("type", 64)
         let type = try text.map { text throws(APIError) in
             guard let type = PostbackType(rawValue: text) else {
                 throw .unprocessable([FieldProblem("type", "There is no type \"\(text)\".")])
@@ -131,16 +128,19 @@ enum PostbackEndpoints {
     /// `POST /admin/api/postbacks/{id}/replay`: sends events again, under the same ids.
     static func replay(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let id = try await status(&exchange).endpoint.id
-        let body = try JSONBody(exchange.request)
+        let members = ["all", "event", "since", "until", "types"]
+        let body = try JSONBody(ofAdmin: exchange.request, with: members)
         var replay = PostbackReplay(try body.flag("all") ?? false ? .all : .failed)
         if let text = try body.text("event", 64) {
             guard let event = OutboxEventID(text) else {
-                throw .invalidField("event", "must be an id, as evt_…")
+                throw body.refusal(of: "event", "must be an id, as evt_…")
             }
             replay.event = event
         }
         (replay.since, replay.until) = (try body.time("since"), try body.time("until"))
         if let names = try body.texts("types", 64, count: 64) {
+            let problems = names.compactMap(PostbackDraft.problem(ofType:))
+            guard problems.isEmpty else { throw .unprocessable(problems) }
             replay.types = Set(names.flatMap(PostbackType.types))
         }
         let store = exchange.stores.postbacks
@@ -148,7 +148,7 @@ enum PostbackEndpoints {
         return Response(.ok) { json in json.member("replayed", count) }
     }
 
-    /// `GET /admin/api/postbacks/{id}/deliveries`: lists deliveries with requests and answers, the newest events first.
+    /// `GET /admin/api/postbacks/{id}/deliveries`: lists deliveries with requests and responses, newest first.
     static func deliveries(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let endpoint = try await status(&exchange).endpoint
         let query = try query(endpoint.id, exchange)
@@ -205,7 +205,7 @@ public enum PostbackBody {
         json.member("oldest_pending_at", orNull: status.oldest?.iso8601)
     }
 
-    /// Returns the members of the event of a domain file's copy that has changed.
+    /// Returns the data of the event that reports a changed copy of a domain file.
     static func text(_ copy: DomainCopy) -> String {
         JSONWriter.object { json in
             json.member("host", copy.host.text)
@@ -223,7 +223,7 @@ public enum PostbackBody {
         }.text
     }
 
-    /// Writes deliveries; without keys, the requests are left out.
+    /// Writes a page of deliveries; omits the requests if there are no keys.
     public static func write(
         _ page: DeliveryPage,
         to endpoint: PostbackEndpoint,
@@ -265,22 +265,22 @@ public enum PostbackBody {
 }
 
 extension PostbackDelivery {
-    /// When it is tried next; nil if it is not pending.
+    /// When the next attempt is due; nil if the delivery is not pending.
     public var nextAttempt: Timestamp? { state == .pending ? dueAt : nil }
 
-    /// The request of the last attempt, or the one that would be sent now.
+    /// Returns the request of the last attempt, or else the one that would be sent now.
     public func call(to endpoint: PostbackEndpoint, _ keys: ServerKeys, at now: Timestamp) -> PostbackCall? {
         PostbackCall(event, sequence, to: endpoint, keys: keys, at: attemptedAt ?? now)
     }
 }
 
 extension PostbackEndpoint {
-    /// The type of an invented event.
+    /// The type of an invented event for a test: the first type of the endpoint.
     public var sampleType: PostbackType {
         PostbackType.allCases.first(where: types.contains) ?? .matchCreated
     }
 
-    /// Makes a new secret.
+    /// Creates a new secret, and the change that stores it.
     public func rotation(_ keys: ServerKeys, at now: Timestamp, random: RandomSource)
         -> (secret: PostbackSecret, change: EndpointChange, until: Timestamp)
     {

@@ -55,21 +55,25 @@ public final class PostbackSender: Sendable {
         own: @escaping @Sendable () -> [PeerAddress] = { [] }
     ) {
         self.userAgent = userAgent
+        let isForeign: @Sendable (PeerAddress) -> Bool = { peer in
+            !peer.isUnspecified && !own().contains { $0.isReached(by: peer) }
+        }
         let isAllowed: @Sendable (PeerAddress) -> Bool = { peer in
-            allowed.contains { $0.permits(peer) } && !own().contains { $0.isReached(by: peer) }
+            allowed.contains { $0.permits(peer) } && isForeign(peer)
         }
         secure = HTTPSClient(bounds: bounds, roots: roots) { peer in
-            isAllowed(peer) || peer.port == 443 && NetworkAddress(high: peer.high, low: peer.low).isPublic
+            let isPublic = peer.port == 443 && NetworkAddress(high: peer.high, low: peer.low).isPublic
+            return isPublic && isForeign(peer) || isAllowed(peer)
         }
         plain = HTTPSClient(bounds: bounds, permits: isAllowed)
     }
 
-    /// Makes a call on a new thread; `done` is called once, on that thread.
+    /// Makes a call on a new thread; calls `done` once, on that thread, or at once if no thread can be started.
     public func send(_ call: PostbackCall, _ done: @escaping @Sendable (PostbackAnswer) -> Void) {
         do throws(ThreadStartError) {
             try SystemThread.start { [self] in done(answer(call)) }
         } catch {
-            done(PostbackAnswer(failure: "the system refused a thread (error \(error.systemError))"))
+            done(PostbackAnswer(failure: "the system could not start a thread (error \(error.systemError))"))
         }
     }
 
@@ -93,22 +97,39 @@ public final class PostbackSender: Sendable {
             answer = PostbackAnswer(status: response.status)
             answer.retryAfter = response.field("retry-after")
             let text = String(decoding: response.body.prefix(PostbackAnswer.maximumBodyLength), as: UTF8.self)
-            // PostgreSQL stores no zero in a text.
+            // PostgreSQL cannot store a zero byte in a text.
             answer.body = text.replacing("\0", with: "")
         } catch {
-            let advice =
-                error == .addressRefused ? "; --postback-allow allows addresses inside your network" : ""
-            answer = PostbackAnswer(failure: error.message + advice)
+            let failure = error == .addressRefused ? Self.refusal(of: target) : error.message
+            answer = PostbackAnswer(failure: failure)
         }
         answer.milliseconds = Int64(clamping: MonotonicTime.now().nanoseconds(since: start) / 1_000_000)
         return answer
     }
 }
 
-extension PeerAddress {
-    /// Whether a connection to an address may reach this listener; one on all addresses is reached by all of its port.
-    fileprivate func isReached(by peer: PeerAddress) -> Bool {
-        let isAny = ipv4 == 0 || ipv4 == nil && high == 0 && low == 0
-        return peer.port == port && (isAny || peer == self)
+extension PostbackSender {
+    /// Says why an address that a URL leads to gets no postbacks.
+    private static func refusal(of target: PostbackTarget) -> String {
+        let reason: String
+        if target.isPlain {
+            reason = "http:// without TLS"
+        } else if target.port != 443 {
+            reason = "port \(target.port)"
+        } else {
+            reason = "an address inside a network, such as 127.0.0.1 or 10.0.0.1,"
+        }
+        return
+            "\(reason) is not permitted; --postback-allow permits addresses of your network, except this service's own"
     }
+}
+
+extension PeerAddress {
+    /// Whether a connection to an address reaches this listener.
+    fileprivate func isReached(by peer: PeerAddress) -> Bool {
+        peer.port == port && (peer == self || isUnspecified && peer.isOfThisMachine)
+    }
+
+    /// Whether it is 0.0.0.0 or `::`: as a listener all addresses of this machine, and as a receiver this machine.
+    fileprivate var isUnspecified: Bool { ipv4 == 0 || ipv4 == nil && high == 0 && low == 0 }
 }

@@ -8,14 +8,15 @@ public import JSON
 enum PrivacyEndpoints {
     /// `POST /admin/api/held`: returns everything that is stored about a click, fingerprint, installation or address.
     static func held(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        let subject = try subject(of: try JSONBody(exchange.request).members, &exchange)
+        let body = try JSONBody(ofAdmin: exchange.request, with: members)
+        let subject = try subject(of: body.members, &exchange)
         let held = try await exchange.store(await exchange.stores.privacy.held(subject))
         return Response(.ok, json: PrivacyBody.json(held, of: subject))
     }
 
     /// `POST /admin/api/erase`: deletes it, or with `dry_run` counts it.
     static func erase(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        let body = try JSONBody(exchange.request)
+        let body = try JSONBody(ofAdmin: exchange.request, with: members)
         let isDryRun = try body.flag("dry_run") ?? false
         let subject = try subject(of: body.members, &exchange)
         guard !isDryRun else {
@@ -53,18 +54,13 @@ enum PrivacyEndpoints {
         return try await exchange.store(await exchange.stores.privacy.erase(subject, record))
     }
 
+    private static let members = SubjectKind.allCases.map(\.rawValue) + ["app", "dry_run"]
+
     /// Reads the app and the only value that names the rows.
-    ///
-    /// - Throws: 422 for an unknown member, because a mistyped `dry_run` would erase.
     private static func subject(of object: JSONObject, _ exchange: inout Exchange) throws(APIError)
         -> DataSubject
     {
         let kinds = SubjectKind.allCases.map(\.rawValue)
-        let known = kinds + ["app", "dry_run"]
-        let problems = object.members.map(\.name).filter { !known.contains($0) }.prefix(10).map {
-            FieldProblem($0, "This call knows no \($0); it takes \(known.joined(separator: ", ")).")
-        }
-        guard problems.isEmpty else { throw .unprocessable(Array(problems)) }
         let app = try LinkEndpoints.app(object["app"], exchange.directory)
         exchange.app = app.id
         let values = SubjectKind.allCases.filter { object[$0.rawValue].map { !$0.isNull } ?? false }

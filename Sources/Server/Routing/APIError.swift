@@ -54,8 +54,8 @@ package struct APIError: Error, Equatable {
 }
 
 extension APIError {
-    static func invalidField(_ field: String, _ rule: String) -> APIError {
-        APIError(status: .badRequest, code: .invalidField, message: "\(field) \(rule)", field: field)
+    static func invalidField(_ field: String, _ rule: String, _ status: Status = .badRequest) -> APIError {
+        APIError(status: status, code: .invalidField, message: "\(field) \(rule)", field: field)
     }
 
     static func missingField(_ field: String, _ advice: String) -> APIError {

@@ -4,12 +4,15 @@ internal import JSON
 
 /// A JSON object from a request's body, read member by member.
 ///
-/// A member of a wrong type, length or range throws a 400 that names it. `null` counts as not sent.
+/// A member of a wrong type, length or range throws a 400 that names it, or a 422 in the admin API. `null` counts as not
+/// sent.
 struct JSONBody {
     private let object: JSONObject
     private let bytes: [UInt8]
     /// The object's path in the body, for example `signals.`.
     private let path: String
+    /// The status of a member that is refused.
+    private var refusal = Status.badRequest
 }
 
 extension JSONBody {
@@ -44,6 +47,19 @@ extension JSONBody {
         self.init(object: object, bytes: request.body, path: "")
     }
 
+    /// Reads the body of a call of the admin API.
+    ///
+    /// - Throws: 422 for a member that the call does not know, because a mistyped name would change what the call does;
+    ///   and all errors of ``init(_:accepting:)``.
+    init(ofAdmin request: Request, with known: [String]) throws(APIError) {
+        try self.init(request)
+        refusal = .unprocessableContent
+        let problems = object.members.map(\.name).filter { !known.contains($0) }.prefix(10).map {
+            FieldProblem($0, "This call has no member \($0); send only \(known.joined(separator: ", ")).")
+        }
+        guard problems.isEmpty else { throw .unprocessable(Array(problems)) }
+    }
+
     /// Reads an object from a header field in base64url; nil without the field.
     ///
     /// - Throws: 400 for several lines of the field, and for a text that is not such an object.
@@ -59,7 +75,7 @@ extension JSONBody {
     }
 
     /// Returns the error for a member whose value contradicts another part of the request.
-    func refusal(of name: String, _ rule: String) -> APIError { .invalidField(path + name, rule) }
+    func refusal(of name: String, _ rule: String) -> APIError { .invalidField(path + name, rule, refusal) }
 
     var members: JSONObject { object }
 
@@ -72,10 +88,10 @@ extension JSONBody {
         case nil, .some(.null): return nil
         case .string(let text):
             guard text.utf8.count <= maximumLength || text.unicodeScalars.count <= maximumLength else {
-                throw .invalidField(path + name, "may have \(maximumLength) characters at most")
+                throw refusal(of: name, "may have \(maximumLength) characters at most")
             }
             return text.isEmpty ? nil : text
-        default: throw .invalidField(path + name, "must be a text")
+        default: throw refusal(of: name, "must be a text")
         }
     }
 
@@ -93,7 +109,7 @@ extension JSONBody {
         guard let number = try integer(name) else { return nil }
         guard allowed.contains(number) else {
             let rule = "must be a whole number from \(allowed.lowerBound) to \(allowed.upperBound)"
-            throw .invalidField(path + name, rule)
+            throw refusal(of: name, rule)
         }
         return number
     }
@@ -104,7 +120,7 @@ extension JSONBody {
         guard let number = try number(name) else { return nil }
         guard allowed.contains(number) else {
             let rule = "must lie between \(allowed.lowerBound) and \(allowed.upperBound)"
-            throw .invalidField(path + name, rule)
+            throw refusal(of: name, rule)
         }
         return number
     }
@@ -114,12 +130,12 @@ extension JSONBody {
         let form = "a list of texts"
         guard let values = try value(name, form, { $0.array }) else { return nil }
         guard values.count <= count else {
-            throw .invalidField(path + name, "may have \(count) entries at most")
+            throw refusal(of: name, "may have \(count) entries at most")
         }
         let texts = values.compactMap {
             $0.string.flatMap { $0.unicodeScalars.count <= maximumLength ? $0 : nil }
         }
-        guard texts.count == values.count else { throw .invalidField(path + name, "must be \(form)") }
+        guard texts.count == values.count else { throw refusal(of: name, "must be \(form)") }
         return texts
     }
 
@@ -129,14 +145,14 @@ extension JSONBody {
         guard let values = try value(name, form, { $0.array }) else { return nil }
         let objects = values.compactMap(\.object)
         guard objects.count == values.count, count.contains(objects.count) else {
-            throw .invalidField(path + name, "must be \(form)")
+            throw refusal(of: name, "must be \(form)")
         }
-        return objects.map { JSONBody(object: $0, bytes: bytes, path: "") }
+        return objects.map { JSONBody(object: $0, bytes: bytes, path: "", refusal: refusal) }
     }
 
     func object(_ name: String) throws(APIError) -> JSONBody? {
         try value(name, "an object") { $0.object }
-            .map { JSONBody(object: $0, bytes: bytes, path: "\(path)\(name).") }
+            .map { JSONBody(object: $0, bytes: bytes, path: "\(path)\(name).", refusal: refusal) }
     }
 
     /// Reads a member that must have one JSON type; nil if it was not sent.
@@ -146,7 +162,7 @@ extension JSONBody {
         _ read: (JSONValue) -> Value?
     ) throws(APIError) -> Value? {
         guard let value = object[name], !value.isNull else { return nil }
-        guard let result = read(value) else { throw .invalidField(path + name, "must be \(form)") }
+        guard let result = read(value) else { throw refusal(of: name, "must be \(form)") }
         return result
     }
 
@@ -157,7 +173,7 @@ extension JSONBody {
         _ read: (String) -> Value?
     ) throws(APIError) -> Value? {
         guard let text = try text(name, 255) else { return nil }
-        guard let value = read(text) else { throw .invalidField(path + name, rule) }
+        guard let value = read(text) else { throw refusal(of: name, rule) }
         return value
     }
 

@@ -196,12 +196,12 @@ package final class RateLimiter: Sendable {
     func refusal(for address: NetworkAddress, at now: MonotonicTime) -> Refusal? {
         guard countsLoopback || !address.isLoopback else { return nil }
         let (bucket, shard) = place(of: address)
-        // The copy is dropped, and with it what was taken.
+        // The token is taken from a copy, which is dropped.
         var copy = shard.shard.withLock { $0 }
         return take(bucket, now.nanoseconds, &copy)
     }
 
-    /// The bucket of an address, and the shard that contains it.
+    /// Returns the bucket of an address, and the shard that contains it.
     private func place(of address: NetworkAddress) -> (bucket: NetworkAddress, shard: Lock) {
         let bucket = address.prefix(ipv4Bits: 32, ipv6Bits: 64)
         // Each process seeds its hashes at random, so that clients cannot choose addresses that share a shard.

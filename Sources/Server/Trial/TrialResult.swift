@@ -52,7 +52,7 @@ public struct TrialResult: Sendable {
 
     /// Whether the launch came within the click's window, and after the window that the app has for the method.
     ///
-    /// Only the server knows an app's windows, so its reason decides; it is given to test keys.
+    /// Only the server knows an app's windows, so its reason decides; responses to test keys contain the reason.
     var isAfterWindowOfMethod: Bool { launchedAt != nil && !isAfterWindow && launch?["reason"] == "expired" }
 
     /// Whether the launch should get the click, judged by the values of both.
@@ -69,7 +69,7 @@ public struct TrialResult: Sendable {
         return isMatched == isMatchExpected
     }
 
-    /// One or two words for a table.
+    /// The result in one or two words, for a table.
     public var word: String {
         if !click.isRecorded { return "click refused" }
         if isMatched { return "match" }
@@ -100,7 +100,8 @@ extension ClientResponse {
 
 /// The fingerprints that a server makes from a trial's click, and whether the launch's fingerprint is among them.
 ///
-/// Servers run the same code. A server with other device data, or with the app's languages, may make others.
+/// The server runs the same code, but with other device data, or with the app's languages, it may make other
+/// fingerprints.
 public struct TrialAnalysis: Sendable {
     /// One of the fingerprints under which the click is found.
     public struct Made: Sendable {

@@ -12,7 +12,7 @@ public enum ApplePostbackChange: Sendable {
 
 /// The numbers before which postbacks are deleted.
 public struct ApplePostbackDeadlines: Sendable {
-    /// For postbacks of apps that nobody has here: 30 days.
+    /// For postbacks of apps that this service does not know: 30 days.
     public let unclaimed: Int64
     /// For those whose signature is not verified: 90 days.
     public let unverified: Int64

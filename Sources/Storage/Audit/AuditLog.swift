@@ -73,7 +73,7 @@ extension TransactionMemory {
     /// Returns the identifier of the next entry: entries of one millisecond are in the order of their writes.
     mutating func nextAudit(at now: Timestamp, random: UInt64) -> AuditID {
         let first = UInt64(max(0, now.milliseconds)) << 16
-        // After a clock leapt ahead and back, the order is not worth wrong times.
+        // After the clock jumped ahead and back, correct times matter more than the order of entries.
         let isNear = newestAudit >= first && newestAudit - first < 1000 << 16
         newestAudit = isNear ? newestAudit + 1 : first
         return AuditID(high: newestAudit, low: random)

@@ -78,7 +78,7 @@ public struct Backtest: Sendable {
 }
 
 extension Backtest.Changes {
-    /// Compares two answers; nil stands for an answer that repeats an earlier one.
+    /// Compares two answers; nil means an answer that repeats an earlier one.
     mutating func compare(_ before: Replay.Answer?, _ after: Replay.Answer?) {
         guard let before, let after else {
             if before == nil, after == nil { same += 1 } else { repeatedInOne += 1 }

@@ -26,7 +26,7 @@ public protocol EvidenceSource {
         throws(Failure)
     /// Returns the number of clicks around an address with much traffic.
     mutating func clickCount(around address: AddressHashes) throws(Failure) -> AddressClickCount
-    /// Returns the number of the scope's live clicks, whatever their hashes.
+    /// Returns the number of the scope's live clicks with any hashes.
     mutating func liveClickCount() throws(Failure) -> Double
     /// Returns the stored sum of a learnt counter, relative to the epoch; 0 if there is none.
     mutating func learntSum(_ family: CounterFamily, _ key: UInt64) throws(Failure) -> Double

@@ -50,7 +50,7 @@ public struct PendingCheckRecords: Sendable {
 
     mutating func leaveOut() { unrecorded += 1 }
 
-    /// Adds the expected conversions of a check, for the number of launches that it stands for.
+    /// Adds the expected conversions of a check, for the number of launches that it represents.
     mutating func add(_ expectation: CheckExpectation, times: Int, of check: Check, _ scope: Scope) {
         let hour = Granularity.hour.start(of: check.at)
         let fingerprint = check.ladder.fingerprints.first

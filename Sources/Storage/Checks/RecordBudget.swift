@@ -12,10 +12,10 @@ final class RecordBudget: Sendable {
     /// The number of checks that were left out and are not in any record's weight yet.
     private let missed = Atomic(0)
 
-    /// The maximum number of left-out checks that one record stands for.
+    /// The maximum number of left-out checks that one record represents.
     private static let maximumWeight = 255
 
-    /// Returns the weight of a check's record: the number of checks that it stands for, itself included.
+    /// Returns the weight of a check's record: the number of checks that it represents, itself included.
     ///
     /// - Parameter now: the time in nanoseconds of a monotonic clock.
     /// - Returns: 0 if the check must be left out.
@@ -64,7 +64,7 @@ struct LoopRecords {
         return weight
     }
 
-    /// Adds the checks that were left out to the budget, so that the next record stands for them.
+    /// Adds the checks that were left out to the budget, so that the next record represents them.
     mutating func reportMissed(to budget: RecordBudget) {
         guard missed > 0 else { return }
         budget.leaveOut(missed)

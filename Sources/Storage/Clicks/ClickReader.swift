@@ -4,13 +4,13 @@ public import Attribution
 public protocol ClickReader {
     associatedtype Failure: Error
 
-    /// The click with this number.
+    /// Returns the click with this number; nil if there is none.
     func click(numbered number: Int64) throws(Failure) -> ClickRecord?
-    /// The identifier of the link with this number.
+    /// Returns the identifier of the link with this number; nil if there is none.
     func linkID(numbered number: Int64) throws(Failure) -> LinkID?
-    /// The claim of the click with this number.
+    /// Returns the claim of the click with this number; nil if there is none.
     func claim(ofClick number: Int64) throws(Failure) -> ClaimRecord?
-    /// When the click with this number was claimed; nil while it is not.
+    /// Returns the time at which the click with this number was claimed; nil while it is not.
     func claimTime(ofClick number: Int64) throws(Failure) -> Timestamp?
     /// Returns an installation's newest claim of a click whose window has not ended.
     func claim(ofInstall hash: KeyedHash, in scope: Scope, at now: Timestamp) throws(Failure) -> ClaimRecord?
@@ -20,9 +20,9 @@ public protocol ClickReader {
 public protocol NumberReader {
     associatedtype Failure: Error
 
-    /// The number by which the database knows an app; nil for an app that does not exist.
+    /// Returns the number by which the database knows an app; nil for an app that does not exist.
     func number(of app: AppID) throws(Failure) -> Int64?
-    /// The number of the newest click (the first half of its identifier); 0 without clicks.
+    /// Returns the number of the newest click (the first half of its identifier); 0 without clicks.
     func newestClick() throws(Failure) -> Int64
 }
 

@@ -167,7 +167,7 @@ public struct CountDeltas: Equatable, Sendable {
         return hour < 10 ? "0\(hour)" : "\(hour)"
     }
 
-    /// Adds the method of a match and its time since the click, for each campaign; nil stands for all together.
+    /// Adds the method of a match and its time since the click, for each campaign; nil means all together.
     public mutating func addMatch(
         by method: AttributionMethod,
         after milliseconds: Int64,
@@ -190,7 +190,7 @@ public struct CountDeltas: Equatable, Sendable {
         add(1, .matches, to: labels, of: scope, at: time)
     }
 
-    /// Adds expected conversions; a nil `campaign` stands for all clicks, also those without a campaign key.
+    /// Adds expected conversions; a nil `campaign` means all clicks, also those without a campaign key.
     public mutating func addExpected(
         _ sum: ExpectedConversions,
         of scope: Scope,

@@ -1,13 +1,14 @@
 public import Attribution
 
-/// Makes a report of events from counts.
+/// Computes a report of events from counts.
 private struct EventReader<Reader: ReportReader> {
     let reader: Reader
     let query: EventQuery
     let scopes: [Scope]
 
-    /// The number of campaigns and of links in a report, and of newest days with a cohort.
+    /// The maximum number of campaigns, and of links, in a report.
     private static var groupLimit: Int { 100 }
+    /// The maximum number of days with a cohort.
     private static var cohortLimit: Int { 31 }
 
     private var campaign: String { query.span.campaign?.text ?? "" }

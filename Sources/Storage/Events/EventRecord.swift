@@ -4,12 +4,13 @@ public import Attribution
 public struct AttributedInstall: Record, Equatable, Sendable {
     public let attribution: EventAttribution
     public let scope: Scope
-    /// Nil for a match without an installation id, which an event named by its click.
+    /// Nil for a match without an installation id, which is stored once an event names its click.
     public var install: KeyedHash?
+    /// 0…1; nil for an old claim that was stored without it.
     public let confidence: Double?
     public let isGuaranteed: Bool
     public let clickedAt: Timestamp
-    /// The click ids of ad networks, as the click has them.
+    /// The click ids of ad networks that are stored with the click.
     public let clickIDs: String?
 
     init(_ claim: Claim, _ scope: Scope, install: KeyedHash?) {
@@ -61,7 +62,7 @@ public struct AttributedInstall: Record, Equatable, Sendable {
 
 /// A row of `events`.
 public struct EventRecord: Record, Equatable, Sendable {
-    /// The place among events: milliseconds and a counter, as in the numbers of checks.
+    /// The position among all events: milliseconds and a counter, as in the numbers of checks.
     public let number: Int64
     public let scope: Scope
     public let eventID: String
@@ -87,7 +88,7 @@ public struct EventRecord: Record, Equatable, Sendable {
         (install, user, namedClick) = (event.installs.first, event.users.first, event.click)
     }
 
-    /// Makes a refund that names nobody an event of its purchase's installation and user.
+    /// Gives a refund the attribution of its purchase, and the installation, user and click too if it names none.
     mutating func inherit(from purchase: EventRecord) {
         attribution = attribution ?? purchase.attribution
         guard install == nil, user == nil, namedClick == nil else { return }
@@ -139,10 +140,10 @@ public struct EventRecord: Record, Equatable, Sendable {
         attribution = EventAttribution(&row)
     }
 
-    /// Returns the event as callers see it; nil for a name that no program has written.
+    /// Returns the event as callers get it; nil if its stored name is not valid.
     public func event(of app: AppID) -> StoredEvent? {
         guard let name = EventName(name) else { return nil }
-        // An id that was used again after its time has a suffix.
+        // The id of an event has a suffix once another event may use the id again.
         let id = eventID.split(separator: Self.formerSeparator).first.map(String.init) ?? eventID
         var event = AppEvent(id: id, name: name, occurredAt: occurredAt)
         (event.money, event.purchase, event.properties) = (money, purchase, properties)
@@ -159,7 +160,7 @@ public struct EventRecord: Record, Equatable, Sendable {
         )
     }
 
-    /// Stands between an event's former id and its number; no id contains it.
+    /// Separates an event's released id from its number; no id contains it.
     public static let formerSeparator: Character = "\u{1F}"
 }
 

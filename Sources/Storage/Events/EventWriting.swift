@@ -1,6 +1,6 @@
 public import Attribution
 
-/// Whom events belong to: installations, users and clicks of a scope.
+/// The installations, users and clicks of a scope whose events or matches are read.
 public struct EventSubjects: Equatable, Sendable {
     public let scope: Scope
     public var installs: [KeyedHash] = []
@@ -19,7 +19,7 @@ public struct EventSubjects: Equatable, Sendable {
     }
 }
 
-/// An event's name, as one of an installation's.
+/// The name of an event that is credited to a click.
 public struct EventOfClick: Hashable, Sendable {
     public let click: Int64
     public let name: String
@@ -41,7 +41,7 @@ public protocol EventRows {
     func events(named ids: [String], in scope: Scope) throws(Failure) -> [EventRecord]
     /// Returns the names of the events that are credited to clicks.
     func eventNames(ofClicks clicks: [Int64]) throws(Failure) -> Set<EventOfClick>
-    /// Returns the next events of numbers, in their order.
+    /// Returns the first events of a range of numbers, in their order.
     func exportedEvents(_ numbers: ClosedRange<Int64>, atMost limit: Int) throws(Failure) -> [EventRecord]
     /// Returns the largest number of an event; 0 without events.
     func newestEvent() throws(Failure) -> Int64
@@ -49,21 +49,21 @@ public protocol EventRows {
 
 /// The statements that write events.
 public protocol EventWriter: ClickWriter {
-    /// Stores a match, or the installation that has got its answer.
+    /// Stores a match, or adds the installation to a stored match.
     func insert(_ install: AttributedInstall) throws(Failure)
-    /// Lets the ids of events that were received before a time be used again.
+    /// Releases the ids of events that were received before a time, so that new events may use them.
     func releaseEvents(_ ids: [String], in scope: Scope, receivedBefore time: Timestamp) throws(Failure)
     /// Stores those events whose ids are new, and returns these ids.
     func insert(_ events: [EventRecord]) throws(Failure) -> Set<String>
-    /// Stores what events are credited to.
+    /// Stores the attributions of stored events.
     func credit(_ events: [EventRecord]) throws(Failure)
     func eraseEvents(_ numbers: [Int64]) throws(Failure) -> Int64
     func eraseInstalls(ofClicks clicks: [Int64]) throws(Failure) -> Int64
-    /// Deletes the oldest events and matches of before a time; returns whether there may be more.
+    /// Deletes the oldest events and matches from before a time; returns whether there may be more.
     func removeEvents(before time: Timestamp, atMost limit: Int64) throws(Failure) -> Bool
 }
 
-/// Stores events and what they are credited to, and counts them.
+/// Stores events with their attributions, and counts them.
 extension WriteTransaction {
     func record(_ batch: EventBatch) throws(Failure) -> Written {
         guard let scope = try scope(of: batch.app, isTest: batch.isTest) else {
@@ -75,6 +75,8 @@ extension WriteTransaction {
             subjects.add(event)
             unique.append(event)
         }
+        // A refund inherits from its purchase, which may follow it in the request.
+        unique = unique.filter { $0.purchase == nil } + unique.filter { $0.purchase != nil }
         let former = batch.receivedAt.advanced(byMilliseconds: -AppEvent.uniqueMilliseconds)
         try writer.releaseEvents(unique.map(\.id), in: scope, receivedBefore: former)
         var credits = try Credits(subjects, of: batch.app, reader)
@@ -90,7 +92,7 @@ extension WriteTransaction {
         }
         for match in credits.found {
             var match = match
-            // The match may get its installation only now, by an event that names both.
+            // An event that names both adds its installation to the match.
             match.install =
                 match.install ?? records.first { $0.namedClick == match.attribution.click }?.install
             try writer.insert(match)
@@ -108,7 +110,7 @@ extension WriteTransaction {
         return .events(batch.events.map { isFirst.remove($0.id) != nil })
     }
 
-    /// Stores what the events of an installation inherit from, and credits those that have waited for it.
+    /// Stores the match that an installation's events inherit, and credits the events that waited for it.
     ///
     /// - Returns: the credited events, to count with the claim.
     func attribute(_ claim: Claim, _ scope: Scope, to installs: [KeyedHash]) throws(Failure) -> EventCounting
@@ -123,8 +125,8 @@ extension WriteTransaction {
         return counting
     }
 
-    /// Credits the events that have waited for one of these: an event may bring a user or an installation together
-    /// with a match.
+    /// Credits the waiting events of the users and installations of `records`, because a new event may name a waiting
+    /// user or installation together with a matched one.
     private func creditOthers(of records: [EventRecord], _ counting: inout EventCounting) throws(Failure) {
         var found: [KeyedHash: EventAttribution] = [:]
         guard let scope = records.first?.scope else { return }
@@ -144,7 +146,7 @@ extension WriteTransaction {
         _ found: [KeyedHash: EventAttribution],
         _ counting: inout EventCounting
     ) throws(Failure) {
-        // The most that one claim waits for; an installation with more waiting events is a wrong id of many devices.
+        // The maximum number of events to credit at once. An installation with more has an id that many devices share.
         let limit = 500
         var (subjects, found) = (subjects, found)
         while !subjects.isEmpty {
@@ -153,7 +155,7 @@ extension WriteTransaction {
                 let ofSubject = [event.install, event.user].compactMap(\.self).compactMap { found[$0] }.first
                 guard let attribution = claimed ?? ofSubject,
                     attribution.mayCredit(eventAt: event.occurredAt),
-                    // Half of the id of a named click is its number.
+                    // The read compares only the first half of a named click's id.
                     event.install != nil || event.user != nil || event.namedClick == attribution.click
                 else { continue }
                 var event = event
@@ -162,7 +164,7 @@ extension WriteTransaction {
             }
             guard !credited.isEmpty else { return }
             try writer.credit(credited)
-            // The user of such an event may have sent others that name nothing but the user.
+            // Other waiting events may name only the user of a credited event.
             subjects = EventSubjects(subjects.scope)
             for event in credited {
                 counting.add(event, isCredit: true)
@@ -186,7 +188,7 @@ extension WriteTransaction {
     /// Counts the events that the transaction has accepted or credited, and publishes the accepted ones, after its last
     /// statement.
     ///
-    /// Every accepted event comes here once.
+    /// Every accepted event passes through here once.
     func add(_ counting: EventCounting) throws(Failure) {
         let now = state.configuration.clock.now()
         for counted in counting.events {
@@ -238,13 +240,13 @@ extension EventRecord {
     var creditedClick: Int64? { attribution.map { Int64(bitPattern: $0.click.high) } }
 }
 
-/// What the events of a request may be credited to.
+/// The matches that the events of a request may be credited to.
 private struct Credits<Reader: WriterReader> {
     private var installs: [KeyedHash: EventAttribution] = [:]
     private var clicks: [ClickID: EventAttribution] = [:]
     private var users: [KeyedHash: EventAttribution] = [:]
     private var purchases: [String: EventRecord] = [:]
-    /// Matches without an installation id, which these events have named by the click.
+    /// Matches without an installation id, which these events name by the click.
     private(set) var found: [AttributedInstall] = []
 
     init(_ subjects: EventSubjects, of app: AppID, _ reader: Reader) throws(Reader.Failure) {

@@ -34,7 +34,7 @@ public protocol ExportRows: DirectoryReader, LinkPageRows, EventRows, ApplePostb
     func countedCampaigns(of scope: Scope, in hour: Timestamp, after name: String, atMost limit: Int)
         throws(Failure) -> [String]
 
-    /// Returns the counts of a campaign in an hour; an empty name stands for all campaigns together.
+    /// Returns the counts of a campaign in an hour; an empty name means all campaigns together.
     func counts(of scope: Scope, campaign: String, in hour: Timestamp) throws(Failure) -> [StoredCount]
 }
 

@@ -5,12 +5,12 @@ struct PageBuilder {
     let query: ExportQuery
     private(set) var page = ExportPage()
     private let apps: [Int64: AppID]
-    /// The apps by the App Store's numbers.
+    /// The apps by their App Store ids.
     private let items: [String: AppID]
 
     init(_ query: ExportQuery, _ snapshot: DirectoryCache.Snapshot) {
         self.query = query
-        // Apps are read in the snapshot of the rows, so that every row has one.
+        // The apps come from the same snapshot as the rows, so that the app of every row is known.
         apps = Dictionary(snapshot.numbers.map { ($1, $0) }) { first, _ in first }
         let items = snapshot.directory.apps.compactMap { app in
             app.settings.links.apple.appStoreID.map { (String($0), app.id) }
@@ -84,7 +84,7 @@ struct PageBuilder {
         return add(.deletion(cursor), of: row.app) { _ in row.exportValues }
     }
 
-    /// Adds a postback, whose app may be none of this server.
+    /// Adds a postback, whose app this server may not know.
     mutating func add(_ stored: StoredApplePostback) -> Bool {
         let app = items[stored.postback.item]
         guard app == nil, query.app == nil else {
@@ -97,7 +97,7 @@ struct PageBuilder {
         return false
     }
 
-    /// What the reader knows behind the last row of the page.
+    /// The deletions that the client knows of once it has read the page.
     private var deletions: DeletionCursor {
         if case .deletion(let cursor)? = page.rows.last?.cursor ?? query.since {
             cursor
@@ -106,9 +106,9 @@ struct PageBuilder {
         }
     }
 
-    /// Adds the first day with rows of each table, unless the reader knows it.
+    /// Adds the first day with rows of each table, unless the client knows it.
     ///
-    /// The page may get one row a table more than its limit.
+    /// The page may exceed its limit by one row for each table.
     ///
     /// - Parameters:
     ///   - oldest: the time of the oldest row of each table; nil for an empty one.
@@ -129,7 +129,7 @@ struct PageBuilder {
         add(.row(number), of: listing.link.app) { _ in listing.exportValues }
     }
 
-    /// Adds the counts of a campaign behind the query's cursor; returns whether the page has room for more.
+    /// Adds the counts of a campaign after the query's cursor; returns whether the page has room for more.
     mutating func add(_ counts: [StoredCount], of campaign: String, in hour: Timestamp, _ scope: Scope)
         -> Bool
     {

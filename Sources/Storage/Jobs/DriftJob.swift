@@ -84,7 +84,7 @@ public struct DriftJob<Reader: JobReader>: Job {
 }
 
 extension DriftHistory {
-    /// An evaluation more than this many milliseconds in the future was made while the clock had leapt ahead.
+    /// An evaluation more than this many milliseconds in the future was made while the clock had jumped ahead.
     private static let leapMilliseconds: Int64 = 86_400_000
 
     /// Whether the span that ended at `end` must be evaluated; the last evaluated span ended at `last`.

@@ -111,7 +111,7 @@ public struct JobSchedule {
         entries = jobs.map { Entry(job: $0, dueAt: now + Self.firstPause, allowedAt: now) }
     }
 
-    /// When the next slice of any job is due.
+    /// When the next slice of any job is due, in nanoseconds of the monotonic clock.
     public var nextDueAt: UInt64 { entries.map(\.dueAt).min() ?? .max }
 
     /// Makes jobs due as soon as their shares allow.

@@ -37,7 +37,7 @@ public protocol JobReader: DatabaseReader, LearningReader, FilterReader, Postbac
     /// Returns the figures of a scope's last report of a kind; empty if none is stored.
     func figures(of report: FigureReport, of scope: Scope) throws(Failure) -> [String: Double]
 
-    /// Returns the scopes from which something has been learnt.
+    /// Returns the scopes from which the model has learnt.
     func learntScopes() throws(Failure) -> [Scope]
     /// Returns the number of learnt counters of a scope, or of one of its families.
     func learntCounterCount(of scope: Scope, _ family: CounterFamily?) throws(Failure) -> Int
@@ -123,7 +123,7 @@ public final class JobContext<Reader: JobReader> {
     public let queue: WriteQueue
     var clock: JobClock { state.clock }
 
-    /// The time for jobs; nil while the clock may have leapt.
+    /// The time for jobs; nil while the clock may have jumped.
     public func settledNow() -> Timestamp? { clock.settledNow() }
 
     public func read<Answer>(_ body: (Reader) throws(Reader.Failure) -> Answer) throws(StoreError) -> Answer {

@@ -1,7 +1,7 @@
 public import Attribution
 internal import Threads
 
-/// Validates the wall clock for jobs, so that no job deletes anything after the clock has leapt by more than a day.
+/// Validates the wall clock for jobs, so that no job deletes anything after the clock has jumped by more than a day.
 ///
 /// Requests use the wall clock as it is. The expected time is the last time at which jobs used the wall clock, which
 /// the database stores, plus the monotonic time since then. Jobs wait while the wall clock differs from the expected
@@ -32,7 +32,7 @@ public struct SettledClock: Sendable {
         case unsettled(lead: Int64)
     }
 
-    /// The difference from the expected time, in milliseconds, above which the clock has leapt.
+    /// The difference from the expected time, in milliseconds, above which the clock has jumped.
     public static let tolerance: Int64 = 86_400_000
     /// The uptime after which a clock without another leap counts as right, in nanoseconds.
     public static let settlingTime: UInt64 = 86_400_000_000_000
@@ -40,7 +40,7 @@ public struct SettledClock: Sendable {
     /// The result of the last ``update(now:monotonic:)``; settled before the first update.
     public private(set) var state: State = .settled
     private var settled: Reading
-    /// The reading since which the unsettled clock has not leapt again.
+    /// The reading since which the unsettled clock has not jumped again.
     private var unsettledSince: Reading?
 
     /// - Parameters:
@@ -119,10 +119,10 @@ final class JobClock: Sendable {
         settled.withLock { $0 = clock }
     }
 
-    /// The wall clock's time, even if it may have leapt.
+    /// The wall clock's time, even if it may have jumped.
     var now: Timestamp { wall.now() }
 
-    /// Returns the time for jobs; nil while the clock may have leapt, whose beginning and end are logged.
+    /// Returns the time for jobs; nil while the clock may have jumped, whose start and end are logged.
     func settledNow() -> Timestamp? {
         let (now, monotonic) = (wall.now(), monotonicNow())
         let (state, news) = settled.withLock { clock -> (SettledClock.State, String?) in

@@ -36,7 +36,7 @@ struct LoopLearner {
 
     /// Learns from a check at a time of the store's monotonic clock, in nanoseconds.
     ///
-    /// - Returns: the number of launches that the check stands for: 1 for a match, 0 for a repeated answer. Without a
+    /// - Returns: the number of launches that the check represents: 1 for a match, 0 for a repeated answer. Without a
     ///   match it is 0 if the learner skips the launch; under load it includes skipped launches.
     mutating func learn(from report: CheckReport, of check: Check, _ scope: Scope, at now: UInt64)
         -> Int
@@ -109,7 +109,7 @@ struct LaunchSampling {
     private var seen = 0
     private var every = 1
 
-    /// Returns the number of launches that this launch stands for; 0 if it is skipped.
+    /// Returns the number of launches that this launch represents; 0 if it is skipped.
     mutating func times(at now: UInt64) -> Int {
         if now >= begun + Self.second {
             every = 1

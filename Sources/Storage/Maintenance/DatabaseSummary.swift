@@ -32,7 +32,7 @@ public struct DatabaseCopy {
     public let summary: DatabaseSummary
     /// Gives the copy its final name.
     ///
-    /// - Returns: the path to which a previous database, or its log alone, was moved aside; nil if nothing was.
+    /// - Returns: the path to which a previous database, or its log alone, was moved aside; nil if nothing was moved.
     public let publish: () throws(StoreError) -> String?
 
     public init(_ summary: DatabaseSummary, publish: @escaping () throws(StoreError) -> String?) {
@@ -46,7 +46,7 @@ public struct MigrationPlan: Equatable, Sendable {
     public let applied: [String]
     /// File names, ascending.
     public let pending: [String]
-    /// The path to which a start would first copy the database; it contains the present time.
+    /// The path to which a start would first copy the database; it contains the current time.
     ///
     /// Nil if there is nothing to copy, or nothing is pending.
     public let backupPath: String?
@@ -67,7 +67,7 @@ public struct DatabaseReport: Sendable {
     public var writeAheadLogBytes: Int64 = 0
     /// The number of free bytes on the disk; nil if the system does not report it.
     public var freeBytes: Int64?
-    /// The number of clicks, also of robots, in the clock hours that began within the last 24 hours.
+    /// The number of clicks, also of robots, in the clock hours that started within the last 24 hours.
     public var clicksOfLastDay: Int64 = 0
     /// The start of the first day on which anything was counted.
     public var firstDay: Timestamp?

@@ -72,7 +72,7 @@ public struct AppliedMigrations: Sendable {
     /// - Parameters:
     ///   - known: the migrations of this program.
     ///   - name: the database's name, for the message.
-    /// - Throws: the refusal, with advice.
+    /// - Throws: `incompatible`, or `corrupted` if a migration is not recorded, with advice.
     public func requireFitting(_ known: [Migration], of name: String) throws(StoreError) {
         let newest = known.last?.number ?? 0
         guard version <= newest else {

@@ -6,12 +6,20 @@ public protocol EndpointRows {
     associatedtype Failure: Error
 
     func endpointRecords() throws(Failure) -> [EndpointRecord]
-    /// Returns the numbers of the apps whose answers have click ids.
+    /// Returns the numbers of the apps whose responses contain click ids.
     func appsWithClickIDs() throws(Failure) -> [Int64]
-    /// Returns the numbers of the apps with a number of the App Store.
+    /// Returns the numbers of the apps with an App Store id.
     func apps(ofAppleItem item: String) throws(Failure) -> [Int64]
     /// Returns the identifiers and types of a scope's events after an identifier and before a time, in their order.
-    func outboxEvents(of scope: Int64, after id: OutboxEventID, before end: UInt64, atMost limit: Int)
+    ///
+    /// `samples` says whether invented events are among them.
+    func outboxEvents(
+        of scope: Int64,
+        after id: OutboxEventID,
+        before end: UInt64,
+        atMost limit: Int,
+        samples: Bool
+    )
         throws(Failure) -> [(id: OutboxEventID, type: String)]
 }
 
@@ -20,36 +28,36 @@ public protocol PostbackWriter: ClickWriter {
     func insert(_ endpoint: EndpointRecord) throws(Failure)
     /// Stores state, reason, secrets and header fields of an endpoint.
     func update(_ endpoint: EndpointRecord) throws(Failure)
-    /// Stores the newest number of a delivery, and how the endpoint has answered lately.
+    /// Stores an endpoint's last sequence number and its failures.
     func setProgress(of endpoint: EndpointRecord) throws(Failure)
     func insert(_ event: OutboxRecord) throws(Failure)
     func insert(_ delivery: DeliveryRecord) throws(Failure)
-    /// Stores the numbers, states and answers of deliveries.
+    /// Stores the numbers, states and outcomes of deliveries.
     func update(_ deliveries: [DeliveryRecord]) throws(Failure)
-    /// Makes the deliveries of events to an endpoint pending at a time; returns how many.
+    /// Makes deliveries of events to an endpoint pending and due at a time; returns their number.
     func replay(_ events: [OutboxEventID], _ mode: PostbackReplay.Mode, to endpoint: Int64, at: Timestamp)
         throws(Failure) -> Int
-    /// Deletes an endpoint's deliveries of events before a time; returns how many.
+    /// Deletes an endpoint's deliveries of events from before a time; returns their number.
     func removeDeliveries(to endpoint: Int64, before high: UInt64, atMost limit: Int) throws(Failure) -> Int
-    /// Deletes a scope's events before a time; returns how many.
+    /// Deletes a scope's events from before a time; returns their number.
     func removeOutboxEvents(of scope: Int64, before high: UInt64, atMost limit: Int) throws(Failure) -> Int
     /// Deletes the events of a millisecond with an ``OutboxRecord/subject``, and their deliveries.
     func removeOutboxEvents(about subject: Int64, in scope: Int64, from high: UInt64) throws(Failure)
 }
 
-/// The endpoints that hear of facts, as the writing thread knows them.
+/// The endpoints that get events, as the writing thread last read them.
 struct PostbackTargets {
     struct Target {
         let endpoint: Int64
         let types: Set<PostbackType>
     }
-    /// The endpoints that gather events, by scope; a scope that has had an endpoint is there even without one.
+    /// The endpoints that are not disabled, by scope; the list of a scope is empty if all its endpoints are disabled.
     private(set) var scopes: [Int64: [Target]] = [:]
     private(set) var appsWithClickIDs: Set<Int64> = []
-    /// When it was read, in nanoseconds of the monotonic clock.
+    /// When the endpoints were read, in nanoseconds of the monotonic clock.
     let readAt: UInt64
 
-    /// How long a change by another process may go unseen, in nanoseconds.
+    /// How long a change by another process may go unnoticed, in nanoseconds.
     static let lifetime: UInt64 = 250_000_000
 
     init(_ endpoints: [EndpointRecord], appsWithClickIDs: [Int64], at moment: UInt64) {
@@ -76,13 +84,13 @@ extension WriteTransaction {
         return targets
     }
 
-    /// Stores an event, and a delivery for each endpoint that wants its type, if the app has ever had an endpoint.
+    /// Stores an event, and a delivery for each endpoint with its type, if the scope has an endpoint.
     ///
     /// - Parameters:
     ///   - scope: the scope of the fact.
     ///   - at: the time of the fact, which the identifier contains.
     ///   - subject: the ``OutboxRecord/subject``.
-    ///   - fact: called only if the event is stored; the flag says whether the app lets click ids out.
+    ///   - fact: called only if the scope has an endpoint; the flag is whether the app permits sending click ids.
     /// - Throws: if a statement fails.
     func publish(
         _ scope: Scope,
@@ -105,15 +113,15 @@ extension WriteTransaction {
         memory.values.hasPostbacks = true
     }
 
-    /// Whether events of a scope are stored, with the click ids of ad networks.
+    /// Returns whether events of a scope are stored with the click ids of ad networks.
     func publishesClickIDs(of scope: Scope) throws(Failure) -> Bool {
         let targets = try targets()
         return targets.scopes[scope.number] != nil && targets.appsWithClickIDs.contains(scope.number >> 1)
     }
 
-    /// Stores the fact of a counted postback for the apps with its number of the App Store.
+    /// Stores the event of a counted postback for the apps with its App Store id.
     ///
-    /// One of a device in development goes where test traffic goes, because any such device can make one.
+    /// A postback that is signed for development is test traffic, because any device in developer mode can make one.
     func publish(_ stored: StoredApplePostback) throws(Failure) {
         guard stored.postback.framework != .appleAds, try !targets().scopes.isEmpty else { return }
         for app in try reader.apps(ofAppleItem: stored.postback.item) {
@@ -128,7 +136,7 @@ extension WriteTransaction {
         return OutboxEventID(high: first | random() & 0xffff, low: random())
     }
 
-    /// Stores the facts of a change of links; `before` is the link before it.
+    /// Stores the events of a change of links; `before` is the link before the change.
     func publish(_ change: LinkChange, before: Link?) throws(Failure) {
         var facts: [(PostbackType, Link)] = []
         switch change {
@@ -145,14 +153,14 @@ extension WriteTransaction {
         }
     }
 
-    /// Deletes what the outbox has of a click.
+    /// Deletes the events of the outbox that are about a click or its claim.
     func removePostbacks(of click: ClickRecord, _ claim: ClaimRecord?) throws(Failure) {
         for time in [claim?.claimedAt, click.facts.recordedAt].compactMap(\.self) {
             try removePostbacks(about: click.number, click.scope, at: time)
         }
     }
 
-    /// Deletes what the outbox has of an event after the match.
+    /// Deletes the event of the outbox that is about an app's event.
     func removePostbacks(of event: EventRecord) throws(Failure) {
         try removePostbacks(about: OutboxRecord.subject(of: event), event.scope, at: event.receivedAt)
     }
@@ -167,9 +175,9 @@ extension WriteTransaction {
 public enum PostbackChange: Sendable {
     case create(PostbackEndpoint)
     case change(EndpointID, EndpointChange)
-    /// The answer is ``Written/published(_:)``.
+    /// The result is ``Written/published(_:)``.
     case sample(PostbackType, EndpointID)
-    /// A bounded part of a replay, after an event; the answer is ``Written/replayed(count:upTo:)``.
+    /// A part of a replay, from after an event on; the result is ``Written/replayed(count:upTo:)``.
     case replay(PostbackReplay, EndpointID, after: OutboxEventID?)
     case publish(PostbackType, AppID, data: String)
 }
@@ -201,7 +209,7 @@ extension WriteTransaction {
             record.endpoint.apply(change)
             try writer.update(record)
             if before.state != record.endpoint.state, record.endpoint.state == .enabled {
-                // The next calls are attempts, not the rest of the failures before.
+                // The failures from before an operator enabled the endpoint must not slow its next calls.
                 record.endpoint.circuit = PostbackCircuit()
                 try writer.setProgress(of: record)
             }
@@ -219,7 +227,7 @@ extension WriteTransaction {
                 type: type.rawValue,
                 data: PostbackSample.data(type, at: now)
             )
-            try writer.insert(OutboxRecord(event, scope: record.scope))
+            try writer.insert(OutboxRecord(event, scope: record.scope, subject: OutboxRecord.sample))
             try writer.insert(DeliveryRecord(event.id, to: record.number, dueAt: now))
             memory.values.hasPostbacks = true
             return .published(event.id)
@@ -249,7 +257,8 @@ extension WriteTransaction {
                 of: record.scope,
                 after: OutboxEventID(high: event.high, low: event.low &- 1),
                 before: event.high + 1,
-                atMost: 1
+                atMost: 1,
+                samples: true
             )
             guard found.first?.id == event else { return .replayed(count: 0, upTo: nil) }
             let count = try writer.replay([event], .all, to: record.number, at: now)
@@ -261,7 +270,9 @@ extension WriteTransaction {
             of: record.scope,
             after: after ?? OutboxEventID(high: max(first, 1) - 1, low: UInt64(Int64.max)),
             before: end,
-            atMost: Self.replayedAtOnce
+            atMost: Self.replayedAtOnce,
+            // An invented event is for the endpoint alone for which it was made.
+            samples: false
         )
         let types = replay.types ?? record.endpoint.types
         let events = found.filter { event in PostbackType(rawValue: event.type).map(types.contains) ?? false }
@@ -271,7 +282,7 @@ extension WriteTransaction {
 }
 
 extension StoreThreads {
-    /// Stores an event of an app whose fact is in no table; waits for the database.
+    /// Stores an event about a fact that no table contains; waits for the database.
     public func publish(_ type: PostbackType, of app: AppID, data: String) throws(StoreError) {
         try state.queue.perform(.postbacks(.publish(type, app, data: data), by: .session(nil)))
     }
@@ -291,7 +302,7 @@ extension PostbackEndpoint {
         }
     }
 
-    /// The fields for the audit log; of the URL only its host, because its path may contain a token.
+    /// The fields for the audit log; of the URL, only the origin, because the path may contain a token.
     fileprivate var auditFields: AuditFields {
         AuditFields([
             (name: "host", texts: [PostbackTarget(url)?.origin ?? ""]), (name: "types", texts: [typesText]),

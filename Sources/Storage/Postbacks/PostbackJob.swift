@@ -2,7 +2,7 @@ public import Attribution
 internal import Synchronization
 internal import Threads
 
-/// What sending postbacks needs.
+/// The functions and the keys that sending postbacks needs.
 public struct PostbackSettings: Sendable {
     /// Makes a call on another thread, and passes its outcome to the closure.
     public typealias Send =
@@ -21,17 +21,17 @@ public struct PostbackSettings: Sendable {
     public static let threadCount = 16
 }
 
-/// A step of sending: the leases to take, and what has become of deliveries.
+/// One write of the sending job: the leases to take, and the outcomes of deliveries.
 public struct PostbackStep: Sendable {
     var leases: [JobLease] = []
     var deliveries: [DeliveryRecord] = []
     var progress: [EndpointRecord] = []
     /// Endpoints to disable, with the reasons.
     var disabled: [(endpoint: EndpointID, reason: String)] = []
-    /// Encrypt the secrets of all endpoints under the current one of these keys.
+    /// The keys, if the secrets of all endpoints must be encrypted under the current one; nil otherwise.
     var keys: ServerKeys?
     var random: RandomSource?
-    /// Delete events before this time.
+    /// The time before which events are deleted; nil to delete none.
     var removingBefore: Timestamp?
 }
 
@@ -39,7 +39,7 @@ extension WriteTransaction {
     /// The number of rows that one step deletes of a scope or an endpoint.
     private static var removedAtOnce: Int { 500 }
 
-    /// The answer is ``Written/leases(_:isMore:)``.
+    /// Performs a step; the result is ``Written/leases(_:isMore:)``.
     func perform(_ step: PostbackStep) throws(Failure) -> Written {
         var held: Set<String> = []
         for lease in step.leases where try writer.take(lease) { held.insert(lease.name) }
@@ -70,7 +70,7 @@ extension WriteTransaction {
 }
 
 extension WriteTransaction {
-    /// Disables an endpoint that failed, and tells the app's other endpoints.
+    /// Disables an endpoint that failed, and stores an event for the app's other endpoints.
     private func disable(_ id: EndpointID, because reason: String) throws(Failure) {
         guard var record = try reader.endpointRecords().first(where: { $0.endpoint.id == id }),
             record.endpoint.state == .enabled
@@ -84,7 +84,7 @@ extension WriteTransaction {
 }
 
 extension PostbackEndpoint {
-    /// Encrypts the secrets under the current key; returns false if they are already, or if a key is missing.
+    /// Encrypts the secrets under the current key, except those whose key is missing; returns whether one has changed.
     fileprivate mutating func rewrap(_ keys: ServerKeys, _ random: RandomSource) -> Bool {
         var isChanged = false
         for path in [\PostbackEndpoint.secret, \.headers, \.formerSecret] {
@@ -97,13 +97,13 @@ extension PostbackEndpoint {
         return isChanged
     }
 
-    /// Whether a secret is encrypted under another key than the current one.
+    /// Returns whether a secret is encrypted under another key than the current one.
     fileprivate func needsRewrapping(_ keys: ServerKeys) -> Bool {
         [secret, headers, formerSecret].contains { !$0.isEmpty && !keys.current.isSealed($0) }
     }
 }
 
-/// The outcomes of calls, from the threads that make them to the thread of jobs.
+/// A queue of the outcomes of calls, from the threads that make the calls to the thread of jobs.
 private final class PostbackInbox: Sendable {
     struct Item: Sendable {
         let endpoint: Int64
@@ -123,15 +123,15 @@ private final class PostbackInbox: Sendable {
     }
 }
 
-/// Sends due deliveries to the endpoints whose leases this process holds, and stores what has become of them.
+/// Sends due deliveries to the endpoints whose leases this process holds, and stores the outcomes.
 ///
-/// A delivery stays pending in the database until its outcome is stored, so a process that dies loses none: the next one
-/// sends it again, under the same id. Only calls run on other threads.
+/// A delivery stays pending in the database until its outcome is stored. If the process ends before that, the next one
+/// sends the delivery again, under the same id. Only calls run on other threads.
 public struct PostbackJob<Reader: JobReader>: Job {
     public let name = JobName.postbacks
     public let share = 0.5
 
-    /// What this process knows of an endpoint whose lease it may hold.
+    /// The state of an endpoint in this process, which may hold the endpoint's lease.
     fileprivate struct Sender {
         var record: EndpointRecord
         var leaseUntil: Timestamp?
@@ -140,7 +140,7 @@ public struct PostbackJob<Reader: JobReader>: Job {
         var inFlight: Set<OutboxEventID> = []
         /// When to read due deliveries next, in nanoseconds of the monotonic clock.
         var readsAt: UInt64 = 0
-        /// When to ask again for its lease, which another process holds.
+        /// When to request its lease again, which another process holds, in nanoseconds of the monotonic clock.
         var refusedUntil: UInt64 = 0
         /// Whether its sequence or its circuit is not stored yet.
         var hasProgress = false
@@ -150,7 +150,7 @@ public struct PostbackJob<Reader: JobReader>: Job {
     private let settings: PostbackSettings
     private let inbox = PostbackInbox()
     private var senders: [Int64: Sender] = [:]
-    /// The order in which endpoints get free threads; the one that was served last is at the end.
+    /// The order in which endpoints get free threads; the endpoint that got the last one is at the end.
     private var order: [Int64] = []
     /// Outcomes that are not stored yet.
     private var step = PostbackStep()
@@ -162,9 +162,9 @@ public struct PostbackJob<Reader: JobReader>: Job {
     private static var interval: UInt64 { 1_000_000_000 }
     private static var removalInterval: UInt64 { 60_000_000_000 }
     private static var leaseMilliseconds: Int64 { 4000 }
-    /// How many deliveries of an endpoint are read at once.
+    /// The maximum number of deliveries of an endpoint that are read at once.
     private static var readAtOnce: Int { 64 }
-    /// The number of threads that failing endpoints leave to others.
+    /// The number of threads that failing endpoints may not use.
     private static var reservedThreads: Int { 4 }
 
     public init(_ context: JobContext<Reader>, _ settings: PostbackSettings) {
@@ -182,7 +182,7 @@ public struct PostbackJob<Reader: JobReader>: Job {
             step.removingBefore = settled.advanced(byMilliseconds: -seconds * 1000)
             removesAt = moment + Self.removalInterval
         }
-        // Endpoints that are paused keep nothing in memory, so that their leases lapse.
+        // Paused endpoints have no deliveries in memory, so that their leases expire.
         for (number, sender) in senders where sender.inFlight.isEmpty && sender.isPaused(at: now) {
             senders[number]?.waiting = []
         }
@@ -197,7 +197,7 @@ public struct PostbackJob<Reader: JobReader>: Job {
 
 /// The parts of a slice.
 extension PostbackJob {
-    /// Judges the calls that have ended.
+    /// Applies the outcomes of the calls that have ended.
     private mutating func judge(at now: Timestamp) {
         for item in inbox.takeAll() {
             guard var sender = senders[item.endpoint] else { continue }
@@ -217,7 +217,7 @@ extension PostbackJob {
             context.state.health.notePostback(record.state, deliveredAfter: age)
             let before = sender.record.endpoint.circuit
             let settled = context.settledNow()
-            // While the clock may have leapt, no time passes for which the endpoint has failed.
+            // While the clock may have jumped, the time since the first failure is unknown, so it starts again.
             if settled == nil { sender.record.endpoint.circuit.failingSince = nil }
             sender.record.endpoint.circuit.note(verdict, at: now)
             if sender.record.endpoint.circuit.failures != before.failures { sender.hasProgress = true }
@@ -240,7 +240,7 @@ extension PostbackJob {
         context.state.configuration.log.write(
             .error,
             "the postback endpoint \(id.text) is disabled: \(reason). `afterlink postbacks enable \(id.text)` enables"
-                + " it, and `afterlink postbacks replay \(id.text) --failed` sends what it missed"
+                + " it, and `afterlink postbacks replay \(id.text) --failed` repeats what was given up"
         )
     }
 
@@ -254,7 +254,7 @@ extension PostbackJob {
             var sender = known.removeValue(forKey: record.number) ?? Sender(record: record)
             let (former, sequence) = (sender.record.endpoint, sender.record.sequence)
             sender.record = record
-            // What this process counts is newer than what it has stored, unless an operator has enabled the endpoint.
+            // The numbers in memory are newer than the stored ones, unless an operator has changed the state.
             if sender.leaseUntil != nil {
                 sender.record.sequence = max(sequence, record.sequence)
                 if former.state == record.endpoint.state { sender.record.endpoint.circuit = former.circuit }
@@ -379,7 +379,7 @@ extension PostbackJob {
         }
         let (event, endpoint) = (row.event, record.endpoint)
         guard let call = PostbackCall(event, row.record.sequence, to: endpoint, keys: keys, at: now) else {
-            let problem = "the server key that has encrypted the endpoint's secret is missing"
+            let problem = "the server key that encrypted the endpoint's secret is missing"
             return done(PostbackAnswer(failure: problem))
         }
         settings.send(call, done)
@@ -406,13 +406,13 @@ extension PostbackJob.Sender {
 
     func holds(at now: Timestamp) -> Bool { leaseUntil.map { $0 > now } ?? false }
 
-    /// Whether its lease must be renewed; an idle endpoint's lease lapses.
+    /// Returns whether its lease must be renewed; the lease of an idle endpoint expires.
     func renews(at now: Timestamp) -> Bool {
         guard isBusy, let leaseUntil else { return false }
         return leaseUntil.milliseconds(since: now) < 2000
     }
 
-    /// Whether to read due deliveries: not before most of those that were read are sent.
+    /// Returns whether to read due deliveries; first, most of the deliveries in memory must be sent.
     func reads(at moment: UInt64, _ now: Timestamp) -> Bool {
         record.endpoint.state == .enabled && moment >= max(readsAt, refusedUntil) && !isPaused(at: now)
             && waiting.count < PostbackCircuit.concurrency

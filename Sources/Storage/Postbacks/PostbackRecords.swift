@@ -4,7 +4,7 @@ public import Attribution
 public struct EndpointRecord: Record, Equatable, Sendable {
     public var endpoint: PostbackEndpoint
     public let scope: Int64
-    /// The number of deliveries that have a number.
+    /// The number of the delivery that was numbered last; 0 before the first one.
     public var sequence: Int64 = 0
 
     public init(_ endpoint: PostbackEndpoint, scope: Int64) {
@@ -74,8 +74,8 @@ public struct EndpointRecord: Record, Equatable, Sendable {
 public struct OutboxRecord: Record, Equatable, Sendable {
     public let scope: Int64
     public let event: OutboxEvent
-    /// What the event is about, by which an erasure finds it: the number of a click, or the negative number of an event
-    /// after the match; nil for neither.
+    /// The number by which an erasure finds the event: that of its click, or the negative number of the app's event;
+    /// ``sample`` for an invented event; nil for any other event.
     public let subject: Int64?
 
     public init(_ event: OutboxEvent, scope: Int64, subject: Int64? = nil) {
@@ -83,6 +83,8 @@ public struct OutboxRecord: Record, Equatable, Sendable {
     }
 
     static func subject(of event: EventRecord) -> Int64 { -event.number }
+    /// The subject of an invented event, which is about nothing that is stored.
+    public static let sample: Int64 = 0
 
     public static let columns: Columns = ["scope", "id_high", "id_low", "type", "data", "click"]
 

@@ -2,12 +2,12 @@ public import Attribution
 
 /// The reads of deliveries.
 public protocol PostbackRows: EndpointRows {
-    /// Returns due deliveries with their events, those that have been due for longest first.
+    /// Returns due deliveries with their events, those with the earliest due time first.
     func dueDeliveries(of endpoint: EndpointRecord, at now: Timestamp, atMost limit: Int) throws(Failure)
         -> [DeliveryRow]
     /// Returns the number of pending deliveries, at most ``EndpointStatus/maximumCounted``, and the oldest event's time.
     func pendingDeliveries(of endpoint: Int64) throws(Failure) -> (count: Int, oldest: Timestamp?)
-    /// Passes deliveries with their events before an event to `body`, the newest events first, until it returns false.
+    /// Passes the deliveries of events before `id` to `body`, the newest events first, until it returns false.
     func deliveries(of endpoint: EndpointRecord, before id: OutboxEventID, _ body: (DeliveryRow) -> Bool)
         throws(Failure)
 }
@@ -65,7 +65,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
                 return nil
             }
             var walk = PageWalk<PostbackDelivery, OutboxEventID>(limit: query.limit, rowLimit: 20_000)
-            // An event is found by the place before which it is the first one.
+            // The read starts before an id, so it starts with the event itself before the id that follows the event's.
             let after = query.event.map { OutboxEventID(high: $0.high, low: $0.low &+ 1) }
             let newest = OutboxEventID(high: UInt64(Int64.max), low: 0)
             try reader.deliveries(of: record, before: after ?? query.before ?? newest) { row in

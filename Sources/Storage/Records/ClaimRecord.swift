@@ -7,6 +7,7 @@ public struct ClaimRecord: Record, Equatable, Sendable {
     public let scope: Scope
     public let claimedAt: Timestamp
     public let method: AttributionMethod
+    /// 0…1.
     public let confidence: Double?
     /// A hash of the launch, one that the click has too if possible; zeros for a launch without hashes.
     public let hash: KeyedHash

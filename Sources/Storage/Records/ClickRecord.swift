@@ -33,7 +33,7 @@ public struct ClickRecord: Record, Equatable, Sendable {
         self.link = link
     }
 
-    /// Returns the click, with the app and the link that the row's numbers stand for.
+    /// Returns the click, with the app and the link that the row's numbers refer to.
     public func click(of app: AppID, link: LinkID?) -> Click {
         var facts = facts
         facts.app = app

@@ -42,7 +42,7 @@ public struct LinkRecord: Record, Equatable, Sendable {
 
     /// Returns the link with the contents of its other tables.
     ///
-    /// `counts` are by variant; an empty name stands for the whole link.
+    /// `counts` are by variant; an empty name means the whole link.
     public func listing(of app: AppID, _ fields: LinkFields, _ counts: [String: LinkCounts]) -> LinkListing {
         let link = Link(
             id: id,

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// Makes a page of campaigns from counts; its cost has a limit, however many campaigns and days there are.
+/// Computes a page of campaigns from counts, at a cost that does not grow with the number of campaigns and days.
 private struct CampaignReader<Reader: ReportReader> {
     let reader: Reader
     let query: CampaignQuery
@@ -40,7 +40,7 @@ private struct CampaignReader<Reader: ReportReader> {
         return page
     }
 
-    /// Returns the clicks of each campaign of the query's days; a limit keeps the most clicked campaigns of each day.
+    /// Returns the clicks of each campaign in the query's days; of each day, reads only the most clicked campaigns.
     private func clicks(_ isPartial: inout Bool) throws(Reader.Failure) -> [String: Int64] {
         var clicks: [String: Int64] = [:]
         for (scope, span) in scopes.flatMap({ scope in query.counts.daySpans.map { (scope, $0) } }) {
@@ -48,7 +48,7 @@ private struct CampaignReader<Reader: ReportReader> {
             let days = span.granularity == .all ? 1 : span.end.milliseconds(since: span.first) / 86_400_000
             let limit = max(100, CampaignQuery.readLimit / max(Int(days) * scopes.count, 1))
             let top = try reader.top(.campaign, of: scope, over: span, atMost: limit)
-            // A day that the limit has cut has as many names as the limit.
+            // If a day has as many names as the limit, the limit may have cut some off.
             isPartial = isPartial || Set(top.map(\.name)).count >= limit
             for campaign in top { clicks[campaign.name, default: 0] += campaign.clicks }
         }

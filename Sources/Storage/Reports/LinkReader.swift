@@ -15,7 +15,7 @@ public protocol LinkRows: LinkFieldRows {
     func links(withSlug slug: LinkSlug) throws(Failure) -> [StoredLink]
     /// Returns the active links of all apps with a campaign key, among the newest 1000 links with the key.
     func liveLinks(ofCampaign key: CampaignKey, at now: Timestamp) throws(Failure) -> [StoredLink]
-    /// Returns a link's counts by variant; an empty name stands for the whole link.
+    /// Returns a link's counts by variant; an empty name means the whole link.
     func counts(ofLink number: Int64) throws(Failure) -> [String: LinkCounts]
 }
 

@@ -147,7 +147,7 @@ private struct StatisticsReader<Reader: ReportReader> {
         return groups
     }
 
-    /// Adds up the counts of the most clicked campaigns or links; an index finds them, however many there are.
+    /// Adds up the counts of the most clicked campaigns or links, which an index finds among any number of them.
     ///
     /// Over a range, those with the most clicks of each span are compared. One that is never among a span's first hundred
     /// is left out, even if its sum would be large enough.

@@ -1,7 +1,7 @@
 public import Attribution
 internal import Threads
 
-/// A store as one event loop sees it; used on that loop's thread alone.
+/// A store as one event loop sees it; used only on that loop's thread.
 public protocol LoopSession: AnyObject, AppStore, ApplePostbackStore, AuditStore, CheckStore, ClickStore,
     EventStore, ExportStore, LearningStore, LinkStore, PostbackStore, PrivacyStore, SessionStore, StatsStore
 {
@@ -150,7 +150,7 @@ extension DatabaseSession {
                 facts?.weight = weight
             }
         }
-        // The number of launches that this launch stands for in the model.
+        // The number of launches that this launch represents in the model.
         let launches = loop.lessons.learn(from: report, of: check, scope, at: now)
         let expectation = launches > 0 ? CheckExpectation(report) : nil
         let sample = CalibrationSample(report)

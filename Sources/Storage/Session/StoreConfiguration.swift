@@ -20,7 +20,7 @@ public struct StoreConfiguration: Sendable {
     public var auditRetentionSeconds: Int64 = 34_560_000
     /// How long records of checks are stored, in seconds; nil for ``retentionSeconds``.
     public var checkRetentionSeconds: Int64?
-    /// How long clicks that launches have consumed are stored after their window has ended; nil for
+    /// How long clicks that launches have consumed are stored after their window has ended, in seconds; nil for
     /// ``retentionSeconds``.
     public var matchRetentionSeconds: Int64?
     /// How long events, and the matches that they are credited to, are stored, in seconds: 400 days.
@@ -35,17 +35,16 @@ public struct StoreConfiguration: Sendable {
     public var batchLimit = 512
     /// Whether the store runs jobs, and long reads on a separate thread; off for commands that run while a server does.
     public var hasBackgroundWork = true
-    /// Whether checks do the work of the learning jobs, by the checks' times: for servers whose clock tests move.
+    /// Whether checks do the work of the learning jobs, by the checks' times.
     ///
-    /// Then a check first computes its model or summary if that is missing or old, and the model learns from every
-    /// launch.
+    /// This is for servers whose clock is moved by tests. A check first computes its model or summary if that is
+    /// missing or old, and the model learns from every launch.
     public var learnsAtOnce = false
     /// Whether the store opens an existing, up-to-date database without the writer's lock, and refuses all writes.
     public var isReadOnly = false
     /// How numbers of clicks and checks are made.
     public var numbers = NumberLayout.plain
-    /// The age, in milliseconds, up to which another server may have made an unknown claim without having
-    /// written its response yet.
+    /// How long after a claim of another server its response may still be unwritten, in milliseconds.
     ///
     /// 0 means that no other server writes to the database; nil means the default of the kind of database.
     public var foreignAnswerMilliseconds: Int64?
@@ -55,9 +54,9 @@ public struct StoreConfiguration: Sendable {
     /// The maximum number of learnt sums that the job stores in one write.
     public var learntSumsAtOnce = LearntSlice.maximumLength
     public var clock: WallClock
-    /// Whether jobs use the wall clock even after it has leapt: for servers whose clock is moved by tests.
+    /// Whether jobs use the wall clock even after it has jumped: for servers whose clock is moved by tests.
     public var trustsClock = false
-    /// Whether an operator has confirmed that the clock is right at the start, however long ago jobs last used it.
+    /// Whether an operator has confirmed that the clock is right at the start, even if jobs last used it long ago.
     public var acceptsClock = false
     /// Returns nanoseconds of the clock that ``Check/firstByteAt`` is read from.
     public var monotonicNow: @Sendable () -> UInt64 = { MonotonicTime.now().nanoseconds }
@@ -70,7 +69,7 @@ public struct StoreConfiguration: Sendable {
     /// How long events of the outbox are stored, in seconds.
     public var outboxRetentionSeconds: Int64 = 2_592_000
     public var log = StoreLog.none
-    /// How long nothing must have failed before the log reports that the database works again, in nanoseconds.
+    /// How long the database must work without a failure until the log reports that it works again, in nanoseconds.
     package var quietNanoseconds = FailureLog.usualQuiet
 
     public init(clock: WallClock) { self.clock = clock }

@@ -9,7 +9,7 @@ final class QueuedWrite: @unchecked Sendable {
     /// The time at which its caller stops waiting, in nanoseconds of the monotonic clock.
     let deadline: UInt64
     let write: Write
-    /// The outcome in the open transaction; nil before the engine has done it.
+    /// The outcome in the open transaction; nil before the write is performed.
     var written: Written?
     private let completion: @Sendable (Written) -> Void
     private let whenEnded: (@Sendable () -> Void)?

@@ -16,7 +16,7 @@ extension WriteTransaction {
         }
         var link: Int64?
         if let tapped = facts.link {
-            // A link that was deleted meanwhile has ended like an archived one.
+            // A link that was deleted meanwhile counts as archived.
             guard let limits = try reader.limits(of: tapped) else { return .click(.linkEnded(.archived)) }
             if let ending = limits.ending(at: facts.recordedAt) { return .click(.linkEnded(ending)) }
             link = limits.number
@@ -132,7 +132,7 @@ extension WriteTransaction {
         return known
     }
 
-    /// Whether a post's fingerprints find the click that the post repeats: posts of one visit have the same
+    /// Returns whether a post's fingerprints find the click that the post repeats; posts of one visit have the same
     /// fingerprint.
     private func sharesFingerprint(_ first: ClickRecord, by click: NewClick) -> Bool {
         guard first.visit != click.visit, first.visit != click.earlier.visit else { return true }

@@ -177,7 +177,7 @@ struct TransactionMemory {
     struct Values {
         /// Every click that expires before this time is closed.
         ///
-        /// After the clock leapt ahead and back, a new click may expire before this time. The click then moves this
+        /// After the clock jumped ahead and back, a new click may expire before this time. The click then moves this
         /// time back.
         var closedBefore = Timestamp(milliseconds: .min)
         var addressDays = AddressKeyDeadlines()

@@ -11,7 +11,7 @@ package struct Configuration: Sendable {
     package var listen = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 8080))
     package var metricsListen: ListenAddress?
     package var dashboardListen = DashboardListen.standard
-    /// The host for which ``listen`` answers the dashboard alone; nil for none.
+    /// The host for which ``listen`` serves only the dashboard; nil for none.
     package var dashboardHost: LinkHost?
     /// Nil for plain HTTP; set together with ``tlsKey``.
     package var tlsCertificate: String?
@@ -41,18 +41,19 @@ package struct Configuration: Sendable {
     package var secretFile: String?
 
     package var attributionWindow = AttributionWindow.standard
-    /// The time in which a caller without an install id may get an answer again, in seconds.
+    /// How long a caller without an install id may get the same result again, in seconds.
     package var replayGrace: Int64 = 60
     package var playBounds = PlayBounds.standard
     /// The time from the end of a click's window to its deletion, in seconds.
     package var retention = Configuration.standardRetention
     /// The time for which entries of the audit log are stored, in seconds: 400 days.
     package var auditRetention: Int64 = 34_560_000
+    /// The time for which events of the outbox are stored, in seconds: 30 days.
     package var outboxRetention: Int64 = 2_592_000
     package var postbackAllowances: [PostbackAllowance] = []
     /// The time from a check to the deletion of its record, in seconds; nil for ``retention``.
     package var retentionChecks: Int64?
-    /// The same as ``retention`` for clicks that launches have consumed; nil for ``usedRetentionOfMatches``.
+    /// The same as ``retention``, in milliseconds, for clicks that launches have consumed; nil for ``usedRetentionOfMatches``.
     package var retentionMatches: Int64?
     /// The time for which events and the matches of their installations are stored, in seconds: 400 days.
     package var retentionInstalls: Int64 = 34_560_000
@@ -98,7 +99,7 @@ package struct Configuration: Sendable {
 
     /// The time from the end of a consumed click's window to its deletion, in seconds.
     ///
-    /// Who sets ``retention`` sets it for these clicks too, so that 0 stores nothing for longer than its window. A
+    /// A changed ``retention`` applies to these clicks too, so that 0 stores no click for longer than its window. A
     /// PostgreSQL database drops the clicks of a day together; with a longer time for a few, it would delete all others
     /// row by row.
     package var usedRetentionOfMatches: Int64 {
@@ -138,13 +139,13 @@ package struct Configuration: Sendable {
     /// Below this number, a service without --maximum-connections logs a warning.
     static let connectionsWorthHaving = 10_000
 
-    /// Returns ``maximumConnections``, or else the number of connections that so many files and sockets allow.
+    /// Returns ``maximumConnections``, or else the number of connections that the given number of descriptors allows.
     package func connectionLimit(descriptors: Int) -> Int {
         maximumConnections ?? max(1, min(Self.standardConnections, descriptors))
     }
 }
 
-/// Where the dashboard is served.
+/// The address at which the dashboard is served.
 package enum DashboardListen: Equatable, Sendable {
     case off
     /// On 127.0.0.1:8081, unless another program has this address.
@@ -272,7 +273,7 @@ extension Configuration {
         var settings = HTTPServerConfiguration(listenAddress: listen, loopCount: threads)
         settings.tls = tls
         settings.limits = limits
-        settings.limits.longBodies = Service.longBodies
+        settings.limits.bodiesByPath = Service.bodiesByPath
         settings.timeouts = timeouts
         if let maximumConnections { settings.maximumConnections = maximumConnections }
         settings.requestMemoryByteCount = requestMemory

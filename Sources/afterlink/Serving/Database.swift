@@ -169,7 +169,7 @@ struct OpenStore: Sendable {
     let health: @Sendable () -> StoreHealth
     /// The check values of the server keys, and the keys that stored rows need.
     let keys: StoredKeys
-    /// Whether background jobs may trust the wall clock, which may have leapt.
+    /// Whether background jobs may trust the wall clock, which may have jumped.
     let isClockSettled: @Sendable () -> Bool
     /// Finishes pending writes within the given number of milliseconds, and closes.
     let stop: @Sendable (_ milliseconds: UInt64) -> Void

@@ -54,7 +54,7 @@ struct FirstApp: Sendable {
         ].compactMapValues(\.self)
         var made: [(kind: KeyKind, text: KeyText)] = []
         var keys: [APIKey] = []
-        // A read key is made when there is somebody to give it to.
+        // An operator creates a read key once there is a person to give it to.
         for kind in KeyKind.allCases where kind != .read {
             let text: KeyText
             if let own = given[kind] {

@@ -149,7 +149,7 @@ enum FileModes {
             + " its mode is \(octal(mode & 0o700)) now"
     }
 
-    /// Whether a file that is mounted on several servers can hold a secret: nobody else can read or change it.
+    /// Whether a file that is mounted on several servers can hold a secret: no other user can read or change it.
     ///
     /// The group may read it if another user owns it, or if the group is this process's: operators and containers share
     /// keys with a service in this way.

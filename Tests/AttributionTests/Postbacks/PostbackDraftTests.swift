@@ -61,7 +61,7 @@ struct PostbackDraftTests {
         var facts = Click.Facts(
             app: Self.app,
             destination: DeepLinkURL(
-                stored: "shop://item/1?utm_source=mail&utm_source=x&utm_medium=a%20b&q=1"
+                stored: "shop://item/1?utm_source=mail&utm_source=x&utm_medium=a%20b&q=1&gclid=Ab"
             ),
             campaignKey: CampaignKey("SUMMER"),
             journeyID: JourneyID("j1") ?? JourneyID(at: Self.now, random: PostbackSigningTests.random),
@@ -70,6 +70,8 @@ struct PostbackDraftTests {
             window: .standard
         )
         (facts.clickIDs, facts.variant) = (#"{"gclid":"Ab"}"#, "b")
+        // The link's own parameters.
+        facts.metadata = #"{"utm_campaign":"May","utm_source":"link","size":4}"#
         let click = Click(id: ClickID(high: 1, low: 2), facts: facts)
         func claim(_ isCampaignOnly: Bool) -> Claim {
             let at = Self.now.advanced(byMilliseconds: 90_500)
@@ -88,7 +90,8 @@ struct PostbackDraftTests {
             #"{"campaign_key":"SUMMER","source":"direct","platform":"unknown","clicked_at":"2023-11-14T22:13:20.000Z","#
         let middle =
             #""click_id":"\#(click.id.text)","variant":"b","journey_id":"j1","url":"shop:"#
-        let utm = #""utm":{"utm_source":"mail","utm_medium":"a b"},"click_ids":{"gclid":"Ab"},"#
+        let utm =
+            #""utm":{"utm_source":"mail","utm_medium":"a b","utm_campaign":"May"},"click_ids":{"gclid":"Ab"},"#
         let match = #""method":"fingerprint","confidence":0.9123,"guaranteed":false,"competing_clicks":2,"#
         let end =
             #""launch_platform":"android","matched_at":"2023-11-14T22:14:50.500Z","seconds_to_install":90}"#

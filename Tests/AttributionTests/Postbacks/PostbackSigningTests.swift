@@ -37,9 +37,9 @@ struct PostbackSigningTests {
             )
         }
         #expect(problem { _, _, _ in } == nil)
-        #expect(problem { body, _, _ in body[3] ^= 1 } == "no signature is of this secret")
-        #expect(problem { _, id, _ in id += "x" } == "no signature is of this secret")
-        #expect(problem { _, _, seconds in seconds += 1 } == "no signature is of this secret")
+        #expect(problem { body, _, _ in body[3] ^= 1 } == "no signature was made with this secret")
+        #expect(problem { _, id, _ in id += "x" } == "no signature was made with this secret")
+        #expect(problem { _, _, seconds in seconds += 1 } == "no signature was made with this secret")
         #expect(problem { _, _, seconds in seconds += 301 }?.hasPrefix("the timestamp") == true)
         #expect(problem { _, id, _ in id = "" }?.hasPrefix("a header field is missing") == true)
     }

@@ -81,7 +81,7 @@ struct PostbackProgramTests {
             ["postbacks", "listen", "--listen", "127.0.0.1:\(port)", "--json"],
             environment: ["AFTERLINK_ENDPOINT_SECRET": secret]
         )
-        #expect(listener.line(containing: "listening on http://127.0.0.1:\(port)") != nil)
+        #expect(listener.line(containing: #"{"listening_on":"http://127.0.0.1:\#(port)"}"#) != nil)
         let (server, connection) = try installation.serve(["--postback-allow", "127.0.0.0/8:\(port)"])
         let click = try #require(try Self.match(1, connection, installation))
         let line = try #require(listener.line(containing: "match.created"))
@@ -166,14 +166,18 @@ struct PostbackProgramTests {
         }
         #expect(try receiver.received().isEmpty)
         server.kill()
-        let own = try installation.serve(["--postback-allow", "127.0.0.0/8"])
-        let itself = try Self.create("http://127.0.0.1:\(own.server.port)/", in: installation)
+        let own = try installation.serve(["--postback-allow", "0.0.0.0/0"])
+        let itself = try ["127.0.0.1", "0.0.0.0"].map { host in
+            try Self.create("http://\(host):\(own.server.port)/", in: installation)
+        }
         #expect(try Polling.until { try Self.match(2, own.connection, installation) != nil })
         #expect(
             try Polling.until {
                 _ = try Self.match(Int.random(in: 3...1_000_000), own.connection, installation)
-                return try Self.deliveries(itself, in: installation).first?.problem?.contains("not permitted")
-                    == true
+                return try itself.allSatisfy { endpoint in
+                    try Self.deliveries(endpoint, in: installation).first?.problem?.contains("not permitted")
+                        == true
+                }
             }
         )
     }

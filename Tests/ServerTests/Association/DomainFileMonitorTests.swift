@@ -134,12 +134,15 @@ struct DomainFileMonitorTests {
         #expect(live == ["the rules of ABCDE12345.com.example.shop differ"])
         #expect(google.count == 1 && google[0].contains("com.example.shop"))
         #expect(states.map(\.since.milliseconds) == [2000, 2000, 2000, 1000])
-        #expect(lines.text.components(separatedBy: "is not what it should be").count == 4, "\(lines.text)")
+        #expect(
+            lines.text.components(separatedBy: "differs from this service's file").count == 4,
+            "\(lines.text)"
+        )
         site.pages["/apple/localhost"] = Self.apple
         try site.poll(lines, at: 4)
         #expect(
             lines.text.contains(
-                "Apple's copy of the apple-app-site-association of localhost is as it should be"
+                "Apple's copy of the apple-app-site-association of localhost is correct"
             )
         )
     }

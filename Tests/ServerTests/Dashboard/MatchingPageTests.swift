@@ -18,7 +18,7 @@ struct MatchingPageTests {
         for reason in [
             "There was no live traffic in this span", "No group is watched yet",
             "had both a token and a fingerprint",
-            "They are counted once a day", "Nothing has been compared yet",
+            "Shared fingerprints are counted once a day", "Nothing has been compared yet",
         ] { #expect(page.text.contains(reason), "\(reason)") }
         #expect(PageMarkup(page.text).tags.count { $0.name == "table" } == 0)
     }

@@ -57,11 +57,30 @@ struct PostbackEndpointTests {
             (#"{"url":"https://example.com","types":["x"]}"#, "types"),
             (#"{"url":"https://example.com","types":["link.*"],"headers":["Host: a"]}"#, "headers"),
             (#"{"url":"https://example.com","types":["link.*"],"body":"{no}"}"#, "body"),
+            (#"{"url":"https://example.com","types":["link.*"],"body":"{\"a\":"}"#, "body"),
+            (#"{"url":"https://example.com/{","types":["link.*"]}"#, "url"),
             (#"{"url":"https://example.com","types":["link.*"],"secret":"a"}"#, "secret"),
+            (#"{"url":5,"types":["link.*"]}"#, "url"),
+            (#"{"url":"https://example.com","types":"x"}"#, "types"),
+            (#"{"url":"https://example.com","types":["link.*"],"test":"x"}"#, "test"),
+            (#"{"url":"https://example.com","types":["link.*"],"since":"x"}"#, "since"),
         ]
     )
     func refusals(body: String, field: String) async {
         let answer = await service.admin(.post, "/postbacks", body)
+        #expect(answer.status == 422 && answer.text.contains("\"field\":\"\(field)\""), "\(answer.text)")
+    }
+
+    @Test(
+        "a replay with an unknown member, type or value is refused, because it would send other events",
+        arguments: [
+            (#"{"all":true,"type":"match.created"}"#, "type"), (#"{"types":["zzz"]}"#, "types"),
+            (#"{"event":"evt_x"}"#, "event"), (#"{"all":1}"#, "all"), (#"{"until":"now"}"#, "until"),
+        ]
+    )
+    func replayRefusals(body: String, field: String) async throws {
+        let (id, _) = try await create()
+        let answer = await service.admin(.post, "/postbacks/\(id)/replay", body)
         #expect(answer.status == 422 && answer.text.contains("\"field\":\"\(field)\""), "\(answer.text)")
     }
 

@@ -170,9 +170,13 @@ final class MemoryReader: LoopReader, LoopRows, WriterReader {
     func endpointRecords() -> [EndpointRecord] { [] }
     func appsWithClickIDs() -> [Int64] { [] }
     func apps(ofAppleItem _: String) -> [Int64] { [] }
-    func outboxEvents(of scope: Int64, after id: OutboxEventID, before end: UInt64, atMost limit: Int)
-        -> [(id: OutboxEventID, type: String)]
-    { [] }
+    func outboxEvents(
+        of scope: Int64,
+        after id: OutboxEventID,
+        before end: UInt64,
+        atMost limit: Int,
+        samples: Bool
+    ) -> [(id: OutboxEventID, type: String)] { [] }
     func dashboards() -> [(server: Int64, url: String)] { [] }
 
     func directorySnapshot() -> DirectoryCache.Snapshot {

@@ -136,12 +136,18 @@ struct PostbackEndpointTests {
     func sample(backend: Backend) async throws {
         let scenario = try await PostbackScenario(backend)
         let endpoint = try await scenario.endpoint()
-        try await scenario.endpoint()
+        let other = try await scenario.endpoint()
         let id = try await scenario.test.run {
             try await $0.sendSample(.matchCreated, to: endpoint.id, by: .test)
         }
         try await scenario.send()
+        for mode in [PostbackReplay.Mode.missing, .all] {
+            #expect(try await scenario.replay(PostbackReplay(mode), to: other) == 0)
+        }
         #expect(scenario.receiver.calls.map(\.id) == [id.text])
+        var again = PostbackReplay(.failed)
+        again.event = id
+        #expect(try await scenario.replay(again, to: endpoint) == 1)
         #expect(scenario.receiver.calls.first?.text.contains(#""data":{"sample":true"#) == true)
     }
 

@@ -1,15 +1,15 @@
 internal import Attribution
 
-/// The figures of a chart: counts by interval or by another scale, and the expected conversions beside them.
+/// The figures of a chart: counts by interval or by another scale, with the expected conversions.
 struct ChartFigures {
     struct Series {
         let name: String
-        /// The values by label; nil where there can be none.
+        /// The values by label; nil for a label that can have no value.
         var values: [Int64?]
     }
 
     let title: String
-    /// What the labels are, as the heading of the table.
+    /// What the labels mean, as the heading of their column.
     var scale: String = DashboardText.time
     private(set) var labels: [String]
     private(set) var series: [Series]
@@ -18,7 +18,7 @@ struct ChartFigures {
     /// Whether the last interval has not ended.
     let isRunning: Bool
 
-    /// With more intervals, the marks would overlap, and the page would be too large for a phone.
+    /// With more intervals, bars and dots would overlap, and the page would be too large for a phone.
     private static let maximumCount = 92
 
     /// Creates the figures; whole weeks or more are added up if there are too many labels.
@@ -56,14 +56,14 @@ struct ChartFigures {
         return "\(labels[index]): \(words.joined(separator: ", "))"
     }
 
-    /// Writes the drawing with its legend, the texts of its axes beside it, and the figures as a table.
+    /// Writes the drawing with its legend and the texts of its axes, and the figures as a table.
     ///
     /// The drawing is stretched to the width of the page, so the texts are outside it, where they keep their size.
     ///
     /// - Parameters:
     ///   - top: the value at the upper edge.
     ///   - html: the page.
-    ///   - writeKey: writes the mark of a series in the legend.
+    ///   - writeKey: writes the symbol of a series in the legend.
     ///   - draw: draws into 1,000 × 100 units.
     func write(
         upTo top: Int64,
@@ -120,13 +120,13 @@ struct ChartFigures {
         }
     }
 
-    /// The horizontal room of a label, within the drawing's 1,000 units.
+    /// Returns the horizontal extent of a label, within the drawing's 1,000 units.
     func room(of index: Int) -> (start: Double, width: Double) {
         let width = 1000 / Double(max(labels.count, 1))
         return (width * Double(index), width)
     }
 
-    /// Writes a label's place, on which pointer and keyboard find its figures.
+    /// Writes the area of a label, which shows its figures when the pointer or the keyboard selects it.
     private func writePlace(_ index: Int, to html: inout HTML) {
         let (text, room) = (text(at: index), room(of: index))
         html.element("g", ["tabindex": "0", "role": "img"]) { html in

@@ -35,7 +35,7 @@ struct PanelExports {
         return address
     }
 
-    /// The line for a shell; the variables stand for the service's address and an admin key.
+    /// The line for a shell; the variables represent the service's address and an admin key.
     private var curl: String {
         "curl -H \"Authorization: Bearer $AFTERLINK_KEY\" \"$AFTERLINK_URL\"" + Self.quoted(call.text)
     }

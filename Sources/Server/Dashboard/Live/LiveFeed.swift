@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The traffic of the last half hour, which all live pages of this server share.
 ///
-/// Whoever asks first in a second reads what the database has got since, so that the traffic of every server is seen, and
-/// any number of pages costs one read a second. Without pages, nothing is read.
+/// The first page that asks in a second reads the rows since the last read from the database. So the pages show the
+/// traffic of every server, and any number of pages costs one read a second. Without pages, nothing is read.
 final class LiveFeed: Sendable {
     struct Event: Sendable {
         /// The place in the order in which this server read the events.
@@ -142,7 +142,7 @@ final class LiveFeed: Sendable {
         let start = state.withLock { state -> Int64? in
             guard !state.isReading, time < state.readAt || time - state.readAt >= 900 else { return nil }
             state.isReading = true
-            // A clock that was set back begins anew.
+            // If the clock was set back, the reading starts again.
             let oldest = time - Self.minuteCount * 60_000
             guard state.position >= oldest, state.position <= time else { return oldest }
             return state.position - Self.overlap

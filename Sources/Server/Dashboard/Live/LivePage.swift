@@ -2,7 +2,7 @@ internal import Attribution
 internal import HTTPServer
 internal import JSON
 
-/// The traffic of the last half hour; with the script it follows the traffic, without it is a list to reload.
+/// The traffic of the last half hour; the script adds new rows, and without it a person reloads the page.
 enum LivePage {
     /// The number of rows that the page lists.
     static let rowCount = 50
@@ -243,7 +243,7 @@ final class LiveStream: ResponseStream {
         return now
     }
 
-    /// Whether the page's key is valid and, asked at times, whether its session has not ended.
+    /// Returns whether the page's key is valid; about every five seconds, also whether its session is valid.
     private func isSignedIn(at now: Timestamp) async throws -> Bool {
         if let key = visit.session.key {
             guard try stores.apps.directory().keys.first(where: { $0.id == key })?.isValid(at: now) == true

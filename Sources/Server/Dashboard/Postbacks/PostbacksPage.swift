@@ -57,7 +57,7 @@ enum PostbacksPage {
         }
     }
 
-    /// `POST /postbacks`: creates an endpoint, whose secret this response alone shows.
+    /// `POST /postbacks`: creates an endpoint; only this response shows its secret.
     static func create(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
         async throws(APIError) -> Response
     {
@@ -73,7 +73,7 @@ enum PostbacksPage {
     }
 }
 
-/// One endpoint: its state, its actions, and its deliveries with requests and answers.
+/// One endpoint: its state, its actions, and its deliveries with requests and responses.
 enum PostbackPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
         -> DashboardResult
@@ -241,7 +241,7 @@ enum PostbackPage {
         return back(to: endpoint.id)
     }
 
-    /// `POST /postbacks/{id}/replay`: sends one event again, or all that were given up.
+    /// `POST /postbacks/{id}/replay`: sends one event again, or all events whose delivery was given up.
     static func replay(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
         async throws(APIError) -> Response
     {
@@ -253,7 +253,7 @@ enum PostbackPage {
         return back(to: id)
     }
 
-    /// `POST /postbacks/{id}/rotate`: makes a new secret, which this response alone shows.
+    /// `POST /postbacks/{id}/rotate`: creates a new secret; only this response shows it.
     static func rotate(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
         async throws(APIError) -> Response
     {

@@ -34,7 +34,7 @@ enum SettingsForms {
         return settings
     }
 
-    /// `POST /settings/keys`: creates a key, whose text this response alone shows.
+    /// `POST /settings/keys`: creates a key; only this response shows its text.
     static func createKey(
         _ exchange: inout Exchange,
         _ visit: DashboardVisit,

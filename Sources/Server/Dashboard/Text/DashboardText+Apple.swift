@@ -4,8 +4,8 @@ internal import Attribution
 extension DashboardText {
     static let apple = "Apple"
     static let appleExplained =
-        "Installations as Apple reports them to ad networks. They name no device, so they are not part of matches."
-        + " Conversion values and countries are not signed. Test traffic is what is signed for development."
+        "Apple reports these installations to ad networks without naming a device, so no match includes them."
+        + " Conversion values and countries are not signed. Test traffic shows postbacks signed for development."
     static let noPostbacks =
         "No postback was received in this period. `afterlink apps set --apple-postback-host shop.example` names the domain"
         + " that Apple's devices call, and the page Domains tests it."
@@ -55,8 +55,8 @@ extension DashboardText {
     static let receivers = "Receivers of Apple's postbacks"
     static let probeCaption = "What the probe found by path"
     static let receiversExplained =
-        "Apple's devices send postbacks to the shop's domain, and follow no redirect. The web server of that domain must pass"
-        + " them on. The test sends a request to it, which must arrive here unchanged."
+        "Apple's devices send postbacks to the shop's domain, and follow no redirect. The web server of that domain must"
+        + " forward them. The test sends a request to it, which must arrive here unchanged."
     static let probe = "Test"
     static let probeHeadings = ["Path", "Result"]
 

@@ -8,7 +8,7 @@ extension DashboardText {
     static let browsers = "Browsers"
     static let linkID = "Link"
     static let withoutHours =
-        "Days in UTC: counts by name have hours for 30 days, and a day that begins at another hour is a sum of hours."
+        "Days in UTC: counts by name have hours for 30 days, and a day that starts at another hour is a sum of hours."
     static let severalOffsets = "Days in UTC: the apps have days of their own. Choose an app to see its days."
     static let partsOfSlice =
         "Counts are limited to one value, so there are no counts by other values, and no time to install."
@@ -22,7 +22,7 @@ extension DashboardText {
         "Nothing with these choices was counted in this span (\(span))."
     }
 
-    /// Names the choice of a period with the offset of its days, as `Period (UTC+3)`.
+    /// Returns the label of the period's field with the offset of its days, such as `Period (UTC+3)`.
     static func period(offset: Int64) -> String {
         offset == 0 ? "Period (UTC)" : "Period (UTC\(offset < 0 ? "−" : "+")\(abs(offset)))"
     }

@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// The page Events.
+/// The sentences of the page Events.
 extension DashboardText {
     static let events = "Events"
     static let revenue = "Revenue"
@@ -17,11 +17,12 @@ extension DashboardText {
     /// The headings of the columns that other pages have for events.
     static let valueHeadings = ["Events", "Revenue (verified)"]
     static let revenueExplained =
-        "Verified revenue comes from server keys and is the total. Reported revenue comes from apps, whose keys anybody can"
-        + " read; it is not added."
+        "Verified revenue comes from server keys and is the total. Reported revenue comes from apps, whose keys anyone can"
+        + " read, so the total excludes it."
     static let cohortsExplained =
-        "Each row has the installations that were matched on a day in UTC. A column has their events, and their verified"
-        + " revenue, until the end of that day after the match. A dash stands for none, and for a day that is still to come."
+        "Each row is about the installations that were matched on one day in UTC. D7 has their events and their verified"
+        + " revenue up to the end of the seventh day after each match, whose first 24 hours are D0. A dash"
+        + " stands for none, and for a day that is still to come."
 
     static var cohortHeadings: [String] {
         ["Day", "Matches"] + EventCount.cohortDays.map { "D\($0)" }

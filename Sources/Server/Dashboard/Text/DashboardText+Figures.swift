@@ -36,7 +36,7 @@ extension DashboardText {
     // Campaigns
     static let searchCampaigns = "Campaign contains"
     static let noCampaign =
-        "No click of this span named a campaign. A click names it as `campaign_key`, a link as its own."
+        "No click of this span named a campaign. A click sends `campaign_key`, or its link has a campaign."
     static let noSuchCampaign =
         "No campaign of this span has this text in its key. Change the search or the period."
     static let fewCampaigns =
@@ -78,11 +78,11 @@ extension DashboardText {
     static let calibrationCaption = "Launches by stated probability"
     static let calibrationHeadings = ["Stated", "Launches", "Stated, average", "Expected", "Right"]
     static let noCalibration =
-        "No launch of this span had both a token and a fingerprint. Only a token shows whether the fingerprint's answer"
-        + " would have been right."
+        "No launch of this span had both a token and a fingerprint. Only a token shows whether the match by"
+        + " fingerprint would have been right."
     static let collisions = "Shared fingerprints"
     static let noCollisions =
-        "They are counted once a day; the first count has not ended. `afterlink collisions` counts now."
+        "Shared fingerprints are counted once a day; no count has ended yet. `afterlink collisions` counts now."
     static let sharingHeadings = ["Fingerprints", "Clicks", "Alone", "Competing clicks"]
     static let limitHeadings = [
         "Wrong matches at most", "Minimum confidence", "Matches with it", "Or window", "Matches in it",

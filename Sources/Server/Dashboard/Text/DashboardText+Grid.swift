@@ -4,9 +4,9 @@ internal import Attribution
 extension DashboardText {
     static let grid = "Other windows and minimum confidences"
     static let gridExplained =
-        "A backtest answers the app's recent live launches under each setting: matches gained (+) and lost (−) against the"
-        + " present settings, and how many of all matches by fingerprint are expected to be wrong. A cell leads to the"
-        + " command that sets it; this page changes nothing."
+        "A backtest replays the app's recent live launches with each setting. It shows the matches gained (+) and lost (−)"
+        + " against the current settings, and how many of all matches by fingerprint are expected to be wrong. A cell"
+        + " leads to the command that sets it; this page changes nothing."
     static let window = "Window"
     static let asNow = "as now"
     static let gained = "Launches that gain a match"
@@ -14,17 +14,17 @@ extension DashboardText {
     static let redirected = "Launches that get another link"
     static let expectedWrong = "Matches expected to be wrong"
     static let noGrid =
-        "Nothing has been compared yet. A job compares once a day, and when it is requested here."
+        "Nothing has been compared yet. A job compares once a day, and whenever someone requests it here."
     static let emptyGrid = "The last comparison found no live launch that counts."
     static let gridLimited =
-        "The app has more traffic than is compared: the newest \(count(Int64(PolicyGrid.eventLimit))) clicks and"
-        + " launches. `afterlink backtest` replays all, also on a backup."
+        "The comparison has only the newest \(count(Int64(PolicyGrid.eventLimit))) clicks and launches of the app."
+        + " `afterlink backtest` replays all of them, also on a backup."
     static let gridOutdated =
         "The app's minimum confidence has changed since. A new comparison uses the new one."
     static let gridRequested =
         "A comparison was requested. It runs in the background with a twentieth of a core; reload this page to see it."
     static let compareNow = "Compare now"
-    static let isCurrent = "This is the present setting."
+    static let isCurrent = "This is the current setting."
     static let gridCommand =
         "This command sets it. It takes effect within half a second, for all later launches."
     static let longerWindow =

@@ -7,8 +7,8 @@ extension DashboardText {
     static let heldHeadings = ["Table", "Rows", "Oldest"]
     static let erase = "Erase"
     static let eraseExplained =
-        "Deletes the clicks of one app that a value finds, and everything that refers to them. The next page shows how many"
-        + " rows these are, before anything is deleted. Backups, archives of the database's log and exported files keep"
+        "Deletes the clicks of one app that a value finds, and everything that refers to them. The next page shows the"
+        + " number of rows before anything is deleted. Backups, archives of the database's log and exported files keep"
         + " their copies."
     static let erasures = "Erasures of the last three years"
     static let erasureHeadings = ["Erasure", "Time", "App", "By", "Asked by", "Clicks", "Checks"]
@@ -25,7 +25,8 @@ extension DashboardText {
     static let rows = "Rows"
     static let countHeadings = ["Table", "Rows"]
     static let logNotCleared =
-        "The write-ahead log still has copies, because other processes were reading. Erase once more when none is."
+        "The write-ahead log still has copies, because other processes were reading. Erase again when no other process"
+        + " is reading."
 
     static func recordedAs(_ erasure: Erasure) -> String { "The erasure is recorded as \(erasure.id.text)." }
 

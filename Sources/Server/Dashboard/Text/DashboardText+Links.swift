@@ -13,7 +13,7 @@ extension DashboardText {
     static let archivedChoices = [("false", "Not archived"), ("true", "Archived"), ("any", "Any")]
     static let noLinks =
         "There is no link yet, apart from archived ones. Create one here or with `afterlink links create`;"
-        + " `afterlink links import` takes over the links of another service."
+        + " `afterlink links import` imports the links of another service."
     static let noLinkFound = "No link has these properties. Change the filters above."
     static let noLink =
         "There is no such link. It was deleted, or its id is mistyped; the page Links lists all."
@@ -96,7 +96,7 @@ extension DashboardText {
 
 /// The fields of a link's form.
 extension DashboardText {
-    /// An input: its field, its label, and how to fill it in; no hint if the label says it.
+    /// An input: its field, its label, and how to fill it in; nil if the label is enough.
     typealias LinkInput = (field: LinkField, label: String, hint: String?)
 
     static let linkGroups: KeyValuePairs<String, [LinkInput]> = [
@@ -119,19 +119,20 @@ extension DashboardText {
             (.utmContent, "utm_content", nil), (.referralCode, "Referral code", nil),
         ],
         "Limits": [
-            (.expiresAt, "Expires (UTC)", "From then on, the link leads nowhere. Empty for no end."),
+            (.expiresAt, "Expires (UTC)", "After this time, the link leads nowhere. Empty for no end."),
             (.maximumClicks, "Maximum of clicks", "Empty for any number."),
             (.windowSeconds, "Attribution window in seconds", "Empty for the app's window."),
         ],
         preview: linkPreview,
         "For the app": [
             (.metadata, "Metadata", #"A JSON object for the app, such as {"offer":"summer"}."#),
-            (.passedParameters, "Parameters to pass on", "Of the address, as in gclid, fbclid."),
+            (.passedParameters, "Parameters to pass on", "Names of query parameters, such as gclid, fbclid."),
             (.journeyID, "Journey id", "Empty gives each click its own."),
-            (.pasteboard, "Use the pasteboard", "An iPhone keeps the link there on the visitor's tap."),
+            (.pasteboard, "Use the pasteboard", "On an iPhone, the visitor's tap copies the link there."),
         ],
-        "Look of the QR code": [
-            (.qrForeground, "Foreground", "As #1a2b3c."), (.qrBackground, "Background", "As #ffffff."),
+        "Style of the QR code": [
+            (.qrForeground, "Foreground", "Such as #1a2b3c."),
+            (.qrBackground, "Background", "Such as #ffffff."),
             (.qrErrorCorrection, "Error correction", "H survives the most damage; the code is larger."),
         ],
     ]

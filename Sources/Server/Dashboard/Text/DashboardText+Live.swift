@@ -12,7 +12,7 @@ extension DashboardText {
     static let liveNote = "The page follows the traffic of all servers by itself while it is visible."
     static let liveHeadings = ["Time", "What", "Campaign", "App"]
     static let tooManyStreams =
-        "64 live pages are open already, which is the limit. This page asks again every 5 seconds."
+        "64 live pages are open already, which is the limit. This page reloads its rows every 5 seconds."
     static let sessionEnded = "The session has ended, so this page no longer follows the traffic."
     static let click = "Click"
     static let robotClick = "Click of a robot"

@@ -1,11 +1,11 @@
 internal import Attribution
 
-/// Google Play's report on an installation.
+/// The words about Google Play's report on an installation.
 extension DashboardText {
     static let playFindings = "Google Play findings"
     static let finding = "Finding"
 
-    /// The names and values of a launch's report; empty without one.
+    /// Returns the names and values of a launch's report; empty without a report.
     static func play(_ facts: CheckFacts) -> [(String, String)] {
         guard let play = facts.play else { return [] }
         let times: [(String, PlayInstall.Time)] = [

@@ -10,7 +10,7 @@ extension DashboardText {
         "No endpoint receives events yet. Create one here, or with `afterlink postbacks create`."
     static let newEndpoint = "New endpoint"
     static let aboutEndpoints =
-        "Events are sent as Standard Webhooks says. They are stored from an app's first endpoint on."
+        "Events are sent as Standard Webhooks specifies. An app's events are stored once it has an endpoint."
     static let endpointURL = "URL, with https"
     static let endpointTypes = "Types"
     static let endpointTraffic = "Traffic"
@@ -26,29 +26,29 @@ extension DashboardText {
     static let oldest = "Waiting since"
     static let deliveries = "Deliveries"
     static let deliveryHeadings = [
-        "Time", "Type", "State", "Attempts", "Next attempt", "Last answer", "Request",
+        "Time", "Type", "State", "Attempts", "Next attempt", "Last response", "Request",
     ]
     static let deliveryState = "State"
-    static let noDeliveries = "There are no deliveries that fit."
+    static let noDeliveries = "No delivery matches these filters."
     static let olderDeliveries = "Older deliveries"
     static let request = "Request"
     static let baseString = "What the signatures cover"
     static let hidden = "(hidden)"
     static let sendAgain = "Send again"
 
-    static func answered(_ milliseconds: Int64) -> String { "Answer after \(milliseconds) ms" }
+    static func answered(_ milliseconds: Int64) -> String { "Response after \(milliseconds) ms" }
 
     static func endpointAction(_ word: String) -> String {
         switch word {
         case "enable": "Enable"
         case "disable": "Disable"
         case "test": "Send a sample"
-        case "replay": "Send what was given up again"
+        case "replay": "Send failed deliveries again"
         default: "Replace the secret"
         }
     }
 
-    /// The state of an endpoint and its style.
+    /// Returns the text of an endpoint's state, and the style of its cell.
     static func state(_ endpoint: PostbackEndpoint) -> (text: String, style: String?) {
         switch endpoint.state {
         case .enabled where endpoint.circuit.failures > 0:
@@ -60,12 +60,12 @@ extension DashboardText {
         }
     }
 
-    /// How long the oldest event has waited.
+    /// Returns the time of the oldest pending event, and how long it has waited.
     static func age(_ oldest: Timestamp?, at now: Timestamp) -> String {
         oldest.map { "\(time($0)), \(count(max(0, now.milliseconds(since: $0)) / 1000)) s" } ?? "–"
     }
 
-    /// The sentence about an endpoint that failed; nil for others.
+    /// Returns the sentence about an endpoint that failed; nil for any other endpoint.
     static func alarm(_ endpoint: PostbackEndpoint) -> String? {
         switch endpoint.state {
         case .enabled:

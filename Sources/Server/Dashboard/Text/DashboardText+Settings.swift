@@ -6,7 +6,7 @@ extension DashboardText {
     static let apps = "Apps"
     static let appExplained =
         "These settings are about links, landing pages, domain files and the click ids of ad networks; write one value"
-        + " a line. `afterlink apps set` changes the others."
+        + " per line. `afterlink apps set` changes the others."
     static let clickIDs = "Click ids of ad networks"
     static let unknownPolicy = "must be off, keep or answer"
     static let save = "Save"
@@ -19,7 +19,7 @@ extension DashboardText {
     static let expiry = "Expires"
     static let createKey = "Create a key"
     static let newKey = "New key"
-    static let shownOnce = "Copy the key now: this page alone shows it. The database has only its SHA-256."
+    static let shownOnce = "Copy the key now: only this page shows it. The database stores only its SHA-256."
     static let revoke = "Revoke"
     static let noKey = "There is no such key. Reload the page of settings."
     static let noSuchApp = "There is no such app. Reload the page of settings."

@@ -70,11 +70,11 @@ extension DashboardText {
     static let unknownSpace = "unknown to this server: look on the database's machine"
     static let lastBackup = "Last backup"
     static let backupNotRecorded =
-        "not recorded: look at the age of the files that your backups write; `afterlink verify` checks one"
+        "not recorded: check the age of your backup files; `afterlink verify` verifies one"
     static let logLines = "Log of this process"
     static let logExplained =
-        "The last \(RecentLines.maximumLines) lines at most, the newest first. Each answer has its request id in X-Request-ID."
-    static let noLogLine = "None of the last lines has this text."
+        "The last \(RecentLines.maximumLines) lines at most, the newest first. Each response has its request id in X-Request-ID."
+    static let noLogLine = "None of the last lines contains this text."
     static let retentionLag = "Oldest click that is due for deletion"
     static let nothingDue = "none is due"
     static let commitTimes = "Commits by duration"
@@ -128,16 +128,16 @@ extension DashboardText {
     static let browser = "Browser"
     static let simulate = "Simulate a tap and a launch"
     static let trialExplained =
-        "The click and the launch go to this process with a test key of the app: they are counted as test traffic alone."
+        "The click and the launch go to this process with a test key of the app: they count only as test traffic."
     static let wrongProfile = "must be one of the browsers of the list"
     static let testKey = "test_…"
     static let tap = "A person taps a link, and the page reports the click"
-    static let launch = "The app starts for the first time, and its SDK asks for the click"
-    static let explainTrial = "Why this launch got its answer"
+    static let launch = "The app starts for the first time, and its SDK requests the match"
+    static let explainTrial = "Why this launch got its result"
     static let realPhone = "With a real phone"
     static let noLinkToScan = "The app has no link yet. Create one, and its code appears here."
 
-    static func answered(_ status: String) -> String { "Answer \(status):" }
+    static func answered(_ status: String) -> String { "Response \(status):" }
     static func scan(_ url: String) -> String {
         "Scan the code: it opens \(url), and the click appears on Launches."
     }

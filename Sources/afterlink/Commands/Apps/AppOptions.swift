@@ -79,11 +79,17 @@ enum AppSettingOptions {
     private static func schemas(_ text: String, over texts: [String]) throws -> [String] {
         guard text != "none" else { return [] }
         let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-        guard parts.count == 2, let bytes = try? OpenFile(parts[1], O_RDONLY).readAll(limit: 1 << 16),
-            let json = try? JSONValue(parsing: bytes)
-        else {
-            let sentence = "must be a day and a file with JSON, as in 2027-01-31=schema.json"
-            throw CommandFailure.wrongValue("conversion-schema", text, sentence)
+        let (option, form) = ("conversion-schema", "a day and a file with JSON, as in 2027-01-31=schema.json")
+        guard parts.count == 2 else { throw CommandFailure.wrongValue(option, text, "must be \(form)") }
+        guard let bytes = try? OpenFile(parts[1], O_RDONLY).readAll(limit: 1 << 16) else {
+            throw CommandFailure.wrongValue(
+                option,
+                text,
+                "names a file that cannot be read; it must be \(form)"
+            )
+        }
+        guard let json = try? JSONValue(parsing: bytes) else {
+            throw CommandFailure.wrongValue(option, text, "names a file that is no JSON; it must be \(form)")
         }
         do throws(FieldProblem) {
             return try ConversionSchemas.texts(texts, setting: json, since: parts[0])

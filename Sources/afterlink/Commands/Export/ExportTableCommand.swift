@@ -1,6 +1,7 @@
 internal import Attribution
 internal import JSON
 internal import Server
+internal import Storage
 
 /// The command `afterlink export`.
 enum ExportTableCommand {
@@ -63,7 +64,8 @@ enum ExportTableCommand {
         let text =
             files.isEmpty
             ? "Nothing is new in \(table.rawValue)."
-            : "Wrote \(rows) rows of \(table.rawValue) to \(files.count) files in \(directory)."
+            : "Wrote \(DatabaseSummary.count(Int64(rows), "row")) of \(table.rawValue) to "
+                + "\(DatabaseSummary.count(Int64(files.count), "file")) in \(directory)."
         let json = JSONWriter.text { json in
             json.member("rows", Int64(rows))
             json.objects("files", files) { $1.write(to: &$0) }

@@ -161,7 +161,7 @@ struct ParquetColumn {
     mutating func add(_ value: ExportValue) -> Bool {
         switch (kind, value) {
         case (_, .none): return note(isPresent: false)
-        case (.text, .text(let text)):
+        case (.text, .text(let text)), (.text, .decimal(let text)):
             values.pack(UInt32(text.utf8.count))
             values += text.utf8
         case (.time, .time(let time)): values.pack(UInt64(bitPattern: time.milliseconds))

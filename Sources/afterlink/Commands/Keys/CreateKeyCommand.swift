@@ -95,7 +95,7 @@ enum CreateKeyCommand {
 
 /// Reads the times of arguments.
 enum TimeArgument {
-    /// Reads `2027-01-31` or `2027-01-31T12:00:00Z`; a day stands for its start in UTC.
+    /// Reads `2027-01-31` or `2027-01-31T12:00:00Z`; a day means its start in UTC.
     static func moment(_ text: String) -> Timestamp? {
         Timestamp(iso8601: text) ?? Timestamp(iso8601: text + "T00:00:00Z")
     }

@@ -39,7 +39,9 @@ enum ListenCommand {
         let server = try WebServer(settings) { _, _ in PostbackReceiver(secret, isJSON: isJSON) }
         try server.start()
         if secret == nil { Console.printError("Signatures are not verified: there is no secret.\n") }
-        Console.printNotice("listening on http://\(server.addressText)")
+        let url = "http://\(server.addressText)"
+        let json = JSONWriter.text { $0.member("listening_on", url) }
+        Console.printNotice(isJSON ? json : "listening on \(url)")
         while signals.waitForReopening() {}
         server.stop(within: .seconds(1))
     }

@@ -10,21 +10,21 @@ enum CreatePostbackCommand {
         name: "postbacks create",
         summary: "Send an app's events to a URL",
         discussion: [
-            "Sends events as Standard Webhooks 1.0 says, and prints the secret of their signatures: it is shown only now."
+            "Sends events as Standard Webhooks 1.0 specifies. Prints the secret that signs them: it is shown only now."
                 + " With macros in the URL or with --body, it sends unsigned requests of your own form instead.",
-            "Events are stored from the app's first endpoint on. --since sends those that are stored already.",
+            "An app's events are stored once it has an endpoint. --since also sends events that are stored already.",
         ],
         options: [AppChoice.option]
             + CommandOption.table([
                 "url URL":
-                    "Where to send, with https. Its path and query may have macros such as {click_id}.",
+                    "Send to this https URL. Its path and query may have macros such as {click_id}.",
                 "type TYPE ...":
                     "Send events of this type, such as match.created, or of a group, such as link.*.",
                 "body TEXT": "Send this JSON with macros as the body.",
                 "header-file FILE":
                     "Send the header fields in this file, up to four lines such as Authorization: Bearer x.",
-                "since TIME": "Send the stored events from this time on, too.",
-                "test": "Send what test keys do, instead of live traffic.",
+                "since TIME": "Also send the stored events from this time on.",
+                "test": "Send the traffic of test keys instead of live traffic.",
             ]) + [.json],
         settings: PostbackChoice.keySettings,
         examples: [
@@ -85,7 +85,7 @@ enum CreatePostbackCommand {
 enum ListPostbacksCommand {
     static let description = CommandDescription(
         name: "postbacks list",
-        summary: "Show the endpoints and what waits for them",
+        summary: "List the endpoints and their pending deliveries",
         discussion: ["Prints the endpoints of all apps, the oldest first."],
         options: [CommandOption.json],
         settings: CommandDatabase.settings,
@@ -118,21 +118,21 @@ enum ListPostbacksCommand {
 enum ListDeliveriesCommand {
     static let description = CommandDescription(
         name: "postbacks deliveries",
-        summary: "Show the deliveries to an endpoint, with requests and answers",
+        summary: "Show the deliveries to an endpoint, with requests and responses",
         discussion: [
-            "Prints deliveries, those of the newest events first. --json prints requests and answers, too."
+            "Prints deliveries, those of the newest events first. --json also prints requests and responses."
         ],
         operands: [PostbackChoice.operand],
         options: CommandOption.table([
-            "state STATE": "Only deliveries in this state: pending, delivered or failed.",
-            "type TYPE": "Only events of this type.",
-            "event ID": "Only this event, as evt_….",
-            "limit N": "The maximum number of deliveries. Default: 50.",
+            "state STATE": "Show only deliveries in this state: pending, delivered or failed.",
+            "type TYPE": "Show only events of this type.",
+            "event ID": "Show only this event, as evt_….",
+            "limit N": "Show at most N deliveries. Default: 50.",
         ]) + [.json],
         settings: PostbackChoice.keySettings,
         examples: [
             "afterlink postbacks deliveries pbe_01jz8w6t7n3k5m9q2r4v6x8y0z --state failed":
-                "Show what was given up."
+                "Show the deliveries that were given up."
         ],
         run: run
     )
@@ -160,7 +160,7 @@ enum ListDeliveriesCommand {
             .left("EVENT", \.event.id.text), .left("TYPE", \.event.type), .left("STATE", \.state.word),
             .right("ATTEMPTS") { String($0.attempts) },
             .left("NEXT") { $0.nextAttempt?.iso8601 ?? "–" },
-            .left("ANSWER") { delivery in
+            .left("RESPONSE") { delivery in
                 delivery.answer.map { $0.problem ?? String($0.status ?? 0) } ?? "–"
             },
         ])
@@ -173,12 +173,12 @@ enum TestPostbackCommand {
         name: "postbacks test",
         summary: "Send an invented event to an endpoint",
         discussion: [
-            "Stores an event whose data has \"sample\": true for this endpoint alone, waits until the service has sent it, and"
-                + " prints the answer. The service must run."
+            "Stores an event whose data has \"sample\": true for only this endpoint, waits until the service has sent it, and"
+                + " prints the response. The service must run."
         ],
         operands: [PostbackChoice.operand],
         options: CommandOption.table([
-            "type TYPE": "The event's type. Default: the first one that the endpoint gets."
+            "type TYPE": "Send an event of this type. Default: the first type that the endpoint gets."
         ])
             + [.json],
         settings: PostbackChoice.keySettings,
@@ -210,7 +210,7 @@ enum TestPostbackCommand {
             guard answer.isSuccess else { throw ExitCode.failed }
             return
         }
-        throw CommandFailure.because("The event was stored, and not sent within 20 seconds.")
+        throw CommandFailure.because("The event was stored, but not sent within 20 seconds.")
             .advising("Start the service; `afterlink postbacks list` shows whether the endpoint is enabled.")
     }
 }
@@ -221,17 +221,17 @@ enum ReplayPostbacksCommand {
         name: "postbacks replay",
         summary: "Send events to an endpoint again, under the same ids",
         discussion: [
-            "Sends deliveries again that were given up. With --all, sends all stored events of the endpoint's types, those"
-                + " that were delivered, too."
+            "Sends deliveries again that were given up. With --all, sends all stored events of the endpoint's types,"
+                + " including delivered ones."
         ],
         operands: [PostbackChoice.operand],
         options: CommandOption.table([
-            "event ID": "Only this event, as evt_…, delivered or not.",
-            "failed": "Only deliveries that were given up, as without any option.",
-            "all": "Deliveries in every state, and events that the endpoint was not to get.",
-            "since TIME": "Only events from this time on.",
-            "until TIME": "Only events before this time.",
-            "type TYPE ...": "Only events of this type or group. Default: the endpoint's types.",
+            "event ID": "Send only this event, as evt_…, delivered or not.",
+            "failed": "Send only deliveries that were given up. This is the default.",
+            "all": "Send deliveries in every state, and events without a delivery to the endpoint.",
+            "since TIME": "Send only events from this time on.",
+            "until TIME": "Send only events before this time.",
+            "type TYPE ...": "Send only events of this type or group. Default: the endpoint's types.",
         ]) + [.json],
         settings: CommandDatabase.settings,
         examples: [
@@ -244,21 +244,32 @@ enum ReplayPostbacksCommand {
     private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         let id = try PostbackChoice.id(invocation)
+        guard !(arguments.has("all") && arguments.has("failed")) else {
+            throw CommandFailure.usage("--all and --failed contradict each other.").advising(
+                "Give one of them."
+            )
+        }
         var replay = PostbackReplay(arguments.has("all") ? .all : .failed)
         replay.event = try arguments.read("event", "must be an id, as evt_…") { OutboxEventID($0) }
         (replay.since, replay.until) = (try arguments.moment("since"), try arguments.moment("until"))
         if let names = arguments.values("type") {
-            let types = names.flatMap(PostbackType.types)
-            guard !types.isEmpty else {
-                throw CommandFailure.wrongValue("type", names[0], "must be a type of events")
+            if let problem = names.lazy.compactMap(PostbackDraft.problem(ofType:)).first {
+                throw CommandFailure.usage("\(problem.message).")
+                    .advising("Nothing was sent. Correct the type and run the command again.")
             }
-            replay.types = Set(types)
+            replay.types = Set(names.flatMap(PostbackType.types))
         }
         let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let count = try await database.postbacks.replay(replay, to: id, by: .commandLine)
         let json = JSONWriter.text { $0.member("replayed", count) }
-        invocation.show("\(count) deliveries are sent again.", json: json)
+        if let event = replay.event, count == 0 {
+            throw CommandFailure.because("The endpoint's app has no stored event \(event.text).")
+                .advising("`afterlink postbacks deliveries` lists the ids of stored events.")
+        }
+        let endpoint = try await database.postbacks.endpoints().first { $0.endpoint.id == id }?.endpoint
+        let end = endpoint?.state == .enabled ? "sent again" : "sent again when the endpoint is enabled"
+        invocation.show(count == 1 ? "1 delivery is \(end)." : "\(count) deliveries are \(end).", json: json)
     }
 }
 
@@ -268,7 +279,7 @@ enum RotatePostbackCommand {
         name: "postbacks rotate",
         summary: "Make a new secret for an endpoint",
         discussion: [
-            "For a day, requests have two signatures: one by the new secret and one by the former one."
+            "For a day, requests have two signatures: one by the new secret and one by the previous secret."
         ],
         operands: [PostbackChoice.operand],
         options: [CommandOption.json],
@@ -289,7 +300,7 @@ enum RotatePostbackCommand {
             json.member("former_until", rotation.until.iso8601)
         }
         let text =
-            "The new secret, shown only now: \(rotation.secret.text)\nThe former one signs until \(rotation.until.iso8601)."
+            "The new secret, shown only now: \(rotation.secret.text)\nThe previous one signs until \(rotation.until.iso8601)."
         invocation.show(text, json: json)
     }
 }
@@ -299,13 +310,13 @@ enum SwitchPostbackCommand {
     static let disabling = description(
         "postbacks disable",
         "Stop sending to an endpoint",
-        "Nothing is sent or gathered for the endpoint any more. Its events stay stored for --outbox-retention.",
+        "Sends and queues no further events for the endpoint. Its stored events stay for --outbox-retention.",
         .disabled
     )
     static let enabling = description(
         "postbacks enable",
         "Send to a disabled or held endpoint again",
-        "What waits is sent now. `afterlink postbacks replay` sends what was given up.",
+        "Sends the pending deliveries now. `afterlink postbacks replay` sends those that were given up.",
         .enabled
     )
 
@@ -350,7 +361,7 @@ enum PostbackChoice {
     static func id(_ invocation: Invocation) throws -> EndpointID {
         let text = invocation.arguments.operands.first ?? ""
         guard let id = EndpointID(text) else {
-            throw CommandFailure.usage("\"\(text)\" is no id of an endpoint.")
+            throw CommandFailure.usage("\"\(text)\" is not the id of an endpoint.")
                 .advising("`afterlink postbacks list` shows the ids.")
         }
         return id

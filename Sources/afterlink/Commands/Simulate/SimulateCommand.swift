@@ -104,7 +104,7 @@ enum SimulateCommand {
                 reports.append(try await run.report(trial, at: WallClock.system.now()))
             } catch is TrialRun.OwnClock { throw ownClock(server) }
         }
-        // Invented revenue must not stand among live one.
+        // Invented revenue must not be counted with live revenue.
         for result in reports.map(\.result) where choice.poster == .test && result.isMatched {
             guard let click = result.launch?.json?["click_id"]?.string else { continue }
             let host = server.exchange.hostField

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// The file of the address keys, which hash clients' addresses, one key a day.
 ///
-/// It is beside the database, and only its owner can read it. Each line is an ``AddressKeys/Seed``: a date and 64
+/// It is in the database's folder, and only its owner can read it. Each line is an ``AddressKeys/Seed``: a date and 64
 /// hexadecimal digits. The service changes this file every day; the file of the server keys changes only by a command
 /// or when a key is destroyed.
 struct AddressKeyFile {

@@ -129,7 +129,7 @@ struct KeyMaintenance {
     /// Destroys keys that are not needed, and advances the address keys with the clock.
     private mutating func destroyUnneededKeys() throws {
         let now = clock.now()
-        // A clock that leapt ahead would make all keys seem unneeded.
+        // A clock that jumped ahead would make all keys seem unneeded.
         guard store.isClockSettled() else { return prepareAddressKeys(at: now) }
         let day = AddressKeys.day(of: now)
         // With a test clock, every run reads the needs: the clock may stand still while retention deletes records.

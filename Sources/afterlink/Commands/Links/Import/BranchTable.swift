@@ -178,7 +178,7 @@ struct BranchLink {
         }
     }
 
-    /// Returns a path of Branch as a target: `promo/item` stands for `/promo/item`.
+    /// Returns a path of Branch as a target: `promo/item` means `/promo/item`.
     private static func target(_ path: String) -> String {
         path.hasPrefix("/") || path.contains("://") ? path : "/" + path
     }
