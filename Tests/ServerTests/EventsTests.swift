@@ -280,6 +280,11 @@ struct EventsTests {
             PageMarkup.table("Events and revenue by day of the match", in: page).last?.dropFirst().prefix(2)
                 == ["1", "2 · 10.00 EUR"]
         )
+        // The days of the cohort are still to come.
+        #expect(
+            PageMarkup.table("Events and revenue by day of the match", in: page).last?.dropFirst(3)
+                .allSatisfy { $0 == "–" } == true
+        )
         let csv = await browser.get("/export/events.csv?panel=revenue&period=day")
         #expect(csv.status == 200 && csv.text.contains("EUR,0.00,10.00"), "\(csv.text)")
         #expect(await browser.get("/export/events.csv?panel=nothing").status == 400)

@@ -90,6 +90,23 @@ struct EventTests {
         #expect(try test.verify().problems == [])
     }
 
+    @Test("of a source that no token names stand beside its matches", arguments: backends)
+    func unlistedSource(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { session in
+            for fingerprint in [1, 2] as [UInt64] {
+                _ = try await session.record(
+                    .sample(fingerprint: fingerprint) { ($0.source, $0.rawSource) = (.unknown, "newsletter") }
+                )
+                let check = Check.sample(fingerprint: fingerprint, caller: fingerprint, install: fingerprint)
+                #expect(try await session.match(check).claim != nil)
+            }
+            _ = try await session.record(Self.batch([Self.event("a", install: 1)]))
+        }
+        let group = try #require(try await Self.counted(test).bySource.first)
+        #expect(group.name == "unknown" && group.matches == 2 && group.sums.eventCount == 1)
+    }
+
     @Test("with the id of an earlier one are duplicates for 30 days", arguments: backends)
     func duplicates(backend: Backend) async throws {
         let test = try await TestStore(backend)

@@ -13,7 +13,9 @@ extension App.Settings {
             ("on_ambiguity", [policy.onAmbiguity.rawValue]),
             ("fingerprinting", ["\(policy.usesFingerprints)"]),
             ("default_link", defaultLink.map { [$0.text] } ?? []), ("click_ids", [clickIDs.rawValue]),
-            ("conversion_schemas", conversionSchemas),
+            ("conversion_schemas", conversionSchemas), ("reporting_offset", ["\(reportingOffset)"]),
+            ("fingerprint_window", policy.windows.fingerprint.map { ["\($0.seconds)"] } ?? []),
+            ("deterministic_window", policy.windows.deterministic.map { ["\($0.seconds)"] } ?? []),
         ]
         return AuditFields(own + links.fields.all.map { (name: $0.field.rawValue, texts: $0.texts) })
     }

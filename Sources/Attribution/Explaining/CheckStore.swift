@@ -11,6 +11,13 @@ public struct CheckQuery: Equatable, Sendable {
     public var outcome: CheckOutcome?
     public var reason: NoMatchReason?
     public var campaign: CampaignKey?
+    public var method: AttributionMethod?
+    /// The platform of the launch.
+    public var platform: Platform?
+    /// The start of the release of the launch's system, such as `17` or `17.4`.
+    public var osVersion: String?
+    /// The version of the SDK.
+    public var sdk: String?
     /// Return only checks whose first fingerprint is one of these; empty for checks with any.
     public var fingerprints: [KeyedHash] = []
     /// Return only checks that are older than this one: ``CheckPage/next`` of the previous page, or nil for
@@ -34,9 +41,16 @@ public struct CheckQuery: Equatable, Sendable {
         return record.isTest == isTest && (app == nil || app == record.app)
             && (from.map { facts.at >= $0 } ?? true) && (to.map { facts.at < $0 } ?? true)
             && (outcome == nil || outcome == facts.outcome) && (reason == nil || reason == facts.reason)
-            && (campaign == nil || campaign == record.campaign)
+            && (campaign == nil || campaign == record.campaign) && (method == nil || method == facts.method)
+            && (platform == nil || platform == facts.platform) && (sdk == nil || sdk == facts.sdkVersion)
+            && (osVersion.map { facts.release?.text.isVersion(startingWith: $0) == true } ?? true)
             && (fingerprints.isEmpty || facts.fingerprint.map(fingerprints.contains) ?? false)
     }
+}
+
+extension String {
+    /// Returns whether the version is another one or a part of it: `17.4` is a `17`, and `170` is none.
+    fileprivate func isVersion(startingWith start: String) -> Bool { self == start || hasPrefix(start + ".") }
 }
 
 /// One page of the checks that match a query.

@@ -32,6 +32,7 @@ public struct Explainer: Sendable {
     public func explain(_ material: ExplanationInput) -> Explanation {
         let facts = material.record.facts
         var explanation = Explanation(record: material.record)
+        explanation.windows = windows[material.record.app] ?? MethodWindows()
         explanation.clicks = explainedClicks(material)
         let isWithoutClick = !explanation.clicks.contains { $0.state != .later }
         guard facts.outcome == .noMatch, isWithoutClick, let fingerprint = facts.fingerprint
@@ -53,10 +54,10 @@ public struct Explainer: Sendable {
         let facts = material.record.facts
         let answer = facts.outcome == .noMatch ? nil : facts.click
         let same = Set(material.sameFingerprint.map(\.id))
-        let window = windows[material.record.app]?.fingerprint
+        let windows = windows[material.record.app]
         let all =
-            material.sameFingerprint.map { $0.limited(to: window) }
-            + material.named.filter { !same.contains($0.id) }
+            material.sameFingerprint.map { $0.limited(to: windows?.fingerprint) }
+            + material.named.filter { !same.contains($0.id) }.map { $0.limited(to: windows?.deterministic) }
         let clicks = all.map { click in
             let state = click.state(at: facts.at, isAnswer: click.id.high == answer?.high)
             var explained = ExplainedClick(click, state, hasSameFingerprint: same.contains(click.id))

@@ -7,6 +7,8 @@ public struct Explanation: Equatable, Sendable {
     public var triedCombinations: Int?
     /// The clicks that concern the check, the nearest to a match first.
     public var clicks: [ExplainedClick] = []
+    /// The app's windows by method, which may be shorter than those of the clicks.
+    public var windows = MethodWindows()
 
     public init(record: RecordedCheck) { self.record = record }
 }
@@ -119,10 +121,20 @@ extension Explanation {
         let meaning = reason.meaning
         return switch reason {
         case .noClick: withoutClick
-        case .expired: fate(.expired) ?? meaning.sentence
+        case .expired: fate(.expired) ?? meaning.sentence + (limit.map { " The app's \($0)." } ?? "")
         case .alreadyClaimed: fate(.claimed) ?? meaning.sentence
         default: meaning.origin == .probability ? "\(meaning.sentence): \(probabilities)" : meaning.sentence
         }
+    }
+
+    /// The app's setting that limits the window of the expired click, with its value; nil if none does.
+    private var limit: String? {
+        let click = clicks.first { $0.state == .expired && $0.hasSameFingerprint }?.click
+        // Without a click with the launch's fingerprint, what the launch named had expired.
+        let isNamed = click == nil && record.facts.namesClick
+        guard let window = isNamed ? windows.deterministic : windows.fingerprint else { return nil }
+        if let click, window.end(ofClickAt: click.clickedAt) > click.expiresAt { return nil }
+        return "\(isNamed ? "--deterministic-window" : "--fingerprint-window") is \(window.seconds) s"
     }
 
     private var probabilities: String {
@@ -147,7 +159,7 @@ extension Explanation {
             let window = ElapsedTime.text(milliseconds: click.expiresAt.milliseconds(since: click.clickedAt))
             text +=
                 " has the launch's fingerprint, and had expired \(Self.elapsed(from: click.expiresAt, to: facts.at))"
-            return text + " before: its window was \(window)."
+            return text + " before: its window was \(window)\(limit.map { ", as the app's \($0)" } ?? "")."
         }
         let claimedAt = click.claimedAt ?? facts.at
         text += " has the launch's fingerprint, and had been consumed by another launch"
@@ -179,6 +191,11 @@ extension Explanation {
     public var advice: [String] {
         guard record.facts.outcome == .noMatch else { return record.facts.playFinding?.advice ?? [] }
         let reason = record.facts.reason ?? .noClick
+        if reason == .expired, let option = limit?.prefix(while: { $0 != " " }) {
+            return [
+                "If people take longer to install, set a longer window with `afterlink apps set \(option)`."
+            ]
+        }
         guard reason == .noClick else { return reason.meaning.advice }
         guard record.facts.fingerprint != nil else {
             return ["Let the client send what it knows: a fingerprint, its signals, or the install referrer."]

@@ -30,6 +30,9 @@ public struct Identifier<Subject: IdentifiedSubject>: Hashable, Comparable, Send
         self.low = low
     }
 
+    /// The time that the identifier contains.
+    public var time: Timestamp { Timestamp(milliseconds: Int64(high >> 16)) }
+
     public static func < (left: Identifier, right: Identifier) -> Bool {
         (left.high, left.low) < (right.high, right.low)
     }

@@ -20,12 +20,22 @@ enum ListChecks {
         (query.from, query.to) = try exchange.rangeItems()
         query.outcome = try exchange.word("outcome")
         query.reason = try exchange.word("reason")
+        try exchange.readDevice(into: &query)
         if let text = exchange.queryItem("fingerprint") {
             guard let fingerprint = Fingerprint(hex: text) else { throw .invalidFingerprint }
             query.fingerprints = keys.keyed(fingerprint)
         }
         query.before = try exchange.pageItem("chk_…") { CheckID($0) }
         return query
+    }
+}
+
+extension Exchange {
+    /// Reads the items on how a launch was recognised and on its device.
+    func readDevice(into query: inout CheckQuery) throws(APIError) {
+        query.method = try word("method")
+        query.platform = try word("platform")
+        (query.osVersion, query.sdk) = (sentQueryItem("os_version"), sentQueryItem("sdk"))
     }
 }
 

@@ -24,7 +24,7 @@ enum CampaignsPage {
         let directory = exchange.directory
         return .page(
             DashboardPage(title: DashboardText.campaigns) { [query] html in
-                filter.writeForm(visit, to: &html) { html in
+                filter.writeForm(visit, comparing: true, to: &html) { html in
                     html.field("search", DashboardText.searchCampaigns, query.search)
                     html.open("input", ["type": "hidden", "name": "sort", "value": query.order.rawValue])
                 }
@@ -151,7 +151,7 @@ enum OneCampaignPage {
         let directory = exchange.directory
         return .page(
             DashboardPage(title: DashboardText.title(ofCampaign: campaign.text)) { [earlier] html in
-                filter.writeForm(visit, to: &html) { html in
+                filter.writeForm(visit, comparing: true, to: &html) { html in
                     html.open("input", ["type": "hidden", "name": "campaign", "value": campaign.text])
                 }
                 if report.totals.values.contains(where: { $0 > 0 }) {

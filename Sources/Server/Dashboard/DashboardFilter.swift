@@ -62,7 +62,14 @@ struct DashboardFilter {
     }
 
     /// Writes the form with these choices and those that `further` writes.
-    func writeForm(_ visit: DashboardVisit, to html: inout HTML, _ further: (inout HTML) -> Void = { _ in }) {
+    ///
+    /// The form keeps the choice to compare, which a page with a comparison shows.
+    func writeForm(
+        _ visit: DashboardVisit,
+        comparing isComparison: Bool = false,
+        to html: inout HTML,
+        _ further: (inout HTML) -> Void = { _ in }
+    ) {
         html.element(
             "form",
             ["class": "filters", "action": visit.address.path, "aria-label": DashboardText.filters]
@@ -85,6 +92,12 @@ struct DashboardFilter {
                     html.element("span", label)
                     html.open("input", ["type": "date", "name": name, "value": value])
                 }
+            }
+            if isComparison {
+                let (label, choices) = (DashboardText.comparison, DashboardText.comparisons)
+                html.select("compare", label, choices, chosen: compares ? "" : "off")
+            } else if !compares {
+                html.open("input", ["type": "hidden", "name": "compare", "value": "off"])
             }
             further(&html)
             html.element("button", ["type": "submit"], DashboardText.show)

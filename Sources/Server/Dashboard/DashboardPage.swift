@@ -99,7 +99,7 @@ struct DashboardPage {
                     "input",
                     [
                         "type": "search", "name": "find", "aria-label": DashboardText.find,
-                        "placeholder": DashboardText.find, "id": "find",
+                        "placeholder": DashboardText.findShort, "id": "find",
                     ]
                 )
             }

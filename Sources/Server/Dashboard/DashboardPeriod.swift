@@ -6,10 +6,12 @@ enum DashboardPeriod: String, CaseIterable, Sendable {
     case yesterday
     case week = "7d"
     case fourWeeks = "28d"
+    case thirtyDays = "30d"
     case quarter = "91d"
     case monthToDate = "month"
     case lastMonth
     case yearToDate = "year"
+    case sixMonths = "6mo"
     case twelveMonths = "12mo"
     case all
     /// The days of the items `from` and `to`.
@@ -24,10 +26,12 @@ enum DashboardPeriod: String, CaseIterable, Sendable {
         case .yesterday: "E"
         case .week: "W"
         case .fourWeeks: "F"
+        case .thirtyDays: "T"
         case .quarter: "N"
         case .monthToDate: "M"
         case .lastMonth: "P"
         case .yearToDate: "Y"
+        case .sixMonths: "S"
         case .twelveMonths: "L"
         case .all: "A"
         case .custom: "C"
@@ -52,12 +56,19 @@ enum DashboardPeriod: String, CaseIterable, Sendable {
         case .yesterday: return today - 1...today - 1
         case .week: return today - 6...today
         case .fourWeeks: return today - 27...today
+        case .thirtyDays: return today - 29...today
         case .quarter: return today - 90...today
         case .monthToDate: return month...today
         case .lastMonth:
             let last = CivilDate(daysSinceEpoch: month - 1)
             return start(year: last.year, month: last.month)...month - 1
         case .yearToDate: return start(year: date.year, month: 1)...today
+        case .sixMonths:
+            let isEarly = date.month <= 6
+            return start(
+                year: isEarly ? date.year - 1 : date.year,
+                month: isEarly ? date.month + 6 : date.month - 6
+            )...today
         case .twelveMonths: return start(year: date.year - 1, month: date.month)...today
         case .all: return min(first, today)...today
         case .custom: return chosen ?? today - 6...today

@@ -7,7 +7,7 @@ extension Routes {
     ///
     /// To add a page, write a file with its function, and add a row here and a case of ``DashboardSection``.
     static func makeDashboard() -> [Route] {
-        [
+        leadingToPages([
             Route(.get, "/healthz", .anyone, CheckHealth.respond),
             open(.get, "/sign-in", SignIn.show),
             open(.post, "/sign-in", SignIn.signIn),
@@ -66,7 +66,27 @@ extension Routes {
                 let visit = try? await DashboardVisit.find(&exchange)
                 return errorPage(.notFound(DashboardText.noPage), visit: visit)
             },
-        ]
+        ])
+    }
+
+    /// Adds to each form without a page of its own a GET that leads to the page above it: a browser asks for it when the
+    /// address of a refused form is entered again.
+    private static func leadingToPages(_ routes: [Route]) -> [Route] {
+        let pages = Set(routes.filter { $0.method == .get }.map(\.path))
+        return routes
+            + routes.filter { $0.method == .post && !pages.contains($0.path) }.map { form in
+                func parts(_ path: String) -> [Substring] { path.split(separator: "/") }
+                func path(_ parts: ArraySlice<Substring>) -> String { "/" + parts.joined(separator: "/") }
+                let all = parts(form.path)
+                let count = all.indices.last { pages.contains(path(all[..<$0])) } ?? 0
+                return Route(.get, form.path, .anyone, limitedAs: .admin, needsDirectory: true) { exchange in
+                    DashboardPage.redirect(
+                        to: "/"
+                            + exchange.request.path.split(separator: "/")
+                            .prefix(count).joined(separator: "/")
+                    )
+                }
+            }
     }
 
     typealias Page =

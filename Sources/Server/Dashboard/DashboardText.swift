@@ -5,15 +5,18 @@ enum DashboardText {
     // Frame
     static let skip = "Skip to content"
     static let pages = "Pages"
-    static let find = "Find a link, check, click, request or fingerprint"
+    static let find = "Find a link, campaign, check, click, request or fingerprint"
+    static let findShort = "Find a link, campaign or id"
     static let keys = "Keys"
     static let close = "Close"
     static let overview = "Overview"
     static let launches = "Launches"
     static let launchCaption = "Recorded launches, the newest first"
     static let furtherKeys = [
+        ("R", "Live: the last 30 minutes"), ("C", "Choose the days"),
         ("X", "Compare with the span before, or stop comparing"), ("/", "Search"),
-        ("J K", "Next and previous row"), ("Esc", "Leave a field"), ("?", "Show these keys"),
+        ("J K", "Next and previous row"), ("Esc", "Clear a field; outside of fields, clear the filters"),
+        ("?", "Show these keys"),
     ]
 
     // Access
@@ -53,6 +56,8 @@ enum DashboardText {
     static let to = "To"
     static let show = "Show"
     static let any = "Any"
+    static let comparison = "Compare"
+    static let comparisons = [("", "With the span before"), ("off", "With nothing")]
 
     static func name(of period: DashboardPeriod) -> String {
         switch period {
@@ -60,10 +65,12 @@ enum DashboardText {
         case .yesterday: "Yesterday"
         case .week: "7 days"
         case .fourWeeks: "28 days"
+        case .thirtyDays: "30 days"
         case .quarter: "91 days"
         case .monthToDate: "This month"
         case .lastMonth: "Last month"
         case .yearToDate: "This year"
+        case .sixMonths: "6 months"
         case .twelveMonths: "12 months"
         case .all: "All time"
         case .custom: "From … to …"
@@ -126,11 +133,9 @@ enum DashboardText {
     static let launchHeadings = [
         "Time", "Answer", "Method", "Confidence", "Campaign", "Device", "SDK", "App",
     ]
-    static let noneYet =
-        "None of the launches searched so far has these properties. Search further back."
     static let notAnID =
-        "must be a link's address or slug, the id of a link (lnk_…), a check (chk_…), a click (clk_…) or a request, or a"
-        + " fingerprint's 64 digits"
+        "must be a link's address or slug, a campaign, the id of a link (lnk_…), a check (chk_…), a click (clk_…) or a"
+        + " request, or a fingerprint's 64 digits"
     static let noLaunch =
         "No check, click or request is stored under this id. Records are deleted after the retention time."
     static let advice = "What to do"
@@ -192,10 +197,10 @@ extension DashboardText {
     /// Returns a word of the wire, such as `same_address`, as words for people.
     static func words(_ raw: String) -> String { String(raw.map { $0 == "_" ? " " : $0 }) }
 
-    /// Returns a time to the second, as `2026-11-24 10:30:00`, in UTC.
+    /// Returns a time to the second, as `2026-11-24 10:30:00 UTC`.
     static func time(_ time: Timestamp) -> String {
         let text = time.iso8601
-        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8))"
+        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8)) UTC"
     }
 
     /// Returns a number with its digits in groups of three.

@@ -20,7 +20,7 @@ enum EventsPage {
                     return html.element("p", ["class": "empty"], reason)
                 }
                 for panel in EventPanel.allCases {
-                    let (headings, rows) = panel.table(report)
+                    let (headings, rows) = panel.table(report, at: filter.now)
                     guard !rows.isEmpty else { continue }
                     html.element("h2", panel.texts.title)
                     html.table(panel.texts.caption, headings, rows) { html, row in
@@ -97,7 +97,7 @@ enum EventPanel: String, CaseIterable {
     }
 
     /// Returns the headings and the texts of the rows.
-    func table(_ report: EventReport) -> (headings: [String], rows: [[String]]) {
+    func table(_ report: EventReport, at now: Timestamp) -> (headings: [String], rows: [[String]]) {
         switch self {
         case .events:
             let rows = report.totals.all.map { sum in
@@ -116,7 +116,11 @@ enum EventPanel: String, CaseIterable {
         case .cohorts:
             let rows = report.cohorts.map { cohort in
                 [String(cohort.day.iso8601.prefix(10)), DashboardText.count(cohort.matches)]
-                    + cohort.sums.map { DashboardText.cohort($0) }
+                    + zip(EventCount.cohortDays, cohort.sums).map { day, sums in
+                        // A column of a day that is still to come has no figure yet.
+                        let age = now.milliseconds(since: cohort.day) / DashboardSpan.dayMilliseconds
+                        return age < day ? "–" : DashboardText.cohort(sums)
+                    }
             }
             return (DashboardText.cohortHeadings, rows.filter { $0.dropFirst(2).contains { $0 != "–" } })
         }

@@ -17,12 +17,14 @@ enum LaunchesPage {
             DashboardPage(title: DashboardText.launches) { html in
                 filter.writeForm(visit, to: &html) { writeChoices(query, to: &$0) }
                 if page.records.isEmpty {
-                    let text = page.next == nil ? DashboardText.noLaunches(period) : DashboardText.noneYet
-                    html.element("p", ["class": "empty"], text)
+                    if page.next == nil {
+                        html.element("p", ["class": "empty"], DashboardText.noLaunches(period))
+                    }
                 } else {
                     write(page.records, directory, to: &html)
                     html.exports(exports(visit, query))
                 }
+                html.searched(backTo: page.next?.time, isFull: page.records.count == query.limit)
                 if let next = page.next {
                     html.element("p") { html in
                         html.link(visit.address.with("before", next.text), class: "next", DashboardText.older)
@@ -39,6 +41,7 @@ enum LaunchesPage {
         query.campaign = try exchange.campaignItem()
         query.outcome = try exchange.word("outcome")
         query.reason = try exchange.word("reason")
+        try exchange.readDevice(into: &query)
         (query.from, query.to) = (filter.span.from, filter.span.to)
         query.before = try exchange.pageItem("chk_…") { CheckID($0) }
         if let text = exchange.sentQueryItem("fingerprint") {
@@ -53,8 +56,12 @@ enum LaunchesPage {
             ("app", query.app?.text), ("from", query.from?.iso8601), ("to", query.to?.iso8601),
             ("outcome", query.outcome?.rawValue), ("reason", query.reason?.rawValue),
             ("campaign", query.campaign?.text), ("fingerprint", visit.address["fingerprint"]),
+            ("method", query.method?.rawValue), ("platform", query.platform?.rawValue),
+            ("os_version", query.osVersion), ("sdk", query.sdk),
         ]
-        let options = items.flatMap { name, value in value.map { ["--" + name, $0] } ?? [] }
+        let options = items.flatMap { name, value in
+            value.map { ["--" + name.replacing("_", with: "-"), $0] } ?? []
+        }
         return PanelExports(
             "launches",
             of: visit.address,
@@ -74,10 +81,19 @@ enum LaunchesPage {
             html.element("span", DashboardText.campaign)
             html.open("input", ["name": "campaign", "value": query.campaign?.text])
         }
+        let any = [("", DashboardText.any)]
+        let methods = any + AttributionMethod.allCases.map { ($0.rawValue, DashboardText.name(of: $0)) }
+        html.select("method", DashboardText.method, methods, chosen: query.method?.rawValue ?? "")
+        let platforms = any + Platform.allCases.map { ($0.rawValue, DashboardText.words($0.rawValue)) }
+        html.select("platform", DashboardText.platform, platforms, chosen: query.platform?.rawValue ?? "")
+        html.field("os_version", DashboardText.osVersion, query.osVersion)
+        html.field("sdk", "SDK", query.sdk)
     }
 
     private static func write(_ records: [RecordedCheck], _ directory: Directory, to html: inout HTML) {
-        html.table(DashboardText.launchCaption, DashboardText.launchHeadings, records) { html, record in
+        // Records are stored in the order of their ids, which differs by the time that their writing took.
+        let newestFirst = records.sorted { ($0.facts.at, $0.id) > ($1.facts.at, $1.id) }
+        html.table(DashboardText.launchCaption, DashboardText.launchHeadings, newestFirst) { html, record in
             let facts = record.facts
             html.element("th", ["scope": "row"]) { html in
                 html.link(DashboardAddress("/launches/\(record.id.text)"), DashboardText.time(facts.at))
@@ -94,5 +110,13 @@ enum LaunchesPage {
             html.element("td", facts.sdkVersion ?? "–")
             html.element("td", directory.app(record.app)?.settings.name ?? record.app.text)
         }
+    }
+}
+
+extension HTML {
+    /// Writes how far back a list was searched that a limit ended before its page was full.
+    mutating func searched(backTo time: Timestamp?, isFull: Bool) {
+        guard let time, !isFull else { return }
+        note(DashboardText.searched(backTo: time))
     }
 }

@@ -4,7 +4,7 @@ internal import HTTPServer
 /// The first page: the figures of a span beside those of the span before, and what needs attention.
 enum OverviewPage {
     /// The number of rows of a panel.
-    private static let rowCount = 8
+    static let rowCount = 8
 
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
         -> DashboardResult
@@ -16,12 +16,12 @@ enum OverviewPage {
         let warnings =
             directory.warnings + directory.policyWarnings(report.policyFigures(of: query))
             + report.drift.flatMap(\.readings).compactMap(alarm)
-            + (try await postbackAlarms(filter, exchange))
+            + (try await postbackAlarms(filter, exchange)) + machineAlarms(exchange)
         let slugs = try await slugs(of: report.byLink, exchange)
         let hasData = report.totals.values.contains { $0 > 0 }
         return .page(
             DashboardPage(title: DashboardText.overview) { html in
-                filter.writeForm(visit, to: &html, filter.writeCountChoices)
+                filter.writeForm(visit, comparing: true, to: &html, filter.writeCountChoices)
                 writeWarnings(warnings, to: &html)
                 guard hasData else {
                     html.element("p", ["class": "empty"], reason(filter, directory))
@@ -52,12 +52,14 @@ enum OverviewPage {
     }
 
     /// Reads the figures of a page's span, and of the earlier span if the page compares them.
-    static func reports(_ exchange: inout Exchange, _ filter: DashboardFilter) async throws(APIError)
-        -> (StatisticsReport, earlier: StatisticsReport?)
-    {
+    static func reports(
+        _ exchange: inout Exchange,
+        _ filter: DashboardFilter,
+        groupLimit: Int = rowCount
+    ) async throws(APIError) -> (StatisticsReport, earlier: StatisticsReport?) {
         let (statistics, now) = (exchange.stores.statistics, exchange.now)
         var query = filter.query(filter.span)
-        query.groupLimit = rowCount
+        query.groupLimit = groupLimit
         let report = try await exchange.store(await statistics.statistics(query, at: now))
         guard filter.compares, filter.span.period != .all else { return (report, nil) }
         var before = filter.query(filter.span.earlier)

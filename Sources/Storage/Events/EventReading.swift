@@ -112,8 +112,10 @@ private struct EventReader<Reader: ReportReader> {
             for value in counts.values where value.hasPrefix(prefix) {
                 sums.add(counts, of: value, as: String(value.dropFirst(prefix.count)))
             }
-            let own = matches.values.contains(token.rawValue) ? matches.counts(of: token.rawValue) : [:]
-            return EventReport.Group(name: token.rawValue, matches: own[.matches] ?? 0, sums: sums)
+            // Events are counted by token alone, so the matches of every other source stand beside those events.
+            let names = matches.values.filter { (SourceToken(rawValue: $0) ?? .unknown) == token }
+            let own = names.reduce(0) { $0 + (matches.counts(of: $1)[.matches] ?? 0) }
+            return EventReport.Group(name: token.rawValue, matches: own, sums: sums)
         }
         return groups.filter { $0.matches > 0 || !$0.sums.isEmpty }
     }

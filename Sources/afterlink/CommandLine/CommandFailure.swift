@@ -149,11 +149,11 @@ extension CommandFailure {
     private static let resourcesAdvice =
         "Raise the limits of the user that Afterlink runs as (ulimit -a shows them)."
 
-    /// Explains why a server could not start.
-    init(_ error: StartError) {
+    /// Explains why a server could not start, whose address an option names.
+    init(_ error: StartError, addressOf option: String? = nil) {
         let advice =
             switch error.cause {
-            case .listening: Self.advice(listening: error.systemError)
+            case .listening: Self.advice(listening: error.systemError, option)
             case .resources: Self.resourcesAdvice
             case .handler, .state: "This is a defect; please report it."
             }
@@ -161,18 +161,19 @@ extension CommandFailure {
     }
 
     /// Returns what to do about an address that the service cannot listen on, by the system's error number.
-    private static func advice(listening number: Int32?) -> String {
-        switch number {
+    private static func advice(listening number: Int32?, _ option: String?) -> String {
+        let (named, any) = (option ?? "--listen", option ?? "--listen or --metrics-listen")
+        return switch number {
         case EADDRINUSE:
-            "Stop the process that has the address (`ss -ltnp` shows it), or give another --listen or --metrics-listen."
+            "Stop the process that has the address (`ss -ltnp` shows it), or give another \(any)."
         case EACCES, EPERM:
-            "Give a port above 1023 with --listen, or give the service CAP_NET_BIND_SERVICE (in a systemd unit:"
+            "Give a port above 1023 with \(named), or give the service CAP_NET_BIND_SERVICE (in a systemd unit:"
                 + " AmbientCapabilities= and CapabilityBoundingSet= with it, and PrivateUsers=no)."
         case EADDRNOTAVAIL:
             "Give an address of this machine: `ip address` shows them; 0.0.0.0 and [::] stand for all of them."
         case EAFNOSUPPORT:
-            "Give an IPv4 address with --listen, such as 0.0.0.0:8080: this machine has no IPv6."
-        default: "Give another address with --listen or --metrics-listen."
+            "Give an IPv4 address with \(named), such as 0.0.0.0:8080: this machine has no IPv6."
+        default: "Give another address with \(any)."
         }
     }
 }

@@ -348,7 +348,10 @@ struct Servers: Sendable {
                 }
             }
         } catch {
-            guard configuration.dashboardListen == .standard, error.cause == .listening else { throw error }
+            guard error.cause == .listening else { throw error }
+            guard configuration.dashboardListen == .standard else {
+                throw CommandFailure(error, addressOf: "--dashboard-listen")
+            }
             dashboard = nil
             warnings = [
                 "the service runs without a dashboard: \(error.message). Name a free address with --dashboard-listen, or"

@@ -162,6 +162,31 @@ struct ExplainerTests {
         #expect(explanation.summary.contains("had expired 4 h before: its window was 60 min"))
     }
 
+    @Test("name the app's setting that ended the window of a click")
+    func limitingSetting() throws {
+        var explainer = try self.explainer()
+        let record = try self.record(.expired, launch: "iPhone|Asia/Dubai|tr")
+        let material = ExplanationInput(record: record, sameFingerprint: [click(1, minutesAgo: 300)])
+        explainer.windows[record.app] = MethodWindows(fingerprint: AttributionWindow(seconds: 3600))
+        let limited = explainer.explain(material)
+        #expect(
+            limited.summary.contains("its window was 60 min, as the app's --fingerprint-window is 3600 s.")
+        )
+        #expect(limited.advice.map { $0.contains("`afterlink apps set --fingerprint-window`") } == [true])
+        // The click's own window was the shorter one.
+        let own = ExplanationInput(
+            record: record,
+            sameFingerprint: [click(1, minutesAgo: 300, window: 600_000)]
+        )
+        #expect(!explainer.explain(own).summary.contains("--fingerprint-window"))
+        #expect(explainer.explain(own).advice[0].contains("--attribution-window"))
+        let named = try self.record(.expired) { $0.namesClick = true }
+        explainer.windows[named.app] = MethodWindows(deterministic: AttributionWindow(seconds: 60))
+        let token = explainer.explain(ExplanationInput(record: named))
+        #expect(token.summary.contains("The app's --deterministic-window is 60 s."))
+        #expect(token.advice[0].contains("`afterlink apps set --deterministic-window`"))
+    }
+
     @Test("have a sentence and advice for every reason", arguments: NoMatchReason.allCases)
     func words(reason: NoMatchReason) throws {
         let explanation = Explanation(record: try record(reason, launch: "iPhone|Asia/Dubai|tr"))

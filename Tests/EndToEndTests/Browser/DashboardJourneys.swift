@@ -82,7 +82,7 @@ extension BrowserTab {
     /// Presses a key, and waits until the page that it opens is loaded.
     func press(_ key: String, opens: Bool = false) throws {
         let former = events().last?.number ?? 0
-        let codes = ["Enter": 13, "Tab": 9]
+        let codes = ["Enter": 13, "Tab": 9, "Escape": 27]
         var stroke: [String: Any] = ["key": key, "code": key]
         if let code = codes[key] {
             stroke["windowsVirtualKeyCode"] = code

@@ -46,7 +46,7 @@ struct DashboardPageJourneys {
         let folder = try TemporaryFolder()
         try tab.saveDownloads(in: folder.path)
         try tab.value(of: "document.querySelector('a[href*=\"csv\"][href*=\"panel=series\"]').click()")
-        let file = folder.file("afterlink-overview.csv")
+        let file = folder.file("afterlink-overview-series.csv")
         #expect(Polling.until { FileManager.default.fileExists(atPath: file) })
         let lines = try String(contentsOfFile: file, encoding: .utf8).split(whereSeparator: \.isNewline)
         #expect(lines.first?.hasPrefix("start,clicks,launches,matches,") == true)
@@ -54,6 +54,26 @@ struct DashboardPageJourneys {
             $0.split(separator: ",", omittingEmptySubsequences: false).prefix(4).joined(separator: ",")
         }
         #expect(saved == shown)
+        #expect(tab.complaints.isEmpty, "\(tab.complaints)")
+    }
+
+    @Test("letters choose periods and the live page, and Esc clears a field or the filters")
+    func letters() throws {
+        let stage = try DashboardStage()
+        let tab = try stage.signedIn()
+        try tab.open("http://localhost/launches?outcome=match&period=7d&compare=off")
+        try tab.press("t", opens: true)
+        #expect(try tab.value(of: "location.search") == "?outcome=match&period=30d&compare=off")
+        try tab.press("s", opens: true)
+        #expect(try tab.value(of: "location.search") == "?outcome=match&period=6mo&compare=off")
+        try tab.press("/")
+        try tab.value(of: "document.activeElement.value = 'x'")
+        try tab.press("Escape")
+        #expect(try tab.value(of: "document.getElementById('find').value + document.activeElement.id") == "")
+        try tab.press("Escape", opens: true)
+        #expect(try tab.value(of: "location.search") == "?period=6mo&compare=off")
+        try tab.press("r", opens: true)
+        #expect(try tab.heading == "Live")
         #expect(tab.complaints.isEmpty, "\(tab.complaints)")
     }
 

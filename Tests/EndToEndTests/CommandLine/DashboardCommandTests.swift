@@ -47,6 +47,9 @@ struct DashboardCommandTests {
         #expect(try status("/sign-in", "go.example.com") == 404)
         let link = try installation.run(["dashboard"])
         #expect(link.text.hasPrefix("https://stats.example.com/enter/"), "\(link.text) \(link.errors)")
+        // The running service has stored its host, which the settings of this command do not name.
+        let taken = try installation.run(["apps", "set", "--link-host", "stats.example.com"])
+        #expect(taken.status == 1 && taken.errors.contains("stats.example.com is the dashboard's host"))
     }
 
     @Test("a host of an app cannot be the dashboard's: the service does not start, and doctor says so")

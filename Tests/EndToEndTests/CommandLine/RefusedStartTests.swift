@@ -27,6 +27,9 @@ struct RefusedStartTests {
         )
         let metrics = try serve(database + ["--metrics-listen", "127.0.0.1:\(server.port)"])
         #expect(metrics.status == 1 && metrics.errors.contains("--metrics-listen"))
+        let dashboard = try serve(database + ["--dashboard-listen", "127.0.0.1:\(server.port)"])
+        #expect(dashboard.status == 1 && dashboard.errors.contains("--dashboard-listen"))
+        #expect(!dashboard.errors.contains("--metrics-listen"), "\(dashboard.errors)")
         // No machine has this address, which is reserved for documentation (RFC 5737).
         let foreign = try serve(database + ["--listen", "203.0.113.1:8080"])
         #expect(foreign.status == 1 && foreign.errors.contains("Give an address of this machine"))

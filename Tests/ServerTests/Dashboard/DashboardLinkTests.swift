@@ -275,6 +275,7 @@ struct DashboardLinkTests {
         for text in [
             "go/Summer_1", " go/Summer_1 ", id, "https://go.shop.example/go/Summer_1",
             "https://go.shop.example/go/Summer_1?utm_source=x#y", "http://GO.shop.example/go/Summer_1",
+            "go.shop.example/go/Summer_1", "GO.shop.example/go/Summer_1?x=y",
         ] {
             let query = QueryItem.query(of: [QueryItem(name: "find", value: text)])
             let answer = await browser.get("/launches?\(query)")
@@ -283,6 +284,15 @@ struct DashboardLinkTests {
         for (text, place) in [
             ("phone-7", "/launches/phone-7"), ("summer_1", "/launches/summer_1"),
             (hex, "/launches?fingerprint=\(hex)&period=all"),
+        ] {
+            #expect(await browser.get("/launches?find=\(text)").field("Location") == place)
+        }
+        await service.click(
+            #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://x","campaign_key":"Spring Sale"}"#
+        )
+        for (text, place) in [
+            ("Spring+Sale", "/campaigns/one?period=all&campaign=Spring%20Sale"),
+            ("spring", "/campaigns?period=all&search=spring"),
         ] {
             #expect(await browser.get("/launches?find=\(text)").field("Location") == place)
         }

@@ -3,6 +3,8 @@ import Foundation
 import HTTPServer
 import Testing
 
+@testable import Server
+
 /// What the pages of the dashboard show.
 @Suite("Pages of the dashboard")
 struct DashboardPageTests {
@@ -91,6 +93,124 @@ struct DashboardPageTests {
         let page = await browser.get("/?period=7d").text
         #expect(page.contains("<dd class=\"change\">+100 %</dd>") && page.contains("same days of the week"))
         #expect(!(await browser.get("/?period=7d&compare=off").text).contains("class=\"change\""))
+    }
+
+    @Test("the comparison is a choice of the form, which every form of a page keeps")
+    func comparisonChoice() async throws {
+        await click("Spring")
+        func compare(_ address: String) async -> PageMarkup.Tag? {
+            let tags = PageMarkup(await browser.get(address).text).tags
+            return tags.first { $0.attributes["name"] == "compare" }
+        }
+        for page in ["/", "/campaigns", "/campaigns/one?campaign=Spring"] {
+            #expect(await compare(page)?.name == "select", "\(page)")
+            let off = await browser.get(page + (page.contains("?") ? "&" : "?") + "compare=off").text
+            #expect(off.contains(#"<option value="off" selected="">"#), "\(page)")
+        }
+        for page in ["/launches", "/matching", "/events", "/apple"] {
+            #expect(await compare(page) == nil, "\(page)")
+            #expect(await compare(page + "?compare=off")?.attributes["value"] == "off", "\(page)")
+        }
+    }
+
+    @Test(
+        "each period has its letter in the list of keys",
+        arguments: [
+            ("30d", "T", "30 days", 30...30), ("6mo", "S", "6 months", 182...215),
+            ("12mo", "L", "12 months", 366...397),
+        ]
+    )
+    func periods(period: String, key: String, name: String, days: ClosedRange<Int>) async throws {
+        let page = await browser.get("/launches?period=\(period)").text
+        #expect(page.contains("<dt><kbd>\(key)</kbd></dt><dd>\(name)</dd>"))
+        #expect(page.contains(#"<option value="\#(period)" selected="">\#(name)</option>"#))
+        let span = try #require(page.firstMatch(of: /these properties \((\S+) – (\S+)\)/)).output
+        let bounds = [span.1, span.2].compactMap { Timestamp(iso8601: "\($0)T00:00:00Z") }
+        let count = Int(bounds[1].milliseconds(since: bounds[0]) / 86_400_000) + 1
+        #expect(days.contains(count), "\(count)")
+        for letter in ["R", "C", "Esc"] { #expect(page.contains("<kbd>\(letter)</kbd>")) }
+    }
+
+    @Test("launches are found by method, system and SDK, and stand in the order of their times")
+    func device() async throws {
+        await click("Spring", String(repeating: "1", count: 64))
+        for (number, version) in [(1, "2.1"), (2, "2.1"), (3, "3.0")] {
+            let fields = [
+                "X-Client-Version": version, "User-Agent": number == 3 ? "okhttp/4.9.0" : "Shop/1 CFNetwork",
+            ]
+            await service.check(String(repeating: "\(number)", count: 64), fields: fields)
+            service.clock.advance(seconds: 1)
+        }
+        func rows(_ query: String) async -> [[String]] {
+            let page = await browser.get("/launches?period=day&\(query)").text
+            return Array(PageMarkup.table("Recorded launches, the newest first", in: page).dropFirst())
+        }
+        let all = await rows("")
+        #expect(all.count == 3 && all.map { $0[0] } == all.map { $0[0] }.sorted(by: >))
+        #expect(all[0][0].hasSuffix(" UTC"))
+        #expect(await rows("method=fingerprint").map { $0[1] } == ["Match"])
+        #expect(await rows("sdk=2.1").count == 2)
+        #expect(await rows("sdk=2").isEmpty)
+        let platforms = Set(all.map { $0[5].split(separator: " ").first.map { $0.lowercased() } ?? "" })
+        for platform in platforms {
+            let found = await rows("platform=\(platform)")
+            #expect(!found.isEmpty && found.allSatisfy { $0[5].lowercased().hasPrefix(platform) })
+        }
+        #expect(await rows("os_version=99").isEmpty)
+        #expect(await browser.get("/launches?method=guess").status == 400)
+        let page = await browser.get("/launches?method=fingerprint&sdk=2.1").text
+        #expect(
+            page.contains("--method fingerprint --sdk 2.1") && page.contains("method=fingerprint&amp;sdk=2.1")
+        )
+        let api = await service.send(
+            .get,
+            "/admin/api/checks",
+            query: "sdk=3.0",
+            fields: service.bearer(.admin)
+        )
+        #expect(api.text.components(separatedBy: "\"id\"").count == 2, "\(api.text)")
+    }
+
+    @Test("a list that a limit has ended early says how far back it was searched")
+    func searchedBack() {
+        let time = service.clock.now
+        for (isFull, next) in [(false, time), (true, time), (false, nil)] as [(Bool, Timestamp?)] {
+            var html = HTML()
+            html.searched(backTo: next, isFull: isFull)
+            let text = String(decoding: html.bytes, as: UTF8.self)
+            #expect(text.contains("Searched back to") == (next != nil && !isFull))
+        }
+    }
+
+    @Test("domain files that differ, the certificate and the disk are alarms of who sees all apps")
+    func alarms() async throws {
+        func alarms(_ browser: DashboardBrowser) async -> String { await browser.get("/").text }
+        #expect(!(await alarms(browser)).contains("The certificate"))
+        service.machine.certificateExpiry.value = service.clock.now.milliseconds / 1000 + 20 * 86_400
+        service.machine.freeBytes.value = 999_000_000
+        let page = await alarms(browser)
+        #expect(page.contains("The certificate expires") && page.contains("has 999.0 MB left"))
+        let ofOne = await DashboardBrowser.signedIn(to: service, with: service.keyText(.read))
+        let seen = await alarms(ofOne)
+        #expect(!seen.contains("The certificate") && !seen.contains("MB left"))
+        service.machine.certificateExpiry.value = service.clock.now.milliseconds / 1000 + 22 * 86_400
+        service.machine.freeBytes.value = 1_000_000_000
+        let quiet = await alarms(browser)
+        #expect(!quiet.contains("The certificate") && !quiet.contains("MB left"))
+    }
+
+    @Test("the address of a form leads to its page")
+    func forms() async throws {
+        for (form, page) in [
+            ("/settings/keys/revoke", "/settings"), ("/settings/apps", "/settings"),
+            ("/settings/held/erase", "/settings/held"), ("/matching/compare", "/matching"),
+            ("/links/lnk_1/archive", "/links/lnk_1"), ("/postbacks/whe_1/rotate", "/postbacks/whe_1"),
+            ("/domains/probe", "/domains"), ("/sign-out", "/"), ("/enter", "/"),
+        ] {
+            let answer = await browser.get(form)
+            #expect(answer.status == 303 && answer.field("Location") == page, "\(form)")
+        }
+        #expect(await browser.get("/try").status == 200)
     }
 
     @Test("the list of launches follows its filters, and each launch leads to its reasons")

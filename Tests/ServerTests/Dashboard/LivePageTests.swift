@@ -52,6 +52,30 @@ struct LivePageTests {
         #expect(try await message("/live/now").minutes.allSatisfy { $0 == 0 })
     }
 
+    @Test("has the order of the events' times, and clicks beside many launches")
+    func order() async throws {
+        for number in 1...3 {
+            await click(number)
+            service.clock.advance(seconds: 10)
+            await service.check(String(repeating: "\(number + 3)", count: 64))
+            service.clock.advance(seconds: 10)
+        }
+        #expect(await browser.get("/launches").status == 200)
+        let first = try await message("/live/now").rows.compactMap { $0["what"] as? String }
+        #expect(first == Array(repeating: ["Click", "No match: no click"], count: 3).flatMap(\.self))
+        // Many launches displace neither clicks nor the traffic of another kind.
+        for key in [KeyKind.test, .app] {
+            for _ in 1...120 { await service.check(String(repeating: "9", count: 64), key: key) }
+            #expect(await browser.get("/launches").status == 200)
+            service.clock.advance(seconds: 2)
+            if key == .test { #expect(try await message("/live/now").rows.count == 6) }
+        }
+        await click(4)
+        service.clock.advance(seconds: 2)
+        let rows = try await message("/live/now").rows.compactMap { $0["what"] as? String }
+        #expect(rows.count == 50 && rows.last == "Click" && !rows.dropLast().contains("Click"))
+    }
+
     @Test("separates test traffic from live traffic")
     func separatesTests() async throws {
         await click(1)

@@ -35,7 +35,8 @@ struct PanelFileTests {
     func overview() async throws {
         let page = await browser.get("/?period=day").text
         let figures = try await table("/export/overview.csv?period=day&panel=figures")
-        #expect(figures[1].prefix(2) == ["Clicks", "3.0"] && page.contains("<dd class=\"figure\">3</dd>"))
+        #expect(figures[1].prefix(2) == ["clicks", "3.0"] && page.contains("<dd class=\"figure\">3</dd>"))
+        #expect(figures.map { $0[0] }.contains("median_time_to_install_ms"))
         let campaigns = try await table("/export/overview.csv?period=day&panel=campaigns")
         #expect(
             campaigns.map { $0.prefix(3).joined(separator: "|") } == [
@@ -64,6 +65,20 @@ struct PanelFileTests {
                 }
         )
         #expect(try await table("/export/overview.csv?period=day&test=true&panel=campaigns").count == 1)
+    }
+
+    @Test("have every row of a panel, of which the page shows eight, and names by panel")
+    func allRows() async throws {
+        for number in 10..<30 {
+            await service.click(
+                #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://p","campaign_key":"C\#(number)"}"#
+            )
+        }
+        let page = await browser.get("/?period=day").text
+        #expect(PageMarkup.table("Campaigns", in: page).count == 9)
+        #expect(try await table("/export/overview.csv?period=day&panel=campaigns").count == 23)
+        let file = await browser.get("/export/overview.csv?period=day&panel=campaigns")
+        #expect(file.fieldLines.contains("filename=\"afterlink-overview-campaigns.csv\""))
     }
 
     @Test("have the launches that the page's filters choose, in both forms")

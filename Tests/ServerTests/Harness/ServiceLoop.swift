@@ -124,12 +124,22 @@ final class TestClock: Sendable {
     func advance(seconds: Int64) { milliseconds.withLock { $0 += seconds * 1000 } }
 }
 
-final class Flag: Sendable {
-    private let state: Mutex<Bool>
+typealias Flag = Shared<Bool>
 
-    init(_ value: Bool) { state = Mutex(value) }
+/// What a machine says about its disk and its certificate.
+struct MachineFacts: Sendable {
+    let freeBytes = Shared<Int64?>(nil)
+    /// In seconds since 1970.
+    let certificateExpiry = Shared<Int64?>(nil)
+}
 
-    var value: Bool {
+/// A value that a test sets and a service reads.
+final class Shared<Value: Sendable>: Sendable {
+    private let state: Mutex<Value>
+
+    init(_ value: Value) { state = Mutex(value) }
+
+    var value: Value {
         get { state.withLock { $0 } }
         set { state.withLock { $0 = newValue } }
     }

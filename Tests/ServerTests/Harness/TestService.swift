@@ -41,6 +41,8 @@ final class TestService: Sendable {
     private let log: Log
     private let logged: LoggedBytes
     private let acceptsWrites: Flag
+    /// The facts about its machine that the service gets.
+    let machine = MachineFacts()
 
     init(
         _ settings: App.Settings = App.Settings(name: "Shop"),
@@ -79,12 +81,17 @@ final class TestService: Sendable {
             random: .system,
             keyring: keyring,
             log: log,
-            storeHealth: {
+            storeHealth: { [machine] in
                 var health = StoreHealth()
                 health.isStopping = !acceptsWrites.value
+                health.freeBytes = machine.freeBytes.value
                 return health
             },
-            connections: { .zero }
+            connections: { [machine] in
+                var connections = Statistics.zero
+                connections.certificateExpiry = machine.certificateExpiry.value
+                return connections
+            }
         )
         loop = ServiceLoop(service, database, watch)
         app = AppID(at: clock.now, random: .system)

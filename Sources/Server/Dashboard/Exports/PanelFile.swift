@@ -32,6 +32,9 @@ enum PanelFile {
         }
     }
 
+    /// The maximum number of groups in a file; a page shows the first of them.
+    private static let groupLimit = 100_000
+
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
         -> DashboardResult
     {
@@ -41,13 +44,15 @@ enum PanelFile {
             throw .notFound(DashboardText.noPage)
         }
         let body: PagedBody
+        var name = parts[0]
         switch parts[0] {
         case "overview":
             let filter = try DashboardFilter(exchange, isOfCounts: true)
             guard let panel: OverviewPanel = try exchange.word("panel") else {
                 throw .missingField("panel", "The address of the file must name a panel")
             }
-            let reports = try await OverviewPage.reports(&exchange, filter)
+            name += "-\(panel.rawValue)"
+            let reports = try await OverviewPage.reports(&exchange, filter, groupLimit: groupLimit)
             var rows: [[ExportValue]]? = panel.rows(reports.0, reports.earlier, filter)
             body = format.body(panel.columns) { rows.take() }
         case "launches": body = try launches(exchange, format)
@@ -55,13 +60,16 @@ enum PanelFile {
             guard let panel: EventPanel = try exchange.word("panel") else {
                 throw .missingField("panel", "The address of the file must name a panel")
             }
-            let table = panel.table(try await EventsPage.report(&exchange).1)
+            name += "-\(panel.rawValue)"
+            let table = panel.table(try await EventsPage.report(&exchange).1, at: exchange.now)
             var rows: [[ExportValue]]? = table.rows.map { row in row.map { .text($0 == "–" ? "" : $0) } }
             body = format.body(table.headings) { rows.take() }
         default: throw .notFound(DashboardText.noPage)
         }
         let type = format == .csv ? ContentType.csv : .json
-        return .response(Response(body, type, named: "afterlink-\(file)", fields: DashboardPage.fields))
+        return .response(
+            Response(body, type, named: "afterlink-\(name).\(parts[1])", fields: DashboardPage.fields)
+        )
     }
 
     /// Returns all launches that the page's filters choose, newest first.
@@ -135,13 +143,20 @@ enum OverviewPanel: String, CaseIterable {
         }
     }
 
+    /// The names of the figures in files, with their units; a rate is a share from 0 to 1.
+    private static let figureNames = [
+        "clicks", "launches", "matches", "match_rate", "median_time_to_install_ms", "expected_conversions",
+    ]
+
     func rows(_ report: StatisticsReport, _ earlier: StatisticsReport?, _ filter: DashboardFilter)
         -> [[ExportValue]]
     {
         switch self {
         case .figures:
-            return OverviewPage.figures((report, earlier), filter).map {
-                [.text($0.name), .real($0.number), .real($0.earlier)]
+            return zip(Self.figureNames, OverviewPage.figures((report, earlier), filter)).map {
+                name,
+                figure in
+                [.text(name), .real(figure.number), .real(figure.earlier)]
             }
         case .series:
             let chart = OverviewPage.chart(report, filter)

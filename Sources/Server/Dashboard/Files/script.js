@@ -1,8 +1,8 @@
 // The keys of the dashboard. Every page works without this script.
 (() => {
   "use strict";
-  const periods = { d: "day", e: "yesterday", w: "7d", f: "28d", n: "91d", m: "month", p: "lastMonth",
-    y: "year", l: "12mo", a: "all" };
+  const periods = { d: "day", e: "yesterday", w: "7d", f: "28d", t: "30d", n: "91d", m: "month",
+    p: "lastMonth", y: "year", s: "6mo", l: "12mo", a: "all" };
   const go = (change) => {
     const url = new URL(location.href);
     for (const name in change) {
@@ -16,11 +16,24 @@
     const next = rows[rows.indexOf(document.activeElement) + step] ?? rows[step > 0 ? 0 : rows.length - 1];
     if (next) next.focus();
   };
+  // Clears a field; outside of fields, all choices of the page but those that every page has.
+  const clear = (field) => {
+    if (document.querySelector("dialog[open]")) return;
+    if (field && /^(INPUT|SELECT|TEXTAREA)$/.test(field.tagName)) {
+      if (field.type === "text" || field.type === "search") field.value = "";
+      return field.blur();
+    }
+    const change = {};
+    for (const name of new URLSearchParams(location.search).keys()) {
+      if (!["app", "test", "period", "from", "to", "compare"].includes(name)) change[name] = null;
+    }
+    if (Object.keys(change).length) go(change);
+  };
   let afterG = false;
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const field = document.activeElement;
-    if (event.key === "Escape") { if (field) field.blur(); return; }
+    if (event.key === "Escape") return clear(field);
     if (field && /^(INPUT|SELECT|TEXTAREA)$/.test(field.tagName)) return;
     const key = event.key.toLowerCase();
     if (afterG) {
@@ -36,7 +49,8 @@
     else if (key === "/" && document.getElementById("find")) {
       event.preventDefault();
       document.getElementById("find").focus();
-    } else if (key === "j") move(1);
+    } else if (key === "r") document.querySelector('nav a[data-key="v"]')?.click();
+    else if (key === "j") move(1);
     else if (key === "k") move(-1);
     else if (key === "x") go({ compare: query.get("compare") === "off" ? null : "off" });
     else if (key === "c") { const from = document.querySelector("[name=from]"); if (from) from.focus(); }

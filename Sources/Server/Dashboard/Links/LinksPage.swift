@@ -24,10 +24,13 @@ enum LinksPage {
                 }
                 writeFilters(query, directory.apps, visit, to: &html)
                 if page.links.isEmpty {
-                    html.element("p", ["class": "empty"], reason(query, page, directory))
+                    if page.next == nil {
+                        html.element("p", ["class": "empty"], reason(query, directory))
+                    }
                 } else {
                     write(page.links, directory, at: now, events: sums, to: &html)
                 }
+                html.searched(backTo: page.next?.time, isFull: page.links.count == query.limit)
                 if let next = page.next {
                     html.element("p") { html in
                         let address = visit.address.with("before", next.text)
@@ -39,9 +42,8 @@ enum LinksPage {
     }
 
     /// Returns why a page has no links, and what to do.
-    private static func reason(_ query: LinkQuery, _ page: LinkPage, _ directory: Directory) -> String {
+    private static func reason(_ query: LinkQuery, _ directory: Directory) -> String {
         if directory.apps.isEmpty { return DashboardText.noApp }
-        if page.next != nil { return DashboardText.noLinkYet }
         var standard = LinkQuery(limit: query.limit)
         standard.search = query.search?.isEmpty == true ? "" : nil
         return query == standard ? DashboardText.noLinks : DashboardText.noLinkFound

@@ -25,6 +25,12 @@ final class LiveFeed: Sendable {
         let isTest: Bool
     }
 
+    /// The events that are kept together.
+    private struct Kind: Hashable {
+        let group: Group
+        let isClick: Bool
+    }
+
     struct Counts: Equatable, Sendable {
         var clicks: Int64 = 0
         var launches: Int64 = 0
@@ -38,7 +44,8 @@ final class LiveFeed: Sendable {
         var position: Int64 = 0
         /// The rows that were read since a little before `position`, with their times: the next read gets them again.
         var seen: [Int64: Int64] = [:]
-        var events: [Event] = []
+        /// The newest events of each kind, so that no traffic displaces another.
+        var events: [Kind: [Event]] = [:]
         var eventCount = 0
         var minutes: [Int64: [Group: Counts]] = [:]
         var streamCount = 0
@@ -49,7 +56,8 @@ final class LiveFeed: Sendable {
 
     static let minuteCount: Int64 = 30
     private static let streamLimit = 64
-    private static let eventLimit = 200
+    /// The number of events of each kind that are kept: as many as a page lists.
+    private static let eventLimit = LivePage.rowCount
     /// The maximum number of rows that one read takes from a table; after more, the rest of the gap is left out.
     private static let rowLimit = 20_000
     /// How much later a row may be committed than its number was made, in milliseconds.
@@ -96,11 +104,18 @@ final class LiveFeed: Sendable {
         for stream in streams { stream.resume(returning: false) }
     }
 
-    /// Returns the events after a number that `filter` lets through, oldest first, and the number of the last event.
+    /// Returns the events after a number that `filter` lets through, in the order of their times, and the number of the
+    /// last event.
     func events(after number: Int, _ filter: (Group) -> Bool) -> (events: [Event], last: Int) {
-        state.withLock { state in
-            (state.events.filter { $0.number > number && filter($0.group) }, state.eventCount)
+        let (found, last) = state.withLock { state in
+            (
+                state.events.filter { filter($0.key.group) }.flatMap {
+                    $0.value.filter { $0.number > number }
+                },
+                state.eventCount
+            )
         }
+        return (found.sorted { ($0.at, $0.number) < ($1.at, $1.number) }, last)
     }
 
     /// Returns the counts of the last minutes, oldest first; the last minute has not ended.
@@ -140,6 +155,7 @@ final class LiveFeed: Sendable {
             state.seen = state.seen.filter { $1 >= time - 2 * Self.overlap }
             let oldest = Self.minute(of: time) - Self.minuteCount
             state.minutes = state.minutes.filter { $0.key > oldest }
+            state.events = state.events.filter { Self.minute(of: $1.last?.at.milliseconds ?? 0) > oldest }
         }
     }
 
@@ -181,7 +197,9 @@ final class LiveFeed: Sendable {
             reason.map { "\(DashboardText.name(of: outcome)): \($0.name)" } ?? DashboardText.name(of: outcome)
         }
         state.eventCount += 1
-        state.events.append(
+        let kind = Kind(group: group, isClick: table == .clicks)
+        var events = state.events.removeValue(forKey: kind) ?? []
+        events.append(
             Event(
                 number: state.eventCount,
                 at: Timestamp(milliseconds: at),
@@ -193,7 +211,8 @@ final class LiveFeed: Sendable {
                 campaign: text("campaign")
             )
         )
-        if state.events.count > 2 * eventLimit { state.events.removeFirst(eventLimit) }
+        if events.count > 2 * eventLimit { events.removeFirst(eventLimit) }
+        state.events[kind] = events
     }
 }
 

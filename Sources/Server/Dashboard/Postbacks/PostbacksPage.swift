@@ -53,7 +53,7 @@ enum PostbacksPage {
             html.field("url", DashboardText.endpointURL, nil)
             html.field("types", DashboardText.endpointTypes, "match.created match.campaign_only")
             html.select("test", DashboardText.endpointTraffic, DashboardText.endpointTraffics, chosen: "")
-            html.element("button", ["type": "submit"], DashboardText.create)
+            html.element("button", ["type": "submit"], DashboardText.createEndpoint)
         }
     }
 
@@ -100,14 +100,22 @@ enum PostbackPage {
                 ])
                 if visit.mayChange { writeActions(endpoint, visit, to: &html) }
                 writeFilter(visit, query, to: &html)
-                guard !page.deliveries.isEmpty else {
-                    return html.element("p", ["class": "empty"], DashboardText.noDeliveries)
+                if !page.deliveries.isEmpty {
+                    html.table(DashboardText.deliveries, DashboardText.deliveryHeadings, page.deliveries) {
+                        html,
+                        delivery in
+                        write(
+                            delivery,
+                            to: endpoint,
+                            delivery.call(to: endpoint, keys, at: now),
+                            visit,
+                            &html
+                        )
+                    }
+                } else if page.next == nil {
+                    html.element("p", ["class": "empty"], DashboardText.noDeliveries)
                 }
-                html.table(DashboardText.deliveries, DashboardText.deliveryHeadings, page.deliveries) {
-                    html,
-                    delivery in
-                    write(delivery, to: endpoint, delivery.call(to: endpoint, keys, at: now), visit, &html)
-                }
+                html.searched(backTo: page.next?.time, isFull: page.deliveries.count == query.limit)
                 if let next = page.next {
                     html.element("p") { html in
                         html.link(
@@ -201,7 +209,7 @@ enum PostbackPage {
     {
         guard !endpoint.isTemplate else { return back(to: endpoint.id) }
         let page = DashboardPage(title: DashboardText.endpointSecret) { html in
-            html.paragraph(DashboardText.shownOnce)
+            html.paragraph(DashboardText.secretShownOnce)
             html.facts([(DashboardText.endpointSecret, secret.text), ("URL", endpoint.url)])
             html.element("p") {
                 $0.link(DashboardAddress("/postbacks/\(endpoint.id.text)"), DashboardText.endpoint)

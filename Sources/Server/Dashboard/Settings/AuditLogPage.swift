@@ -15,11 +15,11 @@ enum AuditLogPage {
             DashboardPage(title: DashboardText.auditLog) { html in
                 writeForm(visit, directory, query, to: &html)
                 if page.entries.isEmpty {
-                    let reason = page.next == nil ? DashboardText.noChanges : DashboardText.noneYet
-                    html.element("p", ["class": "empty"], reason)
+                    if page.next == nil { html.element("p", ["class": "empty"], DashboardText.noChanges) }
                 } else {
                     write(page.entries, directory, to: &html)
                 }
+                html.searched(backTo: page.next?.time, isFull: page.entries.count == query.limit)
                 if let next = page.next {
                     html.element("p") { html in
                         let address = visit.address.with("before", next.text)

@@ -13,6 +13,11 @@ extension DashboardText {
     static let partsOfSlice =
         "Counts are limited to one value, so there are no counts by other values, and no time to install."
 
+    /// The sentence about a list whose rows were read in part: the rest is behind its link.
+    static func searched(backTo time: Timestamp) -> String {
+        "Searched back to \(self.time(time)). The link below searches further back."
+    }
+
     static func noCounts(_ span: String) -> String {
         "Nothing with these choices was counted in this span (\(span))."
     }

@@ -21,7 +21,8 @@ extension DashboardText {
         + " read, so the total excludes it."
     static let cohortsExplained =
         "Each row is about the installations that were matched on one day in UTC. D7 has their events and their verified"
-        + " revenue up to the end of the seventh day after each match, whose first 24 hours are D0."
+        + " revenue up to the end of the seventh day after each match, whose first 24 hours are D0. A dash"
+        + " stands for none, and for a day that is still to come."
 
     static var cohortHeadings: [String] {
         ["Day", "Matches"] + EventCount.cohortDays.map { "D\($0)" }

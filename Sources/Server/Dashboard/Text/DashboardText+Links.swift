@@ -15,8 +15,6 @@ extension DashboardText {
         "There is no link yet, apart from archived ones. Create one here or with `afterlink links create`;"
         + " `afterlink links import` imports the links of another service."
     static let noLinkFound = "No link has these properties. Change the filters above."
-    static let noLinkYet =
-        "None of the links searched so far has these properties. Search further back."
     static let noLink =
         "There is no such link. It was deleted, or its id is mistyped; the page Links lists all."
     static let noLinkHost =

@@ -15,7 +15,10 @@ extension DashboardText {
     static let endpointTypes = "Types"
     static let endpointTraffic = "Traffic"
     static let endpointTraffics = [("", "live"), ("true", "test keys")]
+    static let createEndpoint = "Create endpoint"
     static let endpointSecret = "Secret"
+    static let secretShownOnce =
+        "Copy the secret now: no other page shows it. The service keeps it encrypted, because it signs with it."
     static let signing = "Signatures"
     static let signed = "by the endpoint's secret"
     static let unsigned = "none: requests from a template are unsigned"

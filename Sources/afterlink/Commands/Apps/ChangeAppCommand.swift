@@ -43,10 +43,13 @@ enum ChangeAppCommand {
         try change(&app.settings, arguments)
         try MatchingOptions.check(app.settings)
         let changed = app
-        let dashboard = configuration.dashboardHost.flatMap {
-            LinkHostChange.problem(of: changed.settings, withDashboardAt: $0)
+        // A running service has stored where it answers the dashboard, unless that is an address.
+        let running = try await database.sessions.dashboards().compactMap { _, url in
+            url.firstRange(of: "://").flatMap { LinkHost(String(url[$0.upperBound...])) }
         }
-        if let dashboard {
+        let hosts = [configuration.dashboardHost].compactMap(\.self) + running
+        let problems = hosts.compactMap { LinkHostChange.problem(of: changed.settings, withDashboardAt: $0) }
+        if let dashboard = problems.first {
             throw CommandFailure.because(dashboard.message).advising("Nothing was changed.")
         }
         try await checkHosts(before, changed.settings, directory, database.links)

@@ -17,6 +17,11 @@ enum ListChecksCommand {
             "outcome OUTCOME": "Only checks with this outcome: match, replay or no_match.",
             "reason REASON": "Only checks without a match for this reason, such as no_click or expired.",
             "campaign KEY": "Only checks that were given this campaign.",
+            "method METHOD":
+                "Only checks that were recognised in this way, such as signed_token or fingerprint.",
+            "platform PLATFORM": "Only checks from this platform, such as ios or android.",
+            "os-version VERSION": "Only checks from this version of the system: 17 includes 17.4.",
+            "sdk VERSION": "Only checks from this version of the SDK.",
             "fingerprint HEX": "Only checks with this fingerprint, 64 hexadecimal digits.",
             "from TIME": "Only checks from this time on: 2027-01-31 or 2027-01-31T12:00:00Z.",
             "to TIME": "Only checks before this time.",
@@ -36,6 +41,9 @@ enum ListChecksCommand {
         query.outcome = try arguments.word("outcome")
         query.reason = try arguments.word("reason")
         query.campaign = try arguments.campaign
+        query.method = try arguments.word("method")
+        query.platform = try arguments.word("platform")
+        (query.osVersion, query.sdk) = (arguments.value("os-version"), arguments.value("sdk"))
         (query.from, query.to) = try arguments.range
         let count = try arguments.limit ?? CheckQuery.standardLimit
         let configuration = try ConfigurationReader.read(invocation)

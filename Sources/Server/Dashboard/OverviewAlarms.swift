@@ -1,0 +1,29 @@
+internal import Attribution
+internal import DomainFiles
+internal import HTTPServer
+
+/// The alarms about what the service needs beside traffic.
+extension OverviewPage {
+    /// The time left to a certificate, and the free bytes, below which `afterlink doctor` warns too.
+    private static let (certificateLimit, freeLimit): (Int64, Int64) = (21 * 86_400_000, 1_000_000_000)
+
+    /// Returns the sentences about domain files that differ, and about a certificate and a disk that run out.
+    static func machineAlarms(_ exchange: Exchange) -> [String] {
+        let service = exchange.service
+        let hosts = Set(exchange.directory.apps.flatMap(\.settings.links.hosts))
+        let copies = (service.settings.domainWatch?.all ?? []).filter { hosts.contains($0.host) }
+        var alarms = copies.compactMap(DashboardText.alarm)
+        // The machine serves all apps.
+        guard exchange.onlyApp == nil else { return alarms }
+        if let expiry = service.connections().certificateExpiry {
+            let left = expiry * 1000 - exchange.now.milliseconds
+            if left < certificateLimit {
+                alarms.append(DashboardText.certificateEnds(expiry, at: exchange.now))
+            }
+        }
+        if let free = service.storeHealth().freeBytes, free < freeLimit {
+            alarms.append(DashboardText.diskFills(free))
+        }
+        return alarms
+    }
+}

@@ -1,0 +1,21 @@
+internal import Attribution
+internal import DomainFiles
+
+/// The alarms of the overview about what the service needs beside traffic.
+extension DashboardText {
+    /// The sentence about a copy of a domain file that differs; nil for others.
+    static func alarm(_ copy: DomainCopy) -> String? {
+        guard case .differs(let differences) = copy.state else { return nil }
+        return
+            "\(copy.file.rawValue) of \(copy.host.text) differs at \(holder(copy.holder)) since \(time(copy.since)):"
+            + " \(differences.joined(separator: "; ")). The page Domains has both."
+    }
+
+    static func certificateEnds(_ seconds: Int64, at now: Timestamp) -> String {
+        "The certificate \(expiry(seconds, at: now)). Renew it, and send the service SIGHUP, which reloads it."
+    }
+
+    static func diskFills(_ free: Int64) -> String {
+        "The disk of the database has \(bytes(max(free, 1))) left. Make room: without it, clicks get 503."
+    }
+}
