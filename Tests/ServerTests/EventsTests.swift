@@ -270,9 +270,8 @@ struct EventsTests {
             PageMarkup.table("Events and revenue by day of the match", in: page).last?.dropFirst().prefix(2)
                 == ["1", "2 · 10.00 EUR"]
         )
-        let csv = await browser.get("/export/events.csv?panel=revenue&period=day")
+        let csv = await browser.get("/events?period=day&as=csv&table=Revenue+by+currency")
         #expect(csv.status == 200 && csv.text.contains("EUR,0.00,10.00"), "\(csv.text)")
-        #expect(await browser.get("/export/events.csv?panel=nothing").status == 400)
         #expect(await browser.get("/events?platform=ios").status == 400)
     }
 

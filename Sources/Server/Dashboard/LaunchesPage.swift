@@ -18,15 +18,13 @@ enum LaunchesPage {
                 filter.writeForm(visit, to: &html) { writeChoices(query, to: &$0) }
                 if page.records.isEmpty {
                     let text = page.next == nil ? DashboardText.noLaunches(period) : DashboardText.noneYet
-                    html.element("p", ["class": "empty"], text)
+                    html.empty(text)
                 } else {
                     write(page.records, directory, to: &html)
                     html.exports(exports(visit, query))
                 }
                 if let next = page.next {
-                    html.element("p") { html in
-                        html.link(visit.address.with("before", next.text), class: "next", DashboardText.older)
-                    }
+                    html.next(visit.address.with("before", next.text), DashboardText.older)
                 }
             }
         )
@@ -53,14 +51,10 @@ enum LaunchesPage {
             ("app", query.app?.text), ("from", query.from?.iso8601), ("to", query.to?.iso8601),
             ("outcome", query.outcome?.rawValue), ("reason", query.reason?.rawValue),
             ("campaign", query.campaign?.text), ("fingerprint", visit.address["fingerprint"]),
+            ("test", query.isTest ? "true" : nil),
         ]
-        let options = items.flatMap { name, value in value.map { ["--" + name, $0] } ?? [] }
-        return PanelExports(
-            "launches",
-            of: visit.address,
-            call: ("/admin/api/checks", items + [("test", query.isTest ? "true" : nil)]),
-            command: ["afterlink", "checks"] + options + (query.isTest ? ["--test"] : [])
-        )
+        return PanelExports("launches", of: visit.address)
+            .calling("/admin/api/checks", command: ["checks"], items)
     }
 
     private static func writeChoices(_ query: CheckQuery, to html: inout HTML) {
@@ -70,18 +64,13 @@ enum LaunchesPage {
         html.select("outcome", DashboardText.outcome, outcomes, chosen: query.outcome?.rawValue ?? "")
         let reasons = [("", DashboardText.any)] + NoMatchReason.allCases.map { ($0.rawValue, $0.name) }
         html.select("reason", DashboardText.reason, reasons, chosen: query.reason?.rawValue ?? "")
-        html.element("label") { html in
-            html.element("span", DashboardText.campaign)
-            html.open("input", ["name": "campaign", "value": query.campaign?.text])
-        }
+        html.field("campaign", DashboardText.campaign, query.campaign?.text)
     }
 
     private static func write(_ records: [RecordedCheck], _ directory: Directory, to html: inout HTML) {
         html.table(DashboardText.launchCaption, DashboardText.launchHeadings, records) { html, record in
             let facts = record.facts
-            html.element("th", ["scope": "row"]) { html in
-                html.link(DashboardAddress("/launches/\(record.id.text)"), DashboardText.time(facts.at))
-            }
+            html.rowName(DashboardText.time(facts.at), DashboardAddress("/launches/\(record.id.text)"))
             html.element(
                 "td",
                 ["class": facts.outcome == .noMatch ? "bad" : "good"],
@@ -92,7 +81,7 @@ enum LaunchesPage {
             html.element("td", record.campaign?.text ?? "–")
             html.element("td", DashboardText.device(facts))
             html.element("td", facts.sdkVersion ?? "–")
-            html.element("td", directory.app(record.app)?.settings.name ?? record.app.text)
+            html.element("td", DashboardText.name(of: record.app, in: directory))
         }
     }
 }
