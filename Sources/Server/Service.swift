@@ -66,12 +66,14 @@ public final class Stores {
     /// Called with the number of connections that have work in this turn.
     public let beginTurn: (Int) -> Void
 
-    /// Creates the stores of one database session; tests replace `clicks`.
+    /// Creates the stores of one database session; tests replace some of them.
     public init(
         _ session: some AppStore & ApplePostbackStore & AuditStore & CheckStore & ClickStore & EventStore
             & ExportStore & LearningStore & LinkStore & PostbackStore & PrivacyStore & SessionStore
             & StatsStore,
         clicks: (any ClickStore)? = nil,
+        exports: (any ExportStore)? = nil,
+        sessions: (any SessionStore)? = nil,
         endTurn: @escaping () -> Void = {},
         beginTurn: @escaping (Int) -> Void = { _ in }
     ) {
@@ -81,8 +83,8 @@ public final class Stores {
         learning = session
         checks = session
         links = session
-        sessions = session
-        exports = session
+        self.sessions = sessions ?? session
+        self.exports = exports ?? session
         events = session
         audit = session
         privacy = session

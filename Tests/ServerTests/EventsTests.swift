@@ -285,9 +285,8 @@ struct EventsTests {
             PageMarkup.table("Events and revenue by day of the match", in: page).last?.dropFirst(3)
                 .allSatisfy { $0 == "–" } == true
         )
-        let csv = await browser.get("/export/events.csv?panel=revenue&period=day")
+        let csv = await browser.get("/events?period=day&as=csv&table=Revenue+by+currency")
         #expect(csv.status == 200 && csv.text.contains("EUR,0.00,10.00"), "\(csv.text)")
-        #expect(await browser.get("/export/events.csv?panel=nothing").status == 400)
         #expect(await browser.get("/events?platform=ios").status == 400)
     }
 

@@ -289,6 +289,31 @@ struct EventTests {
         #expect(other.name == "other" && other.events == 50 && other.reported == 50)
     }
 
+    @Test(
+        "are found for a campaign that comes after a hundred campaigns without a match or an event",
+        arguments: backends
+    )
+    func lastCampaign(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { session in
+            for number in 1...101 as ClosedRange<UInt64> {
+                let key = CampaignKey("other \(number)")
+                _ = try await session.record(.sample(fingerprint: 100 + number) { $0.campaignKey = key })
+            }
+            try await Self.match(session, install: 7)
+            let event = try Self.event("1", install: 7, money: (100, "EUR"))
+            _ = try await session.record(Self.batch([event], isVerified: true))
+        }
+        let groups = try await Self.counted(test).byCampaign
+        #expect(groups.map(\.name) == ["SUMMER25"] && groups.first?.matches == 1)
+        #expect(groups.first?.sums.revenue.map(\.verified) == [100])
+        var days = StatisticsQuery(app: Self.app)
+        days.from = Granularity.day.start(of: TestStore.noon).advanced(byMilliseconds: -20 * Self.day)
+        days.to = days.from?.advanced(byMilliseconds: 21 * Self.day)
+        let query = EventQuery(days)
+        #expect(try await test.run { try await $0.events(query) }.byCampaign == groups)
+    }
+
     @Test("count on the day on which they happened, and by the age of the installation", arguments: backends)
     func days(backend: Backend) async throws {
         let test = try await TestStore(backend)

@@ -106,6 +106,21 @@ struct PolicyGridTests {
         #expect(grid.windows.map { $0?.seconds } == [nil, 3600])
     }
 
+    @Test("a comparison whose time is over has the results that it has got, and the next one starts again")
+    func timeLimit() async throws {
+        let test = try await Self.store(.sqlite)
+        let app = test.app
+        try await convert(1, after: 10, in: test)
+        try test.database.comparePolicies(timeLimitSeconds: 0)
+        let stopped = try #require(try await grid(test))
+        #expect(stopped.isUnfinished && stopped.results.isEmpty && stopped.launches == 0)
+        #expect(PolicyGrid(figures: Dictionary(stopped.figures) { first, _ in first }) == stopped)
+        try await test.run { $0.requestPolicyGrid(of: app) }
+        try test.database.comparePolicies()
+        let whole = try #require(try await grid(test))
+        #expect(!whole.isUnfinished && whole.launches == 1 && whole.results[whole.current] != nil)
+    }
+
     @Test("test traffic is not compared, and a store without the keys of a service compares nothing")
     func leavesOut() async throws {
         let test = try await Self.store(.sqlite, replays: false)

@@ -36,8 +36,15 @@ extension TestDatabase {
     }
 
     /// Compares other windows and minimum confidences, if that is due or was requested.
-    package func comparePolicies(eventLimit: Int = PolicyGrid.eventLimit) throws(StoreError) {
-        var job = PolicyGridJob(makeJobContext(), eventLimit: eventLimit)
+    package func comparePolicies(
+        eventLimit: Int = PolicyGrid.eventLimit,
+        timeLimitSeconds: UInt64 = PolicyGrid.timeLimitSeconds
+    ) throws(StoreError) {
+        var job = PolicyGridJob(
+            makeJobContext(),
+            eventLimit: eventLimit,
+            timeLimitSeconds: timeLimitSeconds
+        )
         try job.runToEnd()
     }
 

@@ -36,12 +36,16 @@ public struct PolicyGrid: Equatable, Sendable {
     public var launches = 0
     /// Whether older events were left out because there were more than ``eventLimit``.
     public var isLimited = false
+    /// Whether settings have no result because the others took ``timeLimitSeconds``.
+    public var isUnfinished = false
     /// The app's present setting.
     public var current: Setting
     public var results: [Setting: Result] = [:]
 
     /// The maximum number of clicks and launches that a comparison of one app replays.
     public static let eventLimit = 100_000
+    /// How long a comparison of one app replays in all, so that one with much traffic delays no other.
+    public static let timeLimitSeconds: UInt64 = 300
     /// The maximum age of these events.
     public static let maximumDays: Int64 = 14
 
@@ -75,6 +79,7 @@ extension PolicyGrid {
         self.init(computedAt: computedAt, span: (from, to), current: current)
         (clicks, launches) = (Int(whole("clicks") ?? 0), Int(whole("launches") ?? 0))
         isLimited = figures["is_limited"] == 1
+        isUnfinished = figures["is_unfinished"] == 1
         for (name, value) in figures {
             let parts = name.split(separator: "/")
             guard parts.count == 4, parts[0] == "cell" else { continue }
@@ -91,7 +96,8 @@ extension PolicyGrid {
         var figures: [(name: String, value: Double)] = [
             ("computed_at", Double(computedAt.milliseconds)), ("from", Double(from.milliseconds)),
             ("to", Double(to.milliseconds)), ("clicks", Double(clicks)), ("launches", Double(launches)),
-            ("is_limited", isLimited ? 1 : 0), ("minimum_confidence", current.minimumConfidence),
+            ("is_limited", isLimited ? 1 : 0), ("is_unfinished", isUnfinished ? 1 : 0),
+            ("minimum_confidence", current.minimumConfidence),
         ]
         for (setting, result) in results {
             let prefix = "cell/\(setting.window?.seconds ?? 0)/\(setting.minimumConfidence)"

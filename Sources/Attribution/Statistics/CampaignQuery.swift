@@ -27,7 +27,7 @@ public struct CampaignQuery: Equatable, Sendable {
     /// Only the clicks of all campaigns can be read without reading every other count too.
     public static let rankedLimit = 1_000
     /// The number of counts of clicks that one query reads at most.
-    public static let readLimit = 70_000
+    public static let readLimit = 40_000
 
     public init(_ counts: StatisticsQuery) { self.counts = counts }
 }

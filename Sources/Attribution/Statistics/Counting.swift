@@ -186,6 +186,13 @@ public struct CountedSpans: Equatable, Sendable {
         self.first = first
         self.end = end
     }
+
+    /// The number of spans; very large if the first or the last time has no bound.
+    public var count: Int64 {
+        guard let length = granularity.milliseconds else { return 1 }
+        let (time, overflows) = end.milliseconds.subtractingReportingOverflow(first.milliseconds)
+        return (overflows ? .max : time) / length
+    }
 }
 
 extension StatisticsQuery {

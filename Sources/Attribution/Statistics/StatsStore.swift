@@ -98,7 +98,7 @@ public struct StatisticsQuery: Equatable, Sendable {
     public var offset: Int64 = 0
     /// The value to which totals and series are limited; nil for all values.
     public var slice: CountedValue?
-    /// The maximum number of groups of a dimension.
+    /// The maximum number of groups of a dimension; 0 leaves out all groups, which cost more than everything else.
     public var groupLimit = StatisticsReport.groupLimit
     /// Whether the report has more than the totals, the expected conversions and the time to install.
     public var hasGroups = true

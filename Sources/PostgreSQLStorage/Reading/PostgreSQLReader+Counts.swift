@@ -140,31 +140,45 @@ extension PostgreSQLReader {
     )
 
     /// Adds up the clicks of all spans, because the index does not have the rows in the order of their clicks.
+    ///
+    /// Reading all days of ten thousand campaigns takes half a second. So the first few of many days are found among the
+    /// names with the most clicks in the four weeks that the days belong to.
     func top(_ dimension: Dimension, of scope: Scope, over spans: CountedSpans, atMost limit: Int)
         throws(PostgreSQLError) -> [(name: String, clicks: Int64)]
     {
         let (first, end) = (spans.first.milliseconds, spans.end.milliseconds)
-        let statement = dimension == .link ? Self.topLinks : Self.topCampaigns
+        let isLong = spans.granularity == .day && spans.count > 7 && limit <= 500
+        let statements = dimension == .link ? Self.topLinks : Self.topCampaigns
+        let statement = isLong ? statements.ofManyDays : statements.ofAll
         return try all(statement, scope.number, spans.granularity.rawValue, first, end, Int64(limit)) {
             row throws(PostgreSQLError) in
             (name: row.get("campaign") as String, clicks: row.get("count") as Int64)
         }
     }
 
-    private static let topCampaigns = PreparedStatement(
-        """
-        SELECT campaign, sum(count)::int8 AS count FROM counts
-        WHERE scope = $1 AND span = $2 AND period >= $3 AND period < $4 AND metric = 'clicks'
-        AND dimension = \(Dimension.total.rawValue) AND campaign <> '' GROUP BY campaign ORDER BY 2 DESC LIMIT $5
-        """
-    )
-    private static let topLinks = PreparedStatement(
-        """
-        SELECT campaign, sum(count)::int8 AS count FROM counts
-        WHERE scope = $1 AND span = $2 AND period >= $3 AND period < $4 AND metric = 'clicks'
-        AND dimension = \(Dimension.link.rawValue) GROUP BY campaign ORDER BY 2 DESC LIMIT $5
-        """
-    )
+    private static let topCampaigns = makeTop("dimension = \(Dimension.total.rawValue) AND campaign <> ''")
+    private static let topLinks = makeTop("dimension = \(Dimension.link.rawValue)")
+
+    /// Makes the statements that add up the clicks of names, and that do so for the likely ones of them.
+    private static func makeTop(_ names: SQLText) -> (ofAll: PreparedStatement, ofManyDays: PreparedStatement)
+    {
+        let clicks: SQLText = "FROM counts WHERE scope = $1 AND metric = 'clicks' AND \(names)"
+        func statement(_ condition: SQLText) -> PreparedStatement {
+            PreparedStatement(
+                """
+                SELECT campaign, sum(count)::int8 AS count \(clicks)
+                AND span = $2 AND period >= $3 AND period < $4 \(condition)
+                GROUP BY campaign ORDER BY 2 DESC LIMIT $5
+                """
+            )
+        }
+        let length = 28 * 86_400_000
+        let likely: SQLText = """
+            AND campaign IN (SELECT campaign \(clicks) AND span = \(Granularity.fourWeeks.rawValue)
+            AND period > $3 - \(length) AND period < $4 GROUP BY campaign ORDER BY sum(count) DESC LIMIT 2 * $5::int8)
+            """
+        return (statement(""), statement(likely))
+    }
 
     func firstCountedDay(of scope: Scope) throws(PostgreSQLError) -> Timestamp? {
         let first: Int64?? = try first(Self.firstDay, scope.number) { $0.get("period") }

@@ -6,6 +6,8 @@ internal import HTTPServer
 /// They are never added to matches: Apple does not say which device a postback is about.
 enum ApplePage {
     private static let newestCount = 50
+    /// The maximum number of rows of the table by network: values and sources can make many thousands.
+    private static let rowLimit = 100
 
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
         -> DashboardResult
@@ -40,11 +42,25 @@ enum ApplePage {
                 filter.writeForm(visit, to: &html)
                 html.note(DashboardText.appleExplained)
                 guard !newest.isEmpty else {
-                    return html.element("p", ["class": "empty"], DashboardText.noPostbacks)
+                    return html.empty(DashboardText.noPostbacks)
                 }
-                write(rows, DashboardText.byNetwork, DashboardText.networkHeadings, to: &html)
+                let app: PanelExports.Items = [("app", filter.app?.id.text)]
+                let span: PanelExports.Items = [("from", from.iso8601), ("to", to.iso8601)]
+                func writeExports(_ caption: String) {
+                    html.exports(
+                        PanelExports(table: caption, of: visit.address)
+                            .calling("/admin/api/apple-postbacks", app + span)
+                            .running(["apple-postbacks", "list"], app)
+                    )
+                }
+                let most = Array(rows.prefix(rowLimit))
+                write(most, DashboardText.byNetwork, DashboardText.networkHeadings, to: &html)
+                if rows.count > most.count { html.note(DashboardText.shown(1, most.count, of: rows.count)) }
+                writeExports(DashboardText.byNetwork)
                 write(shown, DashboardText.signatures, DashboardText.signatureHeadings, to: &html)
+                writeExports(DashboardText.signatures)
                 write(newest, apps, to: &html)
+                writeExports(DashboardText.newestPostbacks)
             }
         )
     }
@@ -67,7 +83,7 @@ enum ApplePage {
         to html: inout HTML
     ) {
         html.table(caption, headings, counts) { html, row in
-            html.element("th", ["scope": "row"], row.texts.first ?? "")
+            html.rowName(row.texts.first ?? "")
             for text in row.texts.dropFirst() { html.element("td", text) }
             html.number(DashboardText.count(row.count))
         }
@@ -76,7 +92,7 @@ enum ApplePage {
     private static func write(_ postbacks: [StoredApplePostback], _ apps: AppleApps, to html: inout HTML) {
         html.table(DashboardText.newestPostbacks, DashboardText.postbackHeadings, postbacks) { html, stored in
             let postback = stored.postback
-            html.element("th", ["scope": "row"], DashboardText.time(stored.receivedAt))
+            html.rowName(DashboardText.time(stored.receivedAt))
             html.element("td", postback.network)
             html.element("td", apps.app(postback.item)?.settings.name ?? postback.item)
             html.element("td", postback.source ?? "–")

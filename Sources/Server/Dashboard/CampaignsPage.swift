@@ -26,17 +26,21 @@ enum CampaignsPage {
             DashboardPage(title: DashboardText.campaigns) { [query] html in
                 filter.writeForm(visit, comparing: true, to: &html) { html in
                     html.field("search", DashboardText.searchCampaigns, query.search)
-                    html.open("input", ["type": "hidden", "name": "sort", "value": query.order.rawValue])
+                    html.hidden("sort", query.order.rawValue)
                 }
                 guard !page.rows.isEmpty else {
                     let reason =
                         query.search != nil || query.page > 0
                         ? DashboardText.noSuchCampaign
                         : filter.emptyReason(directory, DashboardText.noCampaign)
-                    html.element("p", ["class": "empty"], reason)
+                    html.empty(reason)
                     return
                 }
                 write(page, query, visit, events: sums, to: &html)
+                html.exports(
+                    PanelExports(table: DashboardText.campaignCaption, of: visit.address)
+                        .calling("/admin/stats", command: ["stats"], filter.statisticsItems)
+                )
                 if query.earlier != nil {
                     html.note(DashboardText.compared(with: filter.span.earlier.text))
                 }
@@ -78,13 +82,10 @@ enum CampaignsPage {
             if !events.isEmpty { for text in DashboardText.valueHeadings { heading(text, nil) } }
         }
         html.table(DashboardText.campaignCaption, writeHeadings: headings, page.rows) { html, row in
-            html.element("th", ["scope": "row"]) { $0.link(detail.with("campaign", row.name), row.name) }
+            html.rowName(row.name, detail.with("campaign", row.name))
             for metric in [Metric.clicks, .matches] {
                 let count = row.counts[metric] ?? 0
-                html.element("td", ["class": "n"]) { html in
-                    if metric == .clicks { html.bar(count, of: most) }
-                    html.text(DashboardText.count(count))
-                }
+                html.number(DashboardText.count(count), bar: metric == .clicks ? (count, most) : nil)
                 guard query.earlier != nil else { continue }
                 let earlier = row.earlier.map { Double($0[metric] ?? 0) }
                 html.number(DashboardText.change(from: earlier, to: Double(count)))
@@ -132,19 +133,8 @@ enum OneCampaignPage {
         guard let campaign = try exchange.campaignItem() else {
             return .redirect(DashboardAddress("/campaigns"))
         }
-        let filter = try DashboardFilter(exchange)
-        let (statistics, now) = (exchange.stores.statistics, exchange.now)
-        func query(_ span: DashboardSpan) -> StatisticsQuery {
-            var query = filter.query(span)
-            query.campaign = campaign
-            return query
-        }
-        let report = try await exchange.store(await statistics.statistics(query(filter.span), at: now))
-        var earlier: StatisticsReport?
-        if filter.comparesSpans {
-            let before = query(filter.span.earlier)
-            earlier = try await exchange.store(await statistics.statistics(before, at: now))
-        }
+        let filter = try DashboardFilter(exchange, isOfCounts: true)
+        let (report, earlier) = try await OverviewPage.reports(&exchange, filter)
         var links = LinkQuery(isArchived: nil, limit: 100)
         (links.app, links.campaignKey) = (filter.app?.id, campaign)
         let found = try await exchange.store(await exchange.stores.links.links(links))
@@ -152,24 +142,25 @@ enum OneCampaignPage {
         return .page(
             DashboardPage(title: DashboardText.title(ofCampaign: campaign.text)) { [earlier] html in
                 filter.writeForm(visit, comparing: true, to: &html) { html in
-                    html.open("input", ["type": "hidden", "name": "campaign", "value": campaign.text])
+                    html.hidden("campaign", campaign.text)
                 }
                 if report.totals.values.contains(where: { $0 > 0 }) {
                     let span = earlier.map { _ in filter.span.earlier.text }
                     html.figures(figures((report, earlier)), comparedWith: span)
-                    write(report, filter, to: &html)
+                    html.exports(OverviewPage.exports(visit, filter, panel: .figures))
+                    write(report, filter, visit, to: &html)
                 } else {
                     let reason = filter.emptyReason(
                         directory,
                         DashboardText.noCampaignTraffic(filter.span.text)
                     )
-                    html.element("p", ["class": "empty"], reason)
+                    html.empty(reason)
                 }
                 html.element("p") { html in
                     let launches = visit.address.page("/launches").with("campaign", campaign.text)
                     html.link(launches, DashboardText.launchesOfCampaign)
                 }
-                write(found.links, to: &html)
+                write(found.links, visit, to: &html)
             }
         )
     }
@@ -188,10 +179,16 @@ enum OneCampaignPage {
         ] + (times.number == nil ? [] : [times])
     }
 
-    private static func write(_ report: StatisticsReport, _ filter: DashboardFilter, to html: inout HTML) {
+    private static func write(
+        _ report: StatisticsReport,
+        _ filter: DashboardFilter,
+        _ visit: DashboardVisit,
+        to html: inout HTML
+    ) {
         let title = DashboardText.campaignChart(filter.span.text)
         let series = DashboardText.traffic(hasLaunches: false)
         LineChart(figures: filter.figures(title, of: report, series)).write(to: &html)
+        html.exports(OverviewPage.exports(visit, filter, panel: .series))
         let clicks = report.totals[.clicks] ?? 0
         html.element("div", ["class": "panels"]) { html in
             let steps = [
@@ -199,10 +196,12 @@ enum OneCampaignPage {
                 (DashboardText.clicks, clicks), (DashboardText.matches, report.totals[.matches] ?? 0),
             ]
             html.funnel(DashboardText.funnel, steps)
-            for (title, groups) in [
-                (DashboardText.sources, report.bySource), (DashboardText.platforms, report.byPlatform),
-            ] {
-                html.panel(title, groups)
+            for panel in [OverviewPanel.sources, .platforms] {
+                guard let groups = panel.groups(of: report)?.groups, !groups.isEmpty else { continue }
+                html.element("div") { html in
+                    html.panel(panel.title, groups)
+                    html.exports(OverviewPage.exports(visit, filter, panel: panel))
+                }
             }
             html.findings(report.byPlayFinding)
         }
@@ -212,15 +211,20 @@ enum OneCampaignPage {
         }
     }
 
-    private static func write(_ links: [LinkListing], to html: inout HTML) {
+    private static func write(_ links: [LinkListing], _ visit: DashboardVisit, to html: inout HTML) {
         guard !links.isEmpty else { return html.note(DashboardText.noLinkOfCampaign) }
         html.table(DashboardText.linksOfCampaign, DashboardText.campaignLinkHeadings, links) {
             html,
             listing in
-            html.element("th", ["scope": "row"], listing.link.slug.text)
+            html.rowName(listing.link.slug.text)
             html.number(DashboardText.count(Int64(listing.clicks)))
             html.number(DashboardText.count(Int64(listing.matches)))
         }
+        let items = ["app", "campaign"].map { ($0, visit.address[$0]) }
+        html.exports(
+            PanelExports(table: DashboardText.linksOfCampaign, of: visit.address)
+                .calling("/admin/api/links", command: ["links", "list"], items)
+        )
     }
 }
 
@@ -241,15 +245,5 @@ extension HTML {
         let sums = sums ?? EventSums()
         number(DashboardText.count(sums.eventCount))
         number(DashboardText.totals(sums))
-    }
-
-    mutating func note(_ text: String) { element("p", ["class": "note"], text) }
-
-    /// Writes a field for a text, with a label.
-    mutating func field(_ name: String, _ label: String, _ value: String?) {
-        element("label") { html in
-            html.element("span", label)
-            html.open("input", ["name": name, "value": value])
-        }
     }
 }

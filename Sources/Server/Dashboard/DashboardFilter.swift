@@ -70,14 +70,8 @@ struct DashboardFilter {
         to html: inout HTML,
         _ further: (inout HTML) -> Void = { _ in }
     ) {
-        html.element(
-            "form",
-            ["class": "filters", "action": visit.address.path, "aria-label": DashboardText.filters]
-        ) { html in
-            if apps.count > 1 {
-                let choices = [("", DashboardText.allApps)] + apps.map { ($0.id.text, $0.settings.name) }
-                html.select("app", DashboardText.app, choices, chosen: app?.id.text ?? "")
-            }
+        html.filters(visit.address.path) { html in
+            html.appChoice(apps, chosen: app?.id)
             let traffic = [("false", DashboardText.live), ("true", DashboardText.test)]
             html.select("test", DashboardText.traffic, traffic, chosen: isTest ? "true" : "false")
             let periods = DashboardPeriod.allCases.map { ($0.rawValue, DashboardText.name(of: $0)) }
@@ -88,21 +82,17 @@ struct DashboardFilter {
                 ("to", DashboardText.to, span.days.upperBound),
             ] {
                 let value = span.period == .custom ? DashboardSpan.text(ofDay: day) : nil
-                html.element("label") { html in
-                    html.element("span", label)
-                    html.open("input", ["type": "date", "name": name, "value": value])
-                }
+                html.field(name, label, type: "date", value)
             }
             if isComparison {
                 let (label, choices) = (DashboardText.comparison, DashboardText.comparisons)
                 html.select("compare", label, choices, chosen: compares ? "" : "off")
             } else if !compares {
-                html.open("input", ["type": "hidden", "name": "compare", "value": "off"])
+                html.hidden("compare", "off")
             }
             further(&html)
-            html.element("button", ["type": "submit"], DashboardText.show)
         }
-        if let noteOfDays { html.element("p", ["class": "note"], noteOfDays) }
+        if let noteOfDays { html.note(noteOfDays) }
     }
 
     /// Writes the choices of a page of counts: a campaign, a source, a platform, and the value that a row was chosen by.

@@ -103,8 +103,7 @@ struct DashboardPage {
                     ]
                 )
             }
-            html.element("form", ["method": "post", "action": "/sign-out"]) { html in
-                html.formToken(of: visit)
+            html.action("/sign-out", visit) { html in
                 html.element("button", ["class": "quiet"], DashboardText.signOut)
             }
         }
@@ -192,11 +191,6 @@ enum DashboardSection: CaseIterable {
 }
 
 extension HTML {
-    /// Writes the hidden field that proves that a form comes from a page of this session.
-    mutating func formToken(of visit: DashboardVisit) {
-        open("input", ["type": "hidden", "name": "token", "value": visit.formToken])
-    }
-
     fileprivate mutating func key(_ key: String, _ meaning: String) {
         element("dt") { $0.element("kbd", key) }
         element("dd", meaning)

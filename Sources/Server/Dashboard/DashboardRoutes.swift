@@ -114,7 +114,8 @@ extension Routes {
                 visit = try await DashboardVisit.find(&exchange)
                 guard let visit else { return signIn(next: exchange) }
                 switch try await make(&exchange, visit) {
-                case .page(let page): return page.response(visit: visit)
+                case .page(let page):
+                    return try page.file(exchange) ?? page.response(visit: visit)
                 case .redirect(let address): return DashboardPage.redirect(to: address.text)
                 case .response(let response): return response
                 }

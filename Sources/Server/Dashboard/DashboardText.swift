@@ -203,6 +203,9 @@ extension DashboardText {
         return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8)) UTC"
     }
 
+    /// A narrow blank that breaks no line, between the thousands of a number.
+    static let groupSeparator = "\u{202f}"
+
     /// Returns a number with its digits in groups of three.
     static func count(_ number: Int64?) -> String {
         guard let number else { return "–" }
@@ -214,7 +217,7 @@ extension DashboardText {
             groups.append(rest > 0 ? String(repeating: "0", count: 3 - digits.utf8.count) + digits : digits)
             left = rest
         } while left > 0
-        return (number < 0 ? "−" : "") + groups.reversed().joined(separator: "\u{202f}")
+        return (number < 0 ? "−" : "") + groups.reversed().joined(separator: groupSeparator)
     }
 
     static func percent(_ share: Double?) -> String { share.map(Explanation.percent) ?? "–" }

@@ -22,7 +22,7 @@ enum DomainsPage {
         return .page(
             DashboardPage(title: DashboardText.domains) { html in
                 guard let host else {
-                    html.element("p", ["class": "empty"], DashboardText.noHosts)
+                    html.empty(DashboardText.noHosts)
                     return writeReceivers(apps, visit, to: &html)
                 }
                 writeForm(hosts, host, text, visit, to: &html)
@@ -55,14 +55,11 @@ enum DomainsPage {
         _ visit: DashboardVisit,
         to html: inout HTML
     ) {
-        html.element("form", ["class": "filters", "action": "/domains", "aria-label": DashboardText.testURL])
-        {
-            html in
-            html.open("input", ["type": "hidden", "name": "app", "value": visit.address["app"]])
+        html.filters("/domains", label: DashboardText.testURL, button: DashboardText.testIt) { html in
+            html.hidden("app", visit.address["app"])
             let choices = hosts.map { ($0.text, $0.text) }
             html.select("host", DashboardText.host, choices, chosen: host.text)
             html.field("url", DashboardText.testURL, url)
-            html.element("button", ["type": "submit"], DashboardText.testIt)
         }
     }
 
@@ -75,7 +72,7 @@ enum DomainsPage {
         guard !decisions.isEmpty else { return html.paragraph(DashboardText.noDecision) }
         html.table(DashboardText.decisions, DashboardText.decisionHeadings, decisions) { html, row in
             let (file, decision) = row
-            html.element("th", ["scope": "row"], decision.app)
+            html.rowName(decision.app)
             html.element("td", file.rawValue)
             let isOpened = decision.outcome == .opensApp
             html.element("td", ["class": isOpened ? "good" : nil], DashboardText.outcome(decision.outcome))
@@ -96,9 +93,7 @@ enum DomainsPage {
         let shown = copies.filter { hosts.contains($0.host) }
         guard !shown.isEmpty else { return html.note(DashboardText.notPolled) }
         html.table(DashboardText.copies, DashboardText.copyHeadings, shown) { html, copy in
-            html.element("th", ["scope": "row"]) { html in
-                html.link(visit.address.with("host", copy.host.text).with("url", nil), copy.host.text)
-            }
+            html.rowName(copy.host.text, visit.address.with("host", copy.host.text).with("url", nil))
             html.element("td", copy.file.rawValue)
             html.element("td", DashboardText.holder(copy.holder))
             let (text, style) = DashboardText.state(copy.state)
@@ -164,9 +159,9 @@ extension DomainsPage {
     static func probe(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
         async throws(APIError) -> Response
     {
-        guard let app = form["app"].flatMap({ AppID($0) }).flatMap(exchange.directory.app),
-            let host = app.settings.links.apple.postbackHost
-        else { throw .notFound(DashboardText.noSuchApp) }
+        guard let host = try exchange.app(of: form).settings.links.apple.postbackHost else {
+            throw .notFound(DashboardText.noSuchApp)
+        }
         let (service, store, now) = (exchange.service, exchange.stores.applePostbacks, exchange.now)
         let findings = try await exchange.store(
             await ApplePostbackProbe.run(host, store, at: now, random: service.random) { request in
@@ -179,7 +174,7 @@ extension DomainsPage {
         )
         let page = DashboardPage(title: "\(DashboardText.receivers): \(host.text)") { html in
             html.table(DashboardText.probeCaption, DashboardText.probeHeadings, findings) { html, finding in
-                html.element("th", ["scope": "row"], finding.path)
+                html.rowName(finding.path)
                 html.element("td", ["class": finding.isReached ? "good" : "bad"], finding.text)
             }
             html.element("p") { $0.link(DashboardAddress("/domains"), DashboardText.domains) }

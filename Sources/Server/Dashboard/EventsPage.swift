@@ -8,7 +8,14 @@ enum EventsPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
         -> DashboardResult
     {
-        let (filter, report) = try await report(&exchange)
+        let filter = try DashboardFilter(exchange, isOfCounts: true)
+        if let slice = filter.slice,
+            let word = CountedValue.words.first(where: { $0.dimension == slice.dimension })
+        {
+            throw .invalidField(word.word, "has no events; choose a campaign or leave it out")
+        }
+        let query = EventQuery(filter.query(filter.span))
+        let report = try await exchange.store(await exchange.stores.events.events(query))
         let directory = exchange.directory
         return .page(
             DashboardPage(title: DashboardText.events) { html in
@@ -17,7 +24,7 @@ enum EventsPage {
                 }
                 guard !report.totals.isEmpty else {
                     let reason = filter.emptyReason(directory, DashboardText.noEvents(filter.span.text))
-                    return html.element("p", ["class": "empty"], reason)
+                    return html.empty(reason)
                 }
                 for panel in EventPanel.allCases {
                     let (headings, rows) = panel.table(report, at: filter.now)
@@ -26,7 +33,7 @@ enum EventsPage {
                     html.table(panel.texts.caption, headings, rows) { html, row in
                         for (index, cell) in row.enumerated() {
                             if index == 0 {
-                                html.element("th", ["scope": "row"], cell)
+                                html.rowName(cell)
                             } else {
                                 html.number(cell)
                             }
@@ -39,41 +46,16 @@ enum EventsPage {
         )
     }
 
-    /// Reads the choices of the address and the report of them.
-    static func report(_ exchange: inout Exchange) async throws(APIError) -> (DashboardFilter, EventReport) {
-        let filter = try DashboardFilter(exchange, isOfCounts: true)
-        if let slice = filter.slice,
-            let word = CountedValue.words.first(where: { $0.dimension == slice.dimension })
-        {
-            throw .invalidField(word.word, "has no events; choose a campaign or leave it out")
-        }
-        let query = EventQuery(filter.query(filter.span))
-        return (filter, try await exchange.store(await exchange.stores.events.events(query)))
-    }
-
     private static func exports(of panel: EventPanel, _ filter: DashboardFilter, _ visit: DashboardVisit)
         -> PanelExports
     {
-        let span = filter.query(filter.span)
-        return PanelExports(
-            "events",
-            of: visit.address,
-            panel: panel.rawValue,
-            call: (
-                "/admin/api/events/report",
-                [
-                    ("app", filter.app?.id.text), ("campaign", filter.campaign?.text),
-                    ("from", span.from?.iso8601), ("to", span.to?.iso8601),
-                    ("offset", span.offset == 0 ? nil : String(span.offset)),
-                    ("test", filter.isTest ? "true" : nil),
-                ]
-            )
-        )
+        PanelExports(table: panel.texts.caption, of: visit.address)
+            .calling("/admin/api/events/report", filter.statisticsItems.filter { $0.0 != "interval" })
     }
 }
 
 /// The panels of the page.
-enum EventPanel: String, CaseIterable {
+private enum EventPanel: CaseIterable {
     case events, revenue, campaigns, links, sources, cohorts
 
     /// The heading of the panel, and the caption of its table.

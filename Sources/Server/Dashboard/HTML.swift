@@ -5,9 +5,16 @@ struct HTML: Sendable {
     typealias Attributes = KeyValuePairs<StaticString, String?>
 
     private(set) var bytes: [UInt8] = []
+    /// A table of the page that becomes a file; nil for a page alone.
+    private(set) var recording: RecordedTable?
+
+    init(recording: RecordedTable? = nil) { self.recording = recording }
 
     /// Writes a text.
-    mutating func text(_ text: String) { HTMLText.append(text, to: &bytes) }
+    mutating func text(_ text: String) {
+        recording?.add(text)
+        HTMLText.append(text, to: &bytes)
+    }
 
     /// Writes an element with content; attributes that are nil are left out.
     mutating func element(
@@ -21,7 +28,8 @@ struct HTML: Sendable {
     }
 
     /// Writes the end of an element.
-    mutating func close(_ name: StaticString) {
+    mutating func close(_ name: StaticString, isNumber: Bool = false) {
+        recording?.close(name, isNumber: isNumber)
         bytes += "</".utf8
         append(name)
         bytes.append(UInt8(ascii: ">"))
@@ -36,6 +44,7 @@ struct HTML: Sendable {
 
     /// Writes the start of an element, which is all of an element that never has content, such as `input`.
     mutating func open(_ name: StaticString, _ attributes: Attributes = [:]) {
+        recording?.open(name)
         bytes.append(UInt8(ascii: "<"))
         append(name)
         for (attribute, value) in attributes {
@@ -43,7 +52,7 @@ struct HTML: Sendable {
             bytes.append(UInt8(ascii: " "))
             append(attribute)
             bytes += "=\"".utf8
-            text(value)
+            HTMLText.append(value, to: &bytes)
             bytes.append(UInt8(ascii: "\""))
         }
         bytes.append(UInt8(ascii: ">"))
@@ -54,6 +63,16 @@ struct HTML: Sendable {
 
 extension HTML {
     mutating func paragraph(_ text: String) { element("p", text) }
+
+    mutating func note(_ text: String) { element("p", ["class": "note"], text) }
+
+    /// Writes why there is nothing to show.
+    mutating func empty(_ reason: String) { element("p", ["class": "empty"], reason) }
+
+    /// Writes the link to the next page of a list.
+    mutating func next(_ address: DashboardAddress, _ text: String) {
+        element("p") { $0.link(address, class: "next", text) }
+    }
 
     /// Writes a link to a page of the dashboard.
     mutating func link(_ address: DashboardAddress, class style: String? = nil, _ text: String) {
@@ -84,36 +103,28 @@ extension HTML {
         element("div", ["class": "scroll", "tabindex": "0", "role": "group", "aria-label": caption]) { html in
             html.element("table") { html in
                 html.element("caption", caption)
+                html.recording?.start(caption)
                 html.element("thead") { $0.element("tr", [:], writeHeadings) }
                 html.element("tbody") { html in
                     for row in rows { html.element("tr") { writeCells(&$0, row) } }
                 }
+                html.recording?.end()
             }
         }
     }
 
-    /// Writes a cell with a number, aligned right.
-    mutating func number(_ text: String) { element("td", ["class": "n"], text) }
-
-    /// Writes a choice of several words, with a label.
-    mutating func select(
-        _ name: String,
-        _ label: String,
-        _ options: [(value: String, text: String)],
-        chosen: String
-    ) {
-        element("label") { html in
-            html.element("span", label)
-            html.element("select", ["name": name]) { html in
-                for option in options {
-                    let isChosen = option.value == chosen
-                    html.element(
-                        "option",
-                        ["value": option.value, "selected": isChosen ? "" : nil],
-                        option.text
-                    )
-                }
-            }
+    /// Writes the first cell of a row, which names it, with a link if it has an address.
+    mutating func rowName(_ text: String, _ address: DashboardAddress? = nil) {
+        element("th", ["scope": "row"]) { html in
+            if let address { html.link(address, text) } else { html.text(text) }
         }
+    }
+
+    /// Writes a cell with a number, aligned right, and a bar that shows its size among the numbers of its column.
+    mutating func number(_ text: String, bar share: (value: Int64, most: Int64)? = nil) {
+        open("td", ["class": "n"])
+        if let share { bar(share.value, of: share.most) }
+        self.text(text)
+        close("td", isNumber: true)
     }
 }

@@ -14,11 +14,12 @@ enum HeldPage {
         let (erasures, directory) = (all.filter { exchange.maySee($0.app) }, exchange.directory)
         let page = DashboardPage(title: DashboardText.held) { html in
             html.table(DashboardText.heldNow, DashboardText.heldHeadings, holdings) { html, holding in
-                html.element("th", ["scope": "row"], holding.table)
+                html.rowName(holding.table)
                 let isMore = holding.count >= TableHolding.maximumCount
                 html.number(DashboardText.count(holding.count) + (isMore ? "+" : ""))
                 html.element("td", holding.oldest.map { DashboardText.time($0) } ?? "–")
             }
+            html.exports(PanelExports(table: DashboardText.heldNow, of: visit.address))
             if visit.mayChange {
                 html.element("h2", DashboardText.erase)
                 html.paragraph(DashboardText.eraseExplained)
@@ -26,9 +27,9 @@ enum HeldPage {
             }
             guard !erasures.isEmpty else { return html.paragraph(DashboardText.noErasures) }
             html.table(DashboardText.erasures, DashboardText.erasureHeadings, erasures) { html, erasure in
-                html.element("th", ["scope": "row"], erasure.id.text)
+                html.rowName(erasure.id.text)
                 html.element("td", DashboardText.time(erasure.at))
-                html.element("td", directory.app(erasure.app)?.settings.name ?? erasure.app.text)
+                html.element("td", DashboardText.name(of: erasure.app, in: directory))
                 html.element("td", DashboardText.words(erasure.kind.rawValue))
                 html.element("td", erasure.actor.text)
                 html.number(DashboardText.count(erasure.counts.clicks))
@@ -44,9 +45,7 @@ enum HeldPage {
     static func erase(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
         async throws(APIError) -> Response
     {
-        guard let app = form["app"].flatMap({ AppID($0) }).flatMap(exchange.directory.app) else {
-            throw .noApp(field: "app")
-        }
+        let app = try exchange.app(of: form)
         let (word, text) = (form["kind"] ?? "", form["value"] ?? "")
         guard let kind = SubjectKind(rawValue: word) else {
             throw .invalidField(
@@ -62,11 +61,8 @@ enum HeldPage {
             let page = DashboardPage(title: DashboardText.eraseTitle) { html in
                 write(held.counts, to: &html)
                 guard !held.counts.isEmpty else { return html.paragraph(DashboardText.nothingHeld) }
-                html.element("form", ["method": "post", "action": "/settings/held/erase"]) { html in
-                    html.formToken(of: visit)
-                    for (name, value) in hidden {
-                        html.open("input", ["type": "hidden", "name": name, "value": value])
-                    }
+                html.action("/settings/held/erase", visit) { html in
+                    for (name, value) in hidden { html.hidden(name, value) }
                     html.paragraph(DashboardText.cannotUndo)
                     html.element("button", DashboardText.erase)
                 }
@@ -86,17 +82,14 @@ enum HeldPage {
 
     private static func write(_ counts: PrivacyCounts, to html: inout HTML) {
         html.table(DashboardText.rows, DashboardText.countHeadings, PrivacyCounts.tables) { html, table in
-            html.element("th", ["scope": "row"], table.name)
+            html.rowName(table.name)
             html.number(DashboardText.count(counts[keyPath: table.count]))
         }
     }
 
     private static func writeForm(_ directory: Directory, _ visit: DashboardVisit, to html: inout HTML) {
-        html.element("form", ["method": "post", "action": "/settings/held/erase", "class": "filters"]) {
-            html in
-            html.formToken(of: visit)
-            let apps = directory.apps.map { (value: $0.id.text, text: $0.settings.name) }
-            html.select("app", DashboardText.app, apps, chosen: apps.first?.value ?? "")
+        html.action("/settings/held/erase", visit, class: "filters") { html in
+            html.requiredApp(directory.apps)
             let kinds = SubjectKind.allCases.map { (value: $0.rawValue, text: DashboardText.name(of: $0)) }
             html.select("kind", DashboardText.foundBy, kinds, chosen: SubjectKind.click.rawValue)
             html.element("label") { html in

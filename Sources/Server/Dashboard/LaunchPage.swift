@@ -11,17 +11,19 @@ enum LaunchPage {
         }
         let directory = exchange.directory
         switch found {
-        case .check(let explanation): return .page(page(explanation, directory))
+        case .check(let explanation): return .page(page(explanation, directory, visit))
         case .click(let explanation): return .page(page(explanation))
         }
     }
 
-    private static func page(_ explanation: Explanation, _ directory: Directory) -> DashboardPage {
+    private static func page(_ explanation: Explanation, _ directory: Directory, _ visit: DashboardVisit)
+        -> DashboardPage
+    {
         let record = explanation.record
         return DashboardPage(title: DashboardText.launchTitle(record)) { html in
             html.element("p", ["class": "answer"], explanation.summary)
             write(explanation.advice, to: &html)
-            let app = directory.app(record.app)?.settings.name ?? record.app.text
+            let app = DashboardText.name(of: record.app, in: directory)
             let answer = explanation.clicks.first { $0.state == .answered }
             html.facts(
                 [(DashboardText.app, app)] + facts(of: record) + DashboardText.play(record.facts)
@@ -29,6 +31,13 @@ enum LaunchPage {
             )
             writeComponents(explanation, to: &html)
             writeClicks(explanation, to: &html)
+            let id = record.id.text
+            if !explanation.clicks.isEmpty {
+                html.exports(
+                    PanelExports(table: DashboardText.concerned, of: visit.address)
+                        .calling("/admin/api/checks/\(id)/explain", command: ["explain", id])
+                )
+            }
         }
     }
 
@@ -40,10 +49,8 @@ enum LaunchPage {
             let near = explanation.material.near
             guard !near.isEmpty else { return }
             html.table(DashboardText.nearLaunches, DashboardText.nearHeadings, near) { html, near in
-                html.element("th", ["scope": "row"]) { html in
-                    let address = DashboardAddress("/launches/\(near.record.id.text)")
-                    html.link(address, DashboardText.time(near.record.facts.at))
-                }
+                let address = DashboardAddress("/launches/\(near.record.id.text)")
+                html.rowName(DashboardText.time(near.record.facts.at), address)
                 html.element("td", DashboardText.words(near.relation.rawValue))
                 html.element("td", DashboardText.answer(near.record.facts))
             }
@@ -83,7 +90,7 @@ enum LaunchPage {
         let rows = Array(zip(launch.form.components, launch.values))
         html.table(DashboardText.components, DashboardText.componentHeadings, rows) { html, row in
             let difference = near?.differences.first { $0.component == row.0 }
-            html.element("th", ["scope": "row"], row.0.rawValue)
+            html.rowName(row.0.rawValue)
             html.element("td", difference?.click ?? (near != nil || isSame ? row.1 : "–"))
             html.element("td", difference?.launch ?? row.1)
             let verdict = difference != nil ? "bad" : near != nil || isSame ? "good" : nil
@@ -95,16 +102,14 @@ enum LaunchPage {
     private static func writeClicks(_ explanation: Explanation, to html: inout HTML) {
         guard !explanation.clicks.isEmpty else { return }
         html.table(DashboardText.concerned, DashboardText.clickHeadings, explanation.clicks) { html, click in
-            html.element("th", ["scope": "row"], click.click.id.text)
+            html.rowName(click.click.id.text)
             html.element("td", DashboardText.time(click.click.clickedAt))
             html.element("td", DashboardText.words(click.state.rawValue))
             html.element("td", click.click.campaign?.text ?? "–")
             html.element("td", DashboardText.sameOrOther(click.hasSameFingerprint))
             html.element("td", DashboardText.words(click.click.agreement.word))
-            html.element("td", ["class": "n"]) { html in
-                if let share = click.share { html.bar(Int64(share * 1000), of: 1000) }
-                html.text(DashboardText.percent(click.share))
-            }
+            let bar = click.share.map { (value: Int64($0 * 1000), most: Int64(1000)) }
+            html.number(DashboardText.percent(click.share), bar: bar)
         }
     }
 }

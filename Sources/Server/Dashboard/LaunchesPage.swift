@@ -17,18 +17,14 @@ enum LaunchesPage {
             DashboardPage(title: DashboardText.launches) { html in
                 filter.writeForm(visit, to: &html) { writeChoices(query, to: &$0) }
                 if page.records.isEmpty {
-                    if page.next == nil {
-                        html.element("p", ["class": "empty"], DashboardText.noLaunches(period))
-                    }
+                    if page.next == nil { html.empty(DashboardText.noLaunches(period)) }
                 } else {
                     write(page.records, directory, to: &html)
                     html.exports(exports(visit, query))
                 }
                 html.searched(backTo: page.next?.time, isFull: page.records.count == query.limit)
                 if let next = page.next {
-                    html.element("p") { html in
-                        html.link(visit.address.with("before", next.text), class: "next", DashboardText.older)
-                    }
+                    html.next(visit.address.with("before", next.text), DashboardText.older)
                 }
             }
         )
@@ -57,17 +53,10 @@ enum LaunchesPage {
             ("outcome", query.outcome?.rawValue), ("reason", query.reason?.rawValue),
             ("campaign", query.campaign?.text), ("fingerprint", visit.address["fingerprint"]),
             ("method", query.method?.rawValue), ("platform", query.platform?.rawValue),
-            ("os_version", query.osVersion), ("sdk", query.sdk),
+            ("os_version", query.osVersion), ("sdk", query.sdk), ("test", query.isTest ? "true" : nil),
         ]
-        let options = items.flatMap { name, value in
-            value.map { ["--" + name.replacing("_", with: "-"), $0] } ?? []
-        }
-        return PanelExports(
-            "launches",
-            of: visit.address,
-            call: ("/admin/api/checks", items + [("test", query.isTest ? "true" : nil)]),
-            command: ["afterlink", "checks"] + options + (query.isTest ? ["--test"] : [])
-        )
+        return PanelExports("launches", of: visit.address)
+            .calling("/admin/api/checks", command: ["checks"], items)
     }
 
     private static func writeChoices(_ query: CheckQuery, to html: inout HTML) {
@@ -77,10 +66,7 @@ enum LaunchesPage {
         html.select("outcome", DashboardText.outcome, outcomes, chosen: query.outcome?.rawValue ?? "")
         let reasons = [("", DashboardText.any)] + NoMatchReason.allCases.map { ($0.rawValue, $0.name) }
         html.select("reason", DashboardText.reason, reasons, chosen: query.reason?.rawValue ?? "")
-        html.element("label") { html in
-            html.element("span", DashboardText.campaign)
-            html.open("input", ["name": "campaign", "value": query.campaign?.text])
-        }
+        html.field("campaign", DashboardText.campaign, query.campaign?.text)
         let any = [("", DashboardText.any)]
         let methods = any + AttributionMethod.allCases.map { ($0.rawValue, DashboardText.name(of: $0)) }
         html.select("method", DashboardText.method, methods, chosen: query.method?.rawValue ?? "")
@@ -95,9 +81,7 @@ enum LaunchesPage {
         let newestFirst = records.sorted { ($0.facts.at, $0.id) > ($1.facts.at, $1.id) }
         html.table(DashboardText.launchCaption, DashboardText.launchHeadings, newestFirst) { html, record in
             let facts = record.facts
-            html.element("th", ["scope": "row"]) { html in
-                html.link(DashboardAddress("/launches/\(record.id.text)"), DashboardText.time(facts.at))
-            }
+            html.rowName(DashboardText.time(facts.at), DashboardAddress("/launches/\(record.id.text)"))
             html.element(
                 "td",
                 ["class": facts.outcome == .noMatch ? "bad" : "good"],
@@ -108,7 +92,7 @@ enum LaunchesPage {
             html.element("td", record.campaign?.text ?? "–")
             html.element("td", DashboardText.device(facts))
             html.element("td", facts.sdkVersion ?? "–")
-            html.element("td", directory.app(record.app)?.settings.name ?? record.app.text)
+            html.element("td", DashboardText.name(of: record.app, in: directory))
         }
     }
 }

@@ -11,7 +11,8 @@ enum MatchingPage {
     {
         let filter = try DashboardFilter(exchange)
         let (statistics, now) = (exchange.stores.statistics, exchange.now)
-        let query = filter.query(filter.span)
+        var query = filter.query(filter.span)
+        query.groupLimit = 0
         let report = try await exchange.store(await statistics.statistics(query, at: now))
         let directory = exchange.directory
         var history: DriftHistory?
@@ -30,18 +31,22 @@ enum MatchingPage {
                     ColumnChart(figures: answers(report, filter)).write(to: &html)
                 } else {
                     let sentence = DashboardText.noTraffic(filter.span.text, isTest: filter.isTest)
-                    html.element("p", ["class": "empty"], filter.emptyReason(directory, sentence))
+                    html.empty(filter.emptyReason(directory, sentence))
                 }
                 html.element("h2", DashboardText.drift)
-                writeDrift(report.drift, history, directory, to: &html)
-                if let history { writeRates(history, to: &html) }
+                func exports(_ caption: String) -> PanelExports {
+                    PanelExports(table: caption, of: visit.address)
+                        .calling("/admin/stats", command: ["stats"], filter.statisticsItems)
+                }
+                writeDrift(report.drift, history, directory, exports, to: &html)
+                if let history { writeRates(history, visit, to: &html) }
                 html.element("h2", DashboardText.calibration)
-                write(report.calibration, to: &html)
+                write(report.calibration, exports, to: &html)
                 html.element("h2", DashboardText.collisions)
                 if report.collisions.isEmpty { html.note(DashboardText.noCollisions) }
                 for collisions in report.collisions {
-                    let app = directory.app(collisions.app)?.settings.name ?? collisions.app.text
-                    write(collisions.report, of: app, at: filter.now, to: &html)
+                    let app = DashboardText.name(of: collisions.app, in: directory)
+                    write(collisions.report, of: app, at: filter.now, visit, to: &html)
                 }
                 html.element("h2", DashboardText.grid)
                 if let grid { grid.write(to: &html) } else { html.note(DashboardText.chooseAppToCompare) }
@@ -70,6 +75,7 @@ enum MatchingPage {
         _ drift: [AppDrift],
         _ history: DriftHistory?,
         _ directory: Directory,
+        _ exports: (String) -> PanelExports,
         to html: inout HTML
     ) {
         let readings = drift.flatMap { app in app.readings.map { (app.app, $0) } }
@@ -79,17 +85,18 @@ enum MatchingPage {
         html.table(DashboardText.driftCaption, DashboardText.driftHeadings, readings) { html, row in
             let (app, reading) = row
             let name = directory.apps.count > 1 ? directory.app(app).map { "\($0.settings.name): " } : nil
-            html.element("th", ["scope": "row"], (name ?? "") + reading.group.title)
+            html.rowName((name ?? "") + reading.group.title)
             html.element("td") { $0.sparkline(trends[reading.group]?.prefix(trendDays).reversed() ?? []) }
             html.number(DashboardText.count(reading.recent.trials))
             html.number(DashboardText.percent(reading.usualRate))
             html.number(DashboardText.percent(reading.recent.rate))
             html.element("td", ["class": reading.alarm == nil ? nil : "bad"], DashboardText.status(reading))
         }
+        html.exports(exports(DashboardText.driftCaption))
     }
 
     /// Writes the rates of the last days by system and SDK, and by system and browser.
-    private static func writeRates(_ history: DriftHistory, to html: inout HTML) {
+    private static func writeRates(_ history: DriftHistory, _ visit: DashboardVisit, to html: inout HTML) {
         for (side, caption) in [
             (DriftSide.launch, DashboardText.ratesBySDK), (.click, DashboardText.ratesByBrowser),
         ] {
@@ -100,51 +107,62 @@ enum MatchingPage {
                 cells[group.systemName, default: [:]][DashboardText.client(group), default: DriftCount()] +=
                     count
             }
-            if !cells.isEmpty { html.heatTable(caption, DashboardText.system(side), cells) }
+            guard !cells.isEmpty else { continue }
+            html.heatTable(caption, DashboardText.system(side), cells)
+            html.exports(PanelExports(table: caption, of: visit.address))
         }
     }
 
-    private static func write(_ table: CalibrationTable, to html: inout HTML) {
+    private static func write(
+        _ table: CalibrationTable,
+        _ exports: (String) -> PanelExports,
+        to html: inout HTML
+    ) {
         guard let error = table.error else { return html.note(DashboardText.noCalibration) }
         html.paragraph(DashboardText.calibrationError(error, launches: table.launches))
         let bins = table.bins.enumerated().filter { $0.element.launches > 0 }
         html.table(DashboardText.calibrationCaption, DashboardText.calibrationHeadings, bins) { html, row in
             let (launches, width) = (Double(row.element.launches), Double(CalibrationTable.binCount))
             let bounds = (Double(row.offset) / width, Double(row.offset + 1) / width)
-            html.element("th", ["scope": "row"], DashboardText.range(bounds.0, bounds.1))
+            html.rowName(DashboardText.range(bounds.0, bounds.1))
             html.number(DashboardText.count(row.element.launches))
             for sum in [row.element.stated, row.element.expected, Double(row.element.right)] {
-                html.element("td", ["class": "n"]) { html in
-                    html.bar(Int64(sum / launches * 1000), of: 1000)
-                    html.text(DashboardText.percent(sum / launches))
-                }
+                let share = sum / launches
+                html.number(DashboardText.percent(share), bar: (Int64(share * 1000), 1000))
             }
         }
+        html.exports(exports(DashboardText.calibrationCaption))
     }
 
     private static func write(
         _ report: CollisionReport,
         of app: String,
         at now: Timestamp,
+        _ visit: DashboardVisit,
         to html: inout HTML
     ) {
         html.paragraph(DashboardText.falseMatches(report, of: app))
         html.note(DashboardText.age(milliseconds: now.milliseconds(since: report.countedAt)))
         html.table(DashboardText.sharing(app), DashboardText.sharingHeadings, report.forms) { html, form in
             let name = form.platformForm.form.map { "\($0.rawValue)" } ?? "–"
-            html.element("th", ["scope": "row"], "\(form.platformForm.platform.rawValue), \(name)")
+            html.rowName("\(form.platformForm.platform.rawValue), \(name)")
             html.number(DashboardText.decimal(form.sharing.clicks))
             html.number(DashboardText.percent(form.sharing.alone))
             html.number(DashboardText.decimal(form.sharing.competing))
         }
+        let command = ["collisions", "--app", app]
+        html.exports(
+            PanelExports(table: DashboardText.sharing(app), of: visit.address).running(command)
+        )
         html.table(DashboardText.limits(app), DashboardText.limitHeadings, report.limits) { html, limit in
-            html.element("th", ["scope": "row"], DashboardText.percent(limit.share))
+            html.rowName(DashboardText.percent(limit.share))
             html.number(limit.threshold.map { DashboardText.fraction($0.minimum) } ?? DashboardText.noLimit)
             html.number(DashboardText.count(limit.threshold.map { Int64($0.matches) }))
             let window = limit.window.map { DashboardText.duration(Double($0.window.seconds) * 1000) }
             html.number(window ?? DashboardText.noLimit)
             html.number(DashboardText.count(limit.window.map { Int64($0.matches) }))
         }
+        html.exports(PanelExports(table: DashboardText.limits(app), of: visit.address).running(command))
     }
 }
 

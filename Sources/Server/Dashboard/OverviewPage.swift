@@ -24,7 +24,7 @@ enum OverviewPage {
                 filter.writeForm(visit, comparing: true, to: &html, filter.writeCountChoices)
                 writeWarnings(warnings, to: &html)
                 guard hasData else {
-                    html.element("p", ["class": "empty"], reason(filter, directory))
+                    html.empty(reason(filter, directory))
                     writeFirstSteps(to: &html)
                     return
                 }
@@ -61,7 +61,7 @@ enum OverviewPage {
         var query = filter.query(filter.span)
         query.groupLimit = groupLimit
         let report = try await exchange.store(await statistics.statistics(query, at: now))
-        guard filter.compares, filter.span.period != .all else { return (report, nil) }
+        guard filter.comparesSpans else { return (report, nil) }
         var before = filter.query(filter.span.earlier)
         before.hasGroups = false
         return (report, try await exchange.store(await statistics.statistics(before, at: now)))
@@ -182,14 +182,8 @@ extension OverviewPage {
         html.table(DashboardText.reasons, [DashboardText.reason, DashboardText.launches], reasons) {
             html,
             row in
-            html.element("th", ["scope": "row"]) { html in
-                let address = visit.address.page("/launches").with("reason", row.0.rawValue)
-                html.link(address, row.0.name)
-            }
-            html.element("td", ["class": "n"]) { html in
-                html.bar(row.1, of: most)
-                html.text(DashboardText.count(row.1))
-            }
+            html.rowName(row.0.name, visit.address.page("/launches").with("reason", row.0.rawValue))
+            html.number(DashboardText.count(row.1), bar: (row.1, most))
         }
     }
 }
@@ -206,7 +200,7 @@ extension HTML {
         table(DashboardText.playFindings, [DashboardText.finding, DashboardText.matches], groups) {
             html,
             group in
-            html.element("th", ["scope": "row"], DashboardText.words(group.name))
+            html.rowName(DashboardText.words(group.name))
             html.number(DashboardText.count(group.counts[.matches] ?? 0))
         }
     }

@@ -25,9 +25,7 @@ struct PolicyGridPanel {
         _ visit: DashboardVisit,
         _ form: DashboardForm
     ) async throws(APIError) -> Response {
-        guard let app = form["app"].flatMap({ AppID($0) }).flatMap(exchange.directory.app) else {
-            throw .noApp(field: "app")
-        }
+        let app = try exchange.app(of: form)
         exchange.stores.statistics.requestPolicyGrid(of: app.id)
         return DashboardPage.redirect(to: DashboardAddress("/matching").with("app", app.id.text).text)
     }
@@ -36,6 +34,9 @@ struct PolicyGridPanel {
         if let grid, grid.launches > 0 {
             html.paragraph(DashboardText.gridExplained)
             writeTable(grid, to: &html)
+            html.exports(
+                PanelExports(table: DashboardText.gridCaption(app.settings.name), of: visit.address)
+            )
             html.note(DashboardText.compared(grid, at: now))
             if grid.isLimited { html.note(DashboardText.gridLimited) }
             if grid.current.minimumConfidence != app.settings.followedPolicy.minimumConfidence {
@@ -43,13 +44,14 @@ struct PolicyGridPanel {
             }
             writeChoice(grid, to: &html)
         } else {
-            html.note(grid == nil ? DashboardText.noGrid : DashboardText.emptyGrid)
+            let isEmpty = grid.map { !$0.isUnfinished } ?? false
+            html.note(isEmpty ? DashboardText.emptyGrid : DashboardText.noGrid)
         }
+        if grid?.isUnfinished == true { html.note(DashboardText.gridUnfinished) }
         guard !isRequested else { return html.note(DashboardText.gridRequested) }
         guard visit.mayChange else { return }
-        html.element("form", ["method": "post", "action": "/matching/compare"]) { html in
-            html.formToken(of: visit)
-            html.open("input", ["type": "hidden", "name": "app", "value": app.id.text])
+        html.action("/matching/compare", visit) { html in
+            html.hidden("app", app.id.text)
             html.element("button", ["type": "submit", "class": "quiet"], DashboardText.compareNow)
         }
     }
@@ -57,7 +59,7 @@ struct PolicyGridPanel {
     private func writeTable(_ grid: PolicyGrid, to html: inout HTML) {
         let headings = [DashboardText.window] + grid.minimums.map { DashboardText.atLeast($0) }
         html.table(DashboardText.gridCaption(app.settings.name), headings, grid.windows) { html, window in
-            html.element("th", ["scope": "row"], text(of: window))
+            html.rowName(text(of: window))
             for minimum in grid.minimums {
                 let setting = PolicyGrid.Setting(window: window, minimumConfidence: minimum)
                 html.element("td", ["class": "n"]) { html in

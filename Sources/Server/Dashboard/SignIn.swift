@@ -42,7 +42,7 @@ enum SignIn {
         let link = exchange.parameter ?? ""
         return DashboardPage(title: DashboardText.signIn, isOpen: true) { html in
             html.element("form", ["method": "post", "action": "/enter", "class": "card"]) { html in
-                html.open("input", ["type": "hidden", "name": "link", "value": link])
+                html.hidden("link", link)
                 html.paragraph(DashboardText.linkExplained)
                 html.element("button", ["type": "submit"], DashboardText.signIn)
             }
@@ -111,7 +111,7 @@ enum SignIn {
         DashboardPage(title: DashboardText.signIn, status: status, isOpen: true) { html in
             html.element("form", ["method": "post", "action": "/sign-in", "class": "card"]) { html in
                 if let problem { html.element("p", ["class": "bad", "role": "alert"], problem) }
-                html.open("input", ["type": "hidden", "name": "next", "value": next])
+                html.hidden("next", next)
                 html.element("label") { html in
                     html.element("span", DashboardText.key)
                     html.open(

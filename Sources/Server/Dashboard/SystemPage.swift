@@ -35,13 +35,15 @@ enum SystemPage {
                 html.element("h2", DashboardText.database)
                 html.facts(facts(health))
                 write(health.commitSeconds, to: &html)
+                let refusals = health.refusals.map { ($0.key.rawValue, $0.value) }
+                writeCounts(DashboardText.refusals, refusals, visit, to: &html)
                 writeCounts(
-                    DashboardText.refusals,
-                    health.refusals.map { ($0.key.rawValue, $0.value) },
+                    DashboardText.errors,
+                    errors.map { ($0.key.rawValue, $0.value) },
+                    visit,
                     to: &html
                 )
-                writeCounts(DashboardText.errors, errors.map { ($0.key.rawValue, $0.value) }, to: &html)
-                write(process, to: &html)
+                write(process, visit, to: &html)
                 write(servers, at: now, to: &html)
                 if let lines { write(lines, containing: wanted, to: &html) }
             }
@@ -92,34 +94,42 @@ enum SystemPage {
         ColumnChart(figures: figures).write(to: &html)
     }
 
-    private static func writeCounts(_ title: String, _ counts: [(String, Int64)], to html: inout HTML) {
+    private static func exports(_ caption: String, _ visit: DashboardVisit) -> PanelExports {
+        PanelExports(table: caption, of: visit.address).calling("/metrics")
+    }
+
+    private static func writeCounts(
+        _ title: String,
+        _ counts: [(String, Int64)],
+        _ visit: DashboardVisit,
+        to html: inout HTML
+    ) {
         guard !counts.isEmpty else { return }
         let most = counts.map(\.1).max() ?? 0
         html.table(title, [DashboardText.reason, DashboardText.number], counts.sorted { $0.1 > $1.1 }) {
             html,
             row in
-            html.element("th", ["scope": "row"], row.0)
-            html.element("td", ["class": "n"]) { html in
-                html.bar(row.1, of: most)
-                html.text(DashboardText.count(row.1))
-            }
+            html.rowName(row.0)
+            html.number(DashboardText.count(row.1), bar: (row.1, most))
         }
+        html.exports(exports(title, visit))
     }
 
     /// Writes the metrics of the process, under the sentences that explain them.
-    private static func write(_ metrics: [MetricFamily], to html: inout HTML) {
+    private static func write(_ metrics: [MetricFamily], _ visit: DashboardVisit, to html: inout HTML) {
         guard !metrics.isEmpty else { return }
         html.table(DashboardText.process, DashboardText.processHeadings, metrics) { html, metric in
             let name = metric.help.hasSuffix(".") ? String(metric.help.dropLast()) : metric.help
-            html.element("th", ["scope": "row"], name)
+            html.rowName(name)
             html.number(DashboardText.figure(metric.samples.first?.2, of: metric.unit))
         }
+        html.exports(exports(DashboardText.process, visit))
     }
 
     private static func write(_ servers: [RunningServer], at now: Timestamp, to html: inout HTML) {
         guard !servers.isEmpty else { return }
         html.table(DashboardText.servers, DashboardText.serverHeadings, servers) { html, server in
-            html.element("th", ["scope": "row"], String(server.number))
+            html.rowName(String(server.number))
             html.element("td", server.version)
             html.element("td", DashboardText.time(server.seenAt))
         }
@@ -128,13 +138,7 @@ enum SystemPage {
     /// Writes the last lines of the log, the newest first, and the form that searches them.
     private static func write(_ lines: [String], containing text: String, to html: inout HTML) {
         html.element("h2", ["id": "log"], DashboardText.logLines)
-        html.element(
-            "form",
-            ["class": "filters", "action": "/system#log", "aria-label": DashboardText.filters]
-        ) { html in
-            html.field("request", DashboardText.requestID, text)
-            html.element("button", ["type": "submit"], DashboardText.show)
-        }
+        html.filters("/system#log") { $0.field("request", DashboardText.requestID, text) }
         html.note(DashboardText.logExplained)
         guard !lines.isEmpty else { return html.note(DashboardText.noLogLine) }
         html.element("pre", ["tabindex": "0"], lines.reversed().joined(separator: "\n"))

@@ -13,7 +13,7 @@ enum TrialPage {
         return .page(
             DashboardPage(title: DashboardText.trial) { html in
                 guard let app else {
-                    html.element("p", ["class": "empty"], DashboardText.noApp)
+                    html.empty(DashboardText.noApp)
                     return
                 }
                 html.paragraph(DashboardText.trialExplained)
@@ -30,9 +30,7 @@ enum TrialPage {
         _ form: DashboardForm
     ) async throws(APIError) -> Response {
         let directory = exchange.directory
-        guard let app = form["app"].flatMap({ AppID($0) }).flatMap(directory.app) else {
-            throw .noApp(field: "app")
-        }
+        let app = try exchange.app(of: form)
         guard let profile = BrowserProfile.all.first(where: { $0.name == form["profile"] }) else {
             throw .invalidField("profile", DashboardText.wrongProfile)
         }
@@ -146,10 +144,8 @@ extension TrialPage {
     ) {
         // The trial's click and launch are rows of the app.
         guard visit.mayChange else { return html.paragraph(DashboardText.mayNotChange) }
-        html.element("form", ["method": "post", "action": "/try", "class": "filters"]) { html in
-            html.formToken(of: visit)
-            let apps = directory.apps.map { ($0.id.text, $0.settings.name) }
-            html.select("app", DashboardText.app, apps, chosen: chosen.app.id.text)
+        html.action("/try", visit, class: "filters") { html in
+            html.requiredApp(directory.apps, chosen: chosen.app.id)
             let profiles = BrowserProfile.all.map { ($0.name, $0.title) }
             html.select("profile", DashboardText.browser, profiles, chosen: chosen.profile)
             html.element("button", ["type": "submit"], DashboardText.simulate)

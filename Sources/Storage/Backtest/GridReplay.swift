@@ -17,11 +17,7 @@ struct GridReplay: Sendable {
     /// The answers to all launches under the present setting; nil for a launch without a counted answer.
     private var answers: [Replay.Answer?] = []
     private var launch = 0
-    private(set) var grid: PolicyGrid
-    var isLimited: Bool {
-        get { grid.isLimited }
-        set { grid.isLimited = newValue }
-    }
+    var grid: PolicyGrid
 
     /// The windows that are compared, in seconds.
     private static let windows: [Int64] = [3600, 21_600, 86_400, 259_200, 604_800]

@@ -10,6 +10,9 @@ private struct EventReader<Reader: ReportReader> {
     private static var groupLimit: Int { 100 }
     /// The maximum number of days with a cohort.
     private static var cohortLimit: Int { 31 }
+    /// The number of counts of clicks, and of clicked names, that are read to find the groups.
+    private static var clickLimit: Int { 10_000 }
+    private static var nameLimit: Int { 500 }
 
     private var campaign: String { query.span.campaign?.text ?? "" }
 
@@ -72,35 +75,39 @@ private struct EventReader<Reader: ReportReader> {
     }
 
     /// Returns the campaigns or links with events or matches, those with the most clicks first.
+    ///
+    /// Only clicks can be ranked without reading every other count, so the counts of the most clicked names are read until
+    /// there are as many groups as a report has.
     private func groups(_ names: Dimension, _ dimension: Dimension) throws(Reader.Failure) -> [EventReport
         .Group]
     {
-        let totals: Dimension = names == .link ? .link : .total
-        var clicks: [String: Int64] = [:]
-        for (scope, spans) in scopes.flatMap({ scope in query.span.spans.map { (scope, $0) } }) {
-            for name in try reader.top(names, of: scope, over: spans, atMost: 10 * Self.groupLimit) {
-                clicks[name.name, default: 0] += name.clicks
-            }
-        }
+        let span = query.span.spans
+        var clicks = try reader.clicks(names, of: scopes, over: span, atMost: Self.clickLimit).byName
         // Events of a span may belong to campaigns and links without clicks in it.
         var whole = query.span
         (whole.from, whole.to) = (nil, nil)
-        for (scope, spans) in scopes.flatMap({ scope in whole.spans.map { (scope, $0) } }) {
-            for name in try reader.top(names, of: scope, over: spans, atMost: Self.groupLimit) {
-                clicks[name.name, default: 0] += 0
+        for name in try reader.clicks(names, of: scopes, over: whole.spans, atMost: Self.groupLimit).byName
+            .keys
+        {
+            clicks[name, default: 0] += 0
+        }
+        let found = clicks.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        let totals: Dimension = names == .link ? .link : .total
+        // The names without clicks come last and are few.
+        var rest = (found.prefix { $0.value > 0 }.prefix(Self.nameLimit) + found.drop { $0.value > 0 })[...]
+        var groups: [EventReport.Group] = []
+        while !rest.isEmpty, groups.count < Self.groupLimit {
+            let part = rest.prefix(Self.groupLimit).map(\.key)
+            rest = rest.dropFirst(part.count)
+            let (events, all) = (try sums(of: part, dimension), try sums(of: part, totals))
+            groups += part.compactMap { name in
+                let matches = all[name]?.counts()[.matches] ?? 0
+                let sums = EventSums(events[name] ?? CountSum())
+                guard matches > 0 || !sums.isEmpty else { return nil }
+                return EventReport.Group(name: name, matches: matches, sums: sums)
             }
         }
-        let found = clicks.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
-        let (events, all) = (try sums(of: found, dimension), try sums(of: found, totals))
-        let groups = found.map { name in
-            let matches = all[name]?.counts()[.matches] ?? 0
-            return EventReport.Group(
-                name: name,
-                matches: matches,
-                sums: EventSums(events[name] ?? CountSum())
-            )
-        }
-        return Array(groups.filter { $0.matches > 0 || !$0.sums.isEmpty }.prefix(Self.groupLimit))
+        return Array(groups.prefix(Self.groupLimit))
     }
 
     private func sources() throws(Reader.Failure) -> [EventReport.Group] {

@@ -21,12 +21,20 @@ public struct ReplaySettings: Sendable {
 /// and stores the results.
 ///
 /// If several processes have the database open, the one with the job's lease (the right to do it) compares.
+///
+/// What the comparison of an app costs has a bound, however much traffic the app has. At most ``PolicyGrid/eventLimit``
+/// clicks and launches are in memory; they have hashes instead of texts, so that with their replay they take some 100 MB.
+/// One read gets at most ``EventCollection/readLimit`` of them. All settings together are replayed for at most
+/// ``PolicyGrid/timeLimitSeconds``; those that are not reached have no result. The page says so in both cases.
 public struct PolicyGridJob<Reader: ReportReader>: Job {
     public let name = JobName.policyGrid
     public let share = 0.05
 
     private let context: JobContext<Reader>
     private let eventLimit: Int
+    /// How long the settings of one app are replayed in all, and how long they were, in nanoseconds.
+    private let timeLimit: UInt64
+    private var replayedTime: UInt64 = 0
     private var lease = RenewedLease(of: .policyGrid, milliseconds: 300_000)
     /// The apps that are not compared yet.
     private var waiting: [App] = []
@@ -42,8 +50,13 @@ public struct PolicyGridJob<Reader: ReportReader>: Job {
     /// How long a slice replays events, in nanoseconds.
     private static var sliceNanoseconds: UInt64 { 4_000_000 }
 
-    public init(_ context: JobContext<Reader>, eventLimit: Int = PolicyGrid.eventLimit) {
+    public init(
+        _ context: JobContext<Reader>,
+        eventLimit: Int = PolicyGrid.eventLimit,
+        timeLimitSeconds: UInt64 = PolicyGrid.timeLimitSeconds
+    ) {
         (self.context, self.eventLimit) = (context, eventLimit)
+        timeLimit = timeLimitSeconds * 1_000_000_000
     }
 
     public mutating func slice(at _: UInt64) throws(StoreError) -> Due {
@@ -101,10 +114,17 @@ public struct PolicyGridJob<Reader: ReportReader>: Job {
         if var replay {
             // The replay is moved out of the property, because a copy is large.
             self.replay = nil
-            let end = MonotonicTime.now().nanoseconds + Self.sliceNanoseconds
+            let start = MonotonicTime.now().nanoseconds
+            let end = start + min(Self.sliceNanoseconds, timeLimit - replayedTime)
             let isMore = replay.play { MonotonicTime.now().nanoseconds >= end }
-            if isMore { self.replay = replay } else { try keep(replay.grid, of: app.id, at: now) }
-            return isMore
+            replayedTime = min(timeLimit, replayedTime + MonotonicTime.now().nanoseconds - start)
+            replay.grid.isUnfinished = isMore && replayedTime == timeLimit
+            guard isMore, !replay.grid.isUnfinished else {
+                try keep(replay.grid, of: app.id, at: now)
+                return false
+            }
+            self.replay = replay
+            return true
         }
         if collection == nil {
             answersRequest = context.state.gridRequests.withLock { $0.contains(app.id) }
@@ -118,14 +138,15 @@ public struct PolicyGridJob<Reader: ReportReader>: Job {
             return true
         }
         replay = GridReplay(
-            collection.events(),
+            collection.takeEvents(),
             of: app.settings,
             standardWindow: context.state.configuration.standardWindow,
             replayGrace: settings.grace,
             isWhole: collection.isWhole,
             at: now
         )
-        replay?.isLimited = collection.isLimited
+        replay?.grid.isLimited = collection.isLimited
+        replayedTime = 0
         // Without an event, what was stored stays.
         return replay != nil
     }
@@ -170,13 +191,16 @@ struct EventCollection {
     /// Whether the events are all from which the app's model learnt.
     var isWhole = false
 
-    private var length = minimumLength
+    /// The length of the next piece, in milliseconds.
+    private var length: Int64 = 900_000
 
     /// The shortest and the longest piece, in milliseconds: short in busy times, so that each read is short.
-    private static let minimumLength: Int64 = 900_000
+    private static let minimumLength: Int64 = 1_000
     private static let maximumLength: Int64 = 21_600_000
     /// A piece with fewer events is followed by one of twice its length.
     private static let fewEvents = 500
+    /// The maximum number of events of a piece: one with more is read again in an eighth of its length.
+    static let readLimit = 10_000
 
     init(of scope: Scope, _ remaking: FingerprintReconstruction, limit: Int, at now: Timestamp) {
         (self.scope, self.limit) = (scope, limit)
@@ -191,37 +215,40 @@ struct EventCollection {
         let start = end.advanced(byMilliseconds: -length)
         // The numbers before the first one of a time are all smaller.
         let (after, through) = (RowIdentifier.first(at: start) - 1, RowIdentifier.first(at: end) - 1)
-        let room = limit - count + 1
+        let room = min(limit - count, Self.readLimit) + 1
         var piece: [RecordedEvent] = []
         try reader.clicks(of: scope, after: after, through: through, atMost: room) { record, claimedAt in
             piece.append(.click(reconstruction.click(record, claimedAt: claimedAt)))
         }
-        try reader.checks(of: scope, after: after, through: through, atMost: room) { check in
+        try reader.checks(of: scope, after: after, through: through, atMost: room - piece.count) { check in
             piece.append(.launch(reconstruction.launch(check.facts)))
         }
         guard piece.count < room else {
             // The newer part of a long piece may still have room.
             guard length == Self.minimumLength else {
-                length = Self.minimumLength
+                length = max(length / 8, Self.minimumLength)
                 return true
             }
             (isLimited, isWhole) = (true, false)
             return false
         }
-        length =
-            piece.count < Self.fewEvents ? min(2 * length, Self.maximumLength) : Self.minimumLength
+        if piece.count < Self.fewEvents { length = min(2 * length, Self.maximumLength) }
         count += piece.count
         if !piece.isEmpty { pieces.append(piece) }
         end = start
         return end > oldest
     }
 
-    /// The events in the order of time; a click comes before a launch of the same millisecond.
-    func events() -> [RecordedEvent] {
-        pieces.reversed().joined().enumerated()
-            .map { (event: $0.element, at: $0.element.at, order: $0.offset) }
-            .sorted { ($0.at, $0.event.rank, $0.order) < ($1.at, $1.event.rank, $1.order) }
-            .map(\.event)
+    /// Returns the events in the order of time, and forgets them; a click comes before a launch of the same millisecond.
+    mutating func takeEvents() -> [RecordedEvent] {
+        var events: [RecordedEvent] = []
+        events.reserveCapacity(count)
+        while let piece = pieces.popLast() { events += piece }
+        // Numbers are sorted, because copies of all events would need their memory again.
+        let order = events.indices.sorted {
+            (events[$0].at, events[$0].rank, $0) < (events[$1].at, events[$1].rank, $1)
+        }
+        return order.map { events[$0] }
     }
 }
 

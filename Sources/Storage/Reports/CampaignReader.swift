@@ -9,7 +9,9 @@ private struct CampaignReader<Reader: ReportReader> {
 
     func page() throws(Reader.Failure) -> CampaignPage {
         var page = CampaignPage()
-        let clicks = try clicks(&page.isPartial)
+        let (spans, limit) = (query.counts.daySpans, CampaignQuery.readLimit)
+        let (clicks, isPartial) = try reader.clicks(.campaign, of: scopes, over: spans, atMost: limit)
+        page.isPartial = isPartial
         let search = query.search?.asciiLowercased
         let found = clicks.filter { name, _ in search.map(name.asciiLowercased.contains) ?? true }
         var names = found.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
@@ -40,21 +42,6 @@ private struct CampaignReader<Reader: ReportReader> {
         return page
     }
 
-    /// Returns the clicks of each campaign in the query's days; of each day, reads only the most clicked campaigns.
-    private func clicks(_ isPartial: inout Bool) throws(Reader.Failure) -> [String: Int64] {
-        var clicks: [String: Int64] = [:]
-        for (scope, span) in scopes.flatMap({ scope in query.counts.daySpans.map { (scope, $0) } }) {
-            // All time is one span.
-            let days = span.granularity == .all ? 1 : span.end.milliseconds(since: span.first) / 86_400_000
-            let limit = max(100, CampaignQuery.readLimit / max(Int(days) * scopes.count, 1))
-            let top = try reader.top(.campaign, of: scope, over: span, atMost: limit)
-            // If a day has as many names as the limit, the limit may have cut some off.
-            isPartial = isPartial || Set(top.map(\.name)).count >= limit
-            for campaign in top { clicks[campaign.name, default: 0] += campaign.clicks }
-        }
-        return clicks
-    }
-
     private func ranked(_ names: [String]) throws(Reader.Failure) -> [String] {
         let values = try sums(.total, of: names, query.counts).mapValues { sum -> Double in
             let (counts, expected) = (sum.counts(), sum.expected())
@@ -77,6 +64,32 @@ private struct CampaignReader<Reader: ReportReader> {
             try reader.add(query, of: campaigns, to: &sums)
         }
         return sums
+    }
+}
+
+extension StatisticsRows {
+    /// Returns the clicks of campaigns or links by their names, those of the most clicked ones of each span.
+    ///
+    /// - Parameters:
+    ///   - dimension: campaigns or links.
+    ///   - scopes: the apps' traffic.
+    ///   - spans: the time.
+    ///   - limit: the maximum number of counts to read. Each span has an equal part of it, and at least a hundred.
+    /// - Returns: the clicks, and whether the limit has left out names.
+    /// - Throws: the failure of the database.
+    func clicks(_ dimension: Dimension, of scopes: [Scope], over spans: [CountedSpans], atMost limit: Int)
+        throws(Failure) -> (byName: [String: Int64], isPartial: Bool)
+    {
+        let count = spans.reduce(0) { $0 + min($1.count, 1_000_000) } * Int64(scopes.count)
+        let part = max(100, limit / max(Int(count), 1))
+        var (clicks, isPartial): ([String: Int64], Bool) = ([:], false)
+        for (scope, spans) in scopes.flatMap({ scope in spans.map { (scope, $0) } }) {
+            let top = try self.top(dimension, of: scope, over: spans, atMost: part)
+            // A span that the limit has cut has as many names as the limit.
+            isPartial = isPartial || Set(top.map(\.name)).count >= part
+            for (name, count) in top { clicks[name, default: 0] += count }
+        }
+        return (clicks, isPartial)
     }
 }
 

@@ -70,7 +70,7 @@ private struct StatisticsReader<Reader: ReportReader> {
             report.timeToInstall = try sum(.timeToInstall, over: query.daySpans).timeToInstall
         }
         guard query.hasGroups else { return report }
-        if query.slice == nil { try addGroups(to: &report) }
+        if query.slice == nil, query.groupLimit > 0 { try addGroups(to: &report) }
         report.series = try series()
         report.calibration = try sum(.calibration, campaign: "", over: query.daySpans).calibration
         report.unrecordedChecks = try reader.unrecordedCheckCount()

@@ -40,6 +40,12 @@ extension Row {
             contest("overview_week", "overview of a week", (nil, nil)) {
                 (Wrk(pages.script("/?period=7d"), connections: 1), pages)
             },
+            contest("events_year", "events of a year", (.below(50), .below(100))) {
+                (Wrk(pages.script("/events?period=12mo"), connections: 1), pages)
+            },
+            contest("campaigns_year", "campaigns of a year", (nil, nil)) {
+                (Wrk(pages.script("/campaigns?period=12mo"), connections: 1), pages)
+            },
             contest("statistics_year", "/admin/stats of a year", (nil, nil)) { (statistics, server) },
         ]
     }
@@ -150,6 +156,13 @@ struct YearOfCounts {
             INSERT INTO counts SELECT scope, '', column1, 1, period, n, column2, 100 + n
             FROM names, days, (VALUES (6, 'launches'), (7, 'launches'), (7, 'stated'), (7, 'expected'), (7, 'correct'))
             WHERE n < iif(column1 = 6, 120, 10);
+            CREATE TEMP TABLE sums AS SELECT column1 AS value, column2 AS metric, column3 AS amount FROM (VALUES
+                ('purchase EUR', 'events', 3), ('purchase EUR', 'installs', 2), ('purchase EUR', 'verified', 2999),
+                ('level_up', 'events', 9));
+            INSERT INTO counts SELECT scope, column1 || name, column2, 1, period, value, metric, amount
+            FROM names, days, sums, (VALUES ('campaign ', 14), ('lnk_', 16)) WHERE n < 100;
+            INSERT INTO counts SELECT scope, '', column1, 1, period, column2 || value, metric, 100 * amount
+            FROM days, sums, (VALUES (14, ''), (15, 'instagram '), (15, 'qr '), (17, 'D0 '), (17, 'D3 '));
             INSERT INTO counts SELECT scope, '', 0, 2, period + n * 3600000, '', column1, 1000 + n
             FROM names, days, (VALUES ('clicks'), ('matches'), ('checks'), ('duplicates'), ('robots'), ('replays'),
                 ('no_match_no_click'), ('no_match_expired'), ('conversions'), ('variance')) WHERE n < 24;

@@ -99,6 +99,34 @@ struct LivePageTests {
         #expect(await browser.get("/live/stream").status == 200)
     }
 
+    @Test("twenty streams share one read of clicks, checks and sessions, and all end with their session")
+    func sharesReads() async {
+        let (count, reads) = (20, service.reads)
+        await service.whileStreamsAreOpen(count, browser) {
+            let before = (exports: reads.exports, sessions: reads.sessions)
+            // One read of the feed is one page of each of its two tables.
+            #expect(await service.nextMessages(ofStreams: count).allSatisfy { $0.hasPrefix("data: ") })
+            #expect(reads.exports == before.exports + 2)
+            for number in 1...2 {
+                await click(number)
+                service.clock.advance(seconds: 1)
+                let messages = await service.nextMessages(ofStreams: count)
+                #expect(
+                    messages.allSatisfy { $0.contains("b>\(number)\"") && !$0.contains("b>\(number - 1)\"") }
+                )
+                #expect(reads.exports == before.exports + 2 + 2 * number)
+            }
+            #expect(reads.sessions == before.sessions + 1, "the sessions are read every five seconds")
+            // The sign-out and its form read the session once each.
+            let token = await browser.formToken()
+            #expect(await browser.post("/sign-out", "token=\(token)").status == 303)
+            service.clock.advance(seconds: 5)
+            let last = await service.nextMessages(ofStreams: count)
+            #expect(last.allSatisfy { $0.hasPrefix("event: ended") }, "\(last)")
+            #expect(reads.exports == before.exports + 8 && reads.sessions == before.sessions + 4)
+        }
+    }
+
     @Test("needs a session")
     func needsSession() async {
         for path in ["/live", "/live/now", "/live/stream"] {

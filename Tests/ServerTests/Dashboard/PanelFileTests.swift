@@ -119,6 +119,73 @@ struct PanelFileTests {
         #expect(found.contains("--outcome no_match</pre>"))
     }
 
+    @Test(
+        "of other tables have their headings and rows",
+        arguments: [
+            "/campaigns?period=day", "/campaigns/one?campaign=Spring&period=day", "/live", "/system",
+            "/settings/held",
+        ]
+    )
+    func tables(path: String) async throws {
+        let page = await browser.get(path).text
+        let addresses = PageMarkup(page).tags.compactMap { $0.attributes["href"] }
+            .filter { $0.contains("as=csv") }
+        #expect(path.contains("/one") || !addresses.isEmpty)
+        for address in addresses {
+            let caption = try #require(
+                URLComponents(string: address)?.queryItems?.last { $0.name == "table" }
+            )
+            let shown = PageMarkup.table(try #require(caption.value), in: page)
+            let file = try await table(address)
+            #expect(file.count == shown.count && file.first?.count == shown.first?.count, "\(address)")
+            #expect(file.first?.first == shown.first?.first && !file.isEmpty)
+        }
+    }
+
+    @Test("of a table have numbers without blanks, null for a dash, and names that are all different")
+    func values() async throws {
+        for number in 1...3 {
+            await service.click(
+                #"{"fingerprint":"\#(String(repeating: "a\(number)", count: 32))","deeplink_url":"myapp://p","campaign_key":"=1"}"#
+            )
+        }
+        let address = "/campaigns?period=day&sort=name&table=Clicks+and+matches+by+campaign&as="
+        let json = await browser.get(address + "json")
+        let rows = try #require(
+            try JSONSerialization.jsonObject(with: Data(json.body)) as? [[String: Any]]
+        )
+        #expect(rows.map { $0["Campaign"] as? String } == ["-2", "=1", "Spring"])
+        #expect(rows.map { $0["Clicks"] as? Int } == [1, 3, 2] && rows[1]["Change"] is NSNull)
+        #expect(rows[0]["Matches: Change"] is NSNull, "\(rows[0])")
+        #expect(try await table(address + "csv").map(\.[0]) == ["Campaign", "'-2", "'=1", "Spring"])
+        await browser.get("/campaigns?table=Links&as=csv").expect(404, holds: ["does not have this table"])
+        #expect(await browser.get("/campaigns?table=Campaigns&as=xls").status == 400)
+        #expect(await DashboardBrowser(service).get("/campaigns?table=Campaigns&as=csv").status == 303)
+    }
+
+    @Test("of the live page are its rows, and the lines read the tables that it follows")
+    func live() async throws {
+        let page = await browser.get("/live?app=\(service.app.text)").text
+        let (text, app) = (PageMarkup(page).text, service.app.text)
+        let start = service.clock.now.milliseconds / 60_000 * 60_000 - 29 * 60_000
+        for name in ["clicks", "checks"] {
+            let target = "/admin/api/export/\(name).ndjson?app=\(app)&since=\(start << 16)"
+            #expect(text.contains(target) && text.contains("grep '\"test\":false'"))
+            let parts = target.split(separator: "?").map(String.init)
+            let lines = await service.send(.get, parts[0], query: parts[1], fields: service.bearer(.admin))
+                .text
+            #expect(
+                lines.split(separator: "\n").count { $0.contains(#""test":false"#) }
+                    == (name == "clicks" ? 3 : 5)
+            )
+        }
+        #expect(page.contains("afterlink checks --app \(app) --from "))
+        let address = "/live?as=csv&table=Newest+clicks+and+launches"
+        #expect(
+            try await table(address).count == PageMarkup.table("Newest clicks and launches", in: page).count
+        )
+    }
+
     @Test("need a session and a known name")
     func refusals() async {
         for address in ["/export/overview.csv?panel=x", "/export/overview.csv"] {

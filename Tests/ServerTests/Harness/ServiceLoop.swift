@@ -13,11 +13,15 @@ actor ServiceLoop {
     private let service: Service
     private let database: any TestDatabase
     private let watch: ClickWatch
+    nonisolated let reads = ReadCounts()
     // Both are created on the loop's thread, when a request needs them.
     private lazy var session = database.openSession(on: executor)
+    private lazy var counted = CountedReads(session, reads)
     private lazy var stores = Stores(
         session,
         clicks: WatchedClicks(session, watch),
+        exports: counted,
+        sessions: counted,
         endTurn: { [session] in session.endTurn() }
     )
     private lazy var handler = service.makeHandler(stores)
@@ -60,6 +64,12 @@ actor ServiceLoop {
 
     /// Sends a request to the dashboard and does not end the stream of its response.
     func hold(_ request: Request) async { held.append(await dashboard.respond(to: request)) }
+
+    /// Returns the next piece of a held stream.
+    func nextPiece(ofHeld index: Int) async -> String {
+        let piece = try? await held[index].stream?.next(atMost: 100_000)
+        return String(decoding: piece ?? [], as: UTF8.self)
+    }
 
     func endHeldStreams() {
         for response in held { response.stream?.end() }

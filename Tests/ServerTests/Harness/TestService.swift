@@ -242,11 +242,11 @@ extension TestService {
     }
 
     /// Runs `body` while streams of the live page are open.
-    func whileStreamsAreOpen(
+    func whileStreamsAreOpen<Value>(
         _ count: Int,
         _ browser: DashboardBrowser,
-        _ body: () async -> Answer
-    ) async -> Answer {
+        _ body: () async throws -> Value
+    ) async rethrows -> Value {
         let fields = ["Host": DashboardBrowser.host, "Cookie": browser.cookie]
         for _ in 0..<count {
             await loop.hold(
@@ -260,10 +260,26 @@ extension TestService {
                 )
             )
         }
-        let answer = await body()
-        await loop.endHeldStreams()
-        return answer
+        do {
+            let value = try await body()
+            await loop.endHeldStreams()
+            return value
+        } catch {
+            await loop.endHeldStreams()
+            throw error
+        }
     }
+
+    /// Returns the next message of each of the open streams, which are read at the same time.
+    func nextMessages(ofStreams count: Int) async -> [String] {
+        await withTaskGroup(of: String.self) { group in
+            for index in 0..<count { group.addTask { await self.loop.nextPiece(ofHeld: index) } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    /// The numbers of reads of exported tables and of the dashboard's sessions.
+    var reads: ReadCounts { loop.reads }
 
     func create(_ link: SignInLink) async throws { try await loop.create(link) }
 

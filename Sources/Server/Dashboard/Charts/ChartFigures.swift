@@ -106,7 +106,7 @@ struct ChartFigures {
                 html.element("summary", DashboardText.asTable)
                 let names = series.map(\.name) + (expected.isEmpty ? [] : [DashboardText.expected])
                 html.table(title, [scale] + names, labels.indices) { html, index in
-                    html.element("th", ["scope": "row"], labels[index])
+                    html.rowName(labels[index])
                     for line in series { html.number(DashboardText.count(line.values[index])) }
                     if !expected.isEmpty { html.number(DashboardText.expected(expected[index])) }
                 }

@@ -26,18 +26,26 @@ struct Figure {
 extension HTML {
     /// Writes figures side by side, with their changes and a sentence on the comparison if there is an earlier span.
     mutating func figures(_ figures: [Figure], comparedWith span: String?) {
+        self.figures(
+            figures.map { figure in
+                let change = DashboardText.change(from: figure.earlier, to: figure.number)
+                return (figure.name, figure.text, span.map { _ in change })
+            }
+        )
+        if let span { note(DashboardText.compared(with: span)) }
+    }
+
+    /// Writes figures side by side, each with its change if it has one.
+    mutating func figures(_ figures: [(name: String, text: String, change: String?)]) {
         element("dl", ["class": "figures"]) { html in
             for figure in figures {
                 html.element("div") { html in
                     html.element("dt", figure.name)
                     html.element("dd", ["class": "figure"], figure.text)
-                    guard span != nil else { return }
-                    let change = DashboardText.change(from: figure.earlier, to: figure.number)
-                    html.element("dd", ["class": "change"], change)
+                    if let change = figure.change { html.element("dd", ["class": "change"], change) }
                 }
             }
         }
-        if let span { element("p", ["class": "note"], DashboardText.compared(with: span)) }
     }
 
     /// Writes the values of a dimension with their clicks as bars, their matches, and the matches per click.
@@ -50,15 +58,9 @@ extension HTML {
         guard !groups.isEmpty else { return }
         let most = groups.map { $0.counts[.clicks] ?? 0 }.max() ?? 0
         table(title, [title] + DashboardText.panelHeadings, groups) { html, group in
-            html.element("th", ["scope": "row"]) { html in
-                let text = name(group.name)
-                if let address { html.link(address(group.name), text) } else { html.text(text) }
-            }
+            html.rowName(name(group.name), address?(group.name))
             let clicks = group.counts[.clicks] ?? 0
-            html.element("td", ["class": "n"]) { html in
-                html.bar(clicks, of: most)
-                html.text(DashboardText.count(clicks))
-            }
+            html.number(DashboardText.count(clicks), bar: (clicks, most))
             html.number(DashboardText.count(group.counts[.matches] ?? 0))
             html.number(DashboardText.percent(StatisticsBody.conversionRate(group.counts)))
         }
@@ -68,7 +70,7 @@ extension HTML {
     mutating func funnel(_ title: String, _ steps: [(name: String, count: Int64)]) {
         let first = steps.first?.count ?? 0
         table(title, DashboardText.funnelHeadings, steps) { html, step in
-            html.element("th", ["scope": "row"], step.name)
+            html.rowName(step.name)
             html.element("td") { html in
                 html.element(
                     "svg",
@@ -121,7 +123,7 @@ extension HTML {
         for row in cells.values { sums.merge(row, uniquingKeysWith: +) }
         let columns = busiest(sums.map { ($0.key, $0.value) }, 10)
         table(caption, [corner] + columns, rows) { html, row in
-            html.element("th", ["scope": "row"], row)
+            html.rowName(row)
             for column in columns {
                 let count = cells[row]?[column]
                 let shade = count?.rate.map { "n h\(Int($0 * 5))" } ?? "n"

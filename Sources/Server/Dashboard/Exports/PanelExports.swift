@@ -2,42 +2,73 @@ internal import Attribution
 
 /// The ways to take the figures of a panel elsewhere, with the filters on screen.
 struct PanelExports {
-    private let file: DashboardAddress
-    private let name: String
-    /// The call of the API that answers the same figures.
-    private let call: DashboardAddress
-    /// The command that prints the same figures; nil if none has these filters.
-    private let command: String?
+    /// The names and values of items of an address, or of a command's options; those that are nil are left out.
+    typealias Items = [(String, String?)]
 
+    private let csv: DashboardAddress
+    private let json: DashboardAddress
+    /// Whether the files have the rows of the page alone.
+    private var isOfPage = false
+    /// Sentences, and the lines for a shell that they explain.
+    private var lines: [(title: String, text: String)] = []
+
+    /// Creates the exports of a panel that has a file of its own.
+    ///
     /// - Parameters:
     ///   - name: the name of a ``PanelFile``.
     ///   - page: the address of the page, whose items the file gets.
     ///   - panel: the item `panel` of the file.
-    ///   - call: the path and the items of the API's call; items that are nil are left out.
-    ///   - command: the words of the command.
-    init(
-        _ name: String,
-        of page: DashboardAddress,
-        panel: String? = nil,
-        call: (path: String, items: [(String, String?)]),
-        command: [String]? = nil
-    ) {
-        self.name = name
-        file = page.with("before", nil).with("panel", panel)
-        let items = call.items.compactMap { name, value in value.map { QueryItem(name: name, value: $0) } }
-        self.call = DashboardAddress(call.path, items)
-        self.command = command.map(Self.line)
+    init(_ name: String, of page: DashboardAddress, panel: String? = nil) {
+        func address(_ ending: String) -> DashboardAddress {
+            var address = page.with("before", nil).with("panel", panel)
+            address.path = "/export/\(name).\(ending)"
+            return address
+        }
+        (csv, json) = (address("csv"), address("json"))
     }
 
-    func address(_ ending: String) -> DashboardAddress {
-        var address = file
-        address.path = "/export/\(name).\(ending)"
-        return address
+    /// Creates the exports of a table, whose file has the rows of the page; see ``RecordedTable``.
+    init(table caption: String, of page: DashboardAddress) {
+        let address = page.with("table", caption)
+        (csv, json) = (address.with("as", "csv"), address.with("as", "json"))
+        isOfPage = true
     }
 
-    /// The line for a shell; the variables represent the service's address and an admin key.
-    private var curl: String {
-        "curl -H \"Authorization: Bearer $AFTERLINK_KEY\" \"$AFTERLINK_URL\"" + Self.quoted(call.text)
+    /// Adds the call of the API and the command that give the same figures, with the same items.
+    func calling(_ path: String, command: [String]? = nil, _ items: Items = [])
+        -> PanelExports
+    {
+        let sent = items.compactMap { name, value in value.map { QueryItem(name: name, value: $0) } }
+        let exports = adding(DashboardText.asCurl, Self.curl(DashboardAddress(path, sent)))
+        return command.map { exports.running($0, items) } ?? exports
+    }
+
+    /// The items that are options without a value.
+    private static let flags: Set = ["test", "archived"]
+
+    /// Adds a command with the items as its options.
+    func running(
+        _ command: [String],
+        _ items: Items = [],
+        as title: String = DashboardText.asCommand
+    ) -> PanelExports {
+        let options = items.flatMap { name, value in
+            value.map { ["--" + name.replacing("_", with: "-")] + (Self.flags.contains(name) ? [] : [$0]) }
+                ?? []
+        }
+        return adding(title, Self.line(["afterlink"] + command + options))
+    }
+
+    /// Adds a sentence and a line for a shell.
+    func adding(_ title: String, _ text: String) -> PanelExports {
+        var exports = self
+        exports.lines.append((title, text))
+        return exports
+    }
+
+    /// Returns the line that calls the API; its variables stand for the service's address and an admin key.
+    static func curl(_ call: DashboardAddress) -> String {
+        "curl -H \"Authorization: Bearer $AFTERLINK_KEY\" \"$AFTERLINK_URL\"" + quoted(call.text)
     }
 
     /// Returns words as a line for a shell.
@@ -53,12 +84,12 @@ struct PanelExports {
         html.element("details", ["class": "note"]) { html in
             html.element("summary", DashboardText.export)
             html.element("p") { html in
-                html.link(address("csv"), "CSV")
+                html.link(csv, "CSV")
                 html.text(" ")
-                html.link(address("json"), "JSON")
+                html.link(json, "JSON")
+                if isOfPage { html.text(" " + DashboardText.rowsOfPage) }
             }
-            for (title, text) in [(DashboardText.asCurl, curl), (DashboardText.asCommand, command)] {
-                guard let text else { continue }
+            for (title, text) in lines {
                 html.element("p", title)
                 html.element("pre", ["class": "copy", "tabindex": "0"], text)
             }

@@ -4,7 +4,7 @@ internal import JSON
 
 /// `GET /export/{file}` of the dashboard: the figures of a panel as CSV or as a JSON array, by its page's filters.
 enum PanelFile {
-    enum Format: String {
+    enum Format: String, CaseIterable {
         case csv
         case json
 
@@ -56,14 +56,6 @@ enum PanelFile {
             var rows: [[ExportValue]]? = panel.rows(reports.0, reports.earlier, filter)
             body = format.body(panel.columns) { rows.take() }
         case "launches": body = try launches(exchange, format)
-        case "events":
-            guard let panel: EventPanel = try exchange.word("panel") else {
-                throw .missingField("panel", "The address of the file must name a panel")
-            }
-            name += "-\(panel.rawValue)"
-            let table = panel.table(try await EventsPage.report(&exchange).1, at: exchange.now)
-            var rows: [[ExportValue]]? = table.rows.map { row in row.map { .text($0 == "–" ? "" : $0) } }
-            body = format.body(table.headings) { rows.take() }
         default: throw .notFound(DashboardText.noPage)
         }
         let type = format == .csv ? ContentType.csv : .json
@@ -188,23 +180,23 @@ extension OverviewPage {
     static func exports(_ visit: DashboardVisit, _ filter: DashboardFilter, panel: OverviewPanel)
         -> PanelExports
     {
-        let query = filter.query(filter.span)
+        PanelExports("overview", of: visit.address, panel: panel.rawValue)
+            .calling("/admin/stats", command: ["stats"], filter.statisticsItems)
+    }
+}
+
+extension DashboardFilter {
+    /// The choices as items of `/admin/stats`, and as options of `afterlink stats`.
+    var statisticsItems: PanelExports.Items {
+        let query = query(span)
         let slice = query.slice.flatMap { slice in
-            CountedValue.words.first { $0.0 == slice.dimension }.map { ($0.1, slice.value) }
+            CountedValue.words.first { $0.dimension == slice.dimension }.map { ($0.word, slice.value) }
         }
-        let items =
-            [
-                ("app", query.app?.text), ("test", query.isTest ? "true" : nil),
-                ("campaign", query.campaign?.text), ("from", query.from?.iso8601), ("to", query.to?.iso8601),
-                ("interval", query.interval.rawValue),
-                ("offset", query.offset == 0 ? nil : "\(query.offset)"),
-            ] + (slice.map { [$0] } ?? [])
-        var words = ["afterlink", "stats"]
-        for (name, value) in items {
-            guard let value else { continue }
-            words += name == "test" ? ["--test"] : ["--\(name.replacing("_", with: "-"))", value]
-        }
-        let call = ("/admin/stats", items)
-        return PanelExports("overview", of: visit.address, panel: panel.rawValue, call: call, command: words)
+        return [
+            ("app", query.app?.text), ("test", query.isTest ? "true" : nil),
+            ("campaign", query.campaign?.text), ("from", query.from?.iso8601), ("to", query.to?.iso8601),
+            ("interval", query.interval.rawValue),
+            ("offset", query.offset == 0 ? nil : "\(query.offset)"),
+        ] + (slice.map { [$0] } ?? [])
     }
 }

@@ -28,11 +28,15 @@ enum LinkDetailPage {
             writePreview(link.settings.preview, app, to: &html)
             let effects = LinkEffects.all(of: link.settings, in: app.settings.links, robots)
             html.table(DashboardText.visitors, DashboardText.visitorHeadings, effects) { html, effects in
-                html.element("th", ["scope": "row"], effects.visitor)
+                html.rowName(effects.visitor)
                 for text in effects.texts { html.element("td", ["class": "any"], text) }
             }
+            html.exports(
+                PanelExports(table: DashboardText.visitors, of: visit.address)
+                    .calling("/admin/api/links/\(link.id.text)", command: ["links", "show", link.id.text])
+            )
             if let first = link.settings.variants.first {
-                html.element("p", ["class": "note"], DashboardText.firstVariant(first.name))
+                html.note(DashboardText.firstVariant(first.name))
             }
         }
         page.pictureSource = link.settings.preview.image?.policySource
@@ -50,20 +54,12 @@ enum LinkDetailPage {
 
     private static func writeFigures(_ listing: LinkListing, to html: inout HTML) {
         let rate = listing.clicks > 0 ? Double(listing.matches) / Double(listing.clicks) : nil
-        let figures = [
-            (DashboardText.clicks, DashboardText.count(Int64(listing.clicks))),
-            (DashboardText.matches, DashboardText.count(Int64(listing.matches))),
-            (DashboardText.matchesOfClicks, DashboardText.percent(rate)),
-            (DashboardText.robots, DashboardText.count(Int64(listing.robots))),
-        ]
-        html.element("dl", ["class": "figures"]) { html in
-            for (name, text) in figures {
-                html.element("div") { html in
-                    html.element("dt", name)
-                    html.element("dd", ["class": "figure"], text)
-                }
-            }
-        }
+        html.figures([
+            (DashboardText.clicks, DashboardText.count(Int64(listing.clicks)), nil),
+            (DashboardText.matches, DashboardText.count(Int64(listing.matches)), nil),
+            (DashboardText.matchesOfClicks, DashboardText.percent(rate), nil),
+            (DashboardText.robots, DashboardText.count(Int64(listing.robots)), nil),
+        ])
     }
 
     private static func facts(of link: Link, _ app: App) -> [(String, String)] {
@@ -122,7 +118,7 @@ enum LinkDetailPage {
         html.table(DashboardText.variants, DashboardText.variantHeadings, rows) { html, row in
             let share = row.variant.map { Double($0.weight) / Double(max(total, 1)) }
             let counts = listing.variants.first { $0.name == row.name }
-            html.element("th", ["scope": "row"], row.name)
+            html.rowName(row.name)
             html.number(DashboardText.percent(share))
             html.element("td", ["class": "any"], row.variant?.target.text ?? DashboardText.formerVariant)
             html.number(DashboardText.count(Int64(counts?.clicks ?? 0)))
@@ -154,10 +150,7 @@ extension LinkDetailPage {
         guard visit.mayChange else { return }
         let path = "/links/\(listing.link.id.text)"
         func form(_ action: String, _ text: String, class style: String? = nil, to html: inout HTML) {
-            html.element("form", ["method": "post", "action": "\(path)/\(action)"]) { html in
-                html.formToken(of: visit)
-                html.element("button", ["class": style], text)
-            }
+            html.action("\(path)/\(action)", visit) { $0.element("button", ["class": style], text) }
         }
         let isClicked = listing.clicks > 0 || listing.robots > 0
         html.element("div", ["class": "actions"]) { html in
@@ -175,7 +168,7 @@ extension LinkDetailPage {
             }
         }
         if isClicked, let reason = LinkStoreError.clicked.advice {
-            html.element("p", ["class": "note"], DashboardText.notDeletable(reason))
+            html.note(DashboardText.notDeletable(reason))
         }
     }
 

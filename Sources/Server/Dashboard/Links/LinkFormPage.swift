@@ -89,15 +89,14 @@ enum LinkFormPage {
         return DashboardPage(title: title, status: error?.status ?? .ok) { html in
             guard !apps.isEmpty, visit.mayChange else {
                 let reason = apps.isEmpty ? DashboardText.noApp : DashboardText.mayNotChange
-                return html.element("p", ["class": "empty"], reason)
+                return html.empty(reason)
             }
             let writer = LinkFormWriter(problems: problems(of: error))
             write(writer.problems, to: &html)
             let app = apps.first { $0.id.text == form.app } ?? (apps.count == 1 ? apps.first : nil)
             if let app { html.writeLinkWarnings(of: app) }
-            html.element("form", ["method": "post", "action": visit.address.path, "class": "edit"]) { html in
-                html.formToken(of: visit)
-                html.open("input", ["type": "hidden", "name": "updated_at", "value": form.version])
+            html.action(visit.address.path, visit, class: "edit") { html in
+                html.hidden("updated_at", form.version)
                 if link == nil {
                     html.element("fieldset") { html in
                         html.element("legend", DashboardText.address)

@@ -24,21 +24,25 @@ enum LinksPage {
                 }
                 writeFilters(query, directory.apps, visit, to: &html)
                 if page.links.isEmpty {
-                    if page.next == nil {
-                        html.element("p", ["class": "empty"], reason(query, directory))
-                    }
+                    if page.next == nil { html.empty(reason(query, directory)) }
                 } else {
                     write(page.links, directory, at: now, events: sums, to: &html)
+                    html.exports(exports(visit))
                 }
                 html.searched(backTo: page.next?.time, isFull: page.links.count == query.limit)
                 if let next = page.next {
-                    html.element("p") { html in
-                        let address = visit.address.with("before", next.text)
-                        html.link(address, class: "next", DashboardText.olderLinks)
-                    }
+                    html.next(visit.address.with("before", next.text), DashboardText.olderLinks)
                 }
             }
         )
+    }
+
+    private static func exports(_ visit: DashboardVisit) -> PanelExports {
+        let isArchived = visit.address["archived"]
+        let items = ["app", "search", "campaign", "tag"].map { ($0, visit.address[$0]) }
+        return PanelExports(table: DashboardText.linkCaption, of: visit.address)
+            .calling("/admin/api/links", items + [("archived", isArchived)])
+            .running(["links", "list"], items + [("archived", isArchived == "true" ? "true" : nil)])
     }
 
     /// Returns why a page has no links, and what to do.
@@ -55,30 +59,17 @@ enum LinksPage {
         _ visit: DashboardVisit,
         to html: inout HTML
     ) {
-        html.element("form", ["class": "filters", "action": "/links", "aria-label": DashboardText.filters]) {
-            html in
+        html.filters("/links") { html in
             // The period of other pages stays in the address.
             for item in visit.address.page("/links").items where item.name != "app" {
-                html.open("input", ["type": "hidden", "name": item.name, "value": item.value])
+                html.hidden(item.name, item.value)
             }
-            if apps.count > 1 {
-                let choices = [("", DashboardText.allApps)] + apps.map { ($0.id.text, $0.settings.name) }
-                html.select("app", DashboardText.app, choices, chosen: query.app?.text ?? "")
-            }
-            for (name, label, value) in [
-                ("search", DashboardText.searchLinks, query.search),
-                ("campaign", DashboardText.campaign, query.campaignKey?.text),
-                ("tag", DashboardText.tag, query.tag),
-            ] {
-                html.element("label") { html in
-                    html.element("span", label)
-                    let type = name == "search" ? name : nil
-                    html.open("input", ["type": type, "name": name, "value": value])
-                }
-            }
+            html.appChoice(apps, chosen: query.app)
+            html.field("search", DashboardText.searchLinks, type: "search", query.search)
+            html.field("campaign", DashboardText.campaign, query.campaignKey?.text)
+            html.field("tag", DashboardText.tag, query.tag)
             let archived = query.isArchived.map { String($0) } ?? "any"
             html.select("archived", DashboardText.state, DashboardText.archivedChoices, chosen: archived)
-            html.element("button", ["type": "submit"], DashboardText.show)
         }
     }
 
@@ -95,9 +86,7 @@ enum LinksPage {
             + (hasApps ? [DashboardText.app] : [])
         html.table(DashboardText.linkCaption, headings, links) { html, listing in
             let (link, settings) = (listing.link, listing.link.settings)
-            html.element("th", ["scope": "row"]) { html in
-                html.link(DashboardAddress("/links/\(link.id.text)"), link.slug.text)
-            }
+            html.rowName(link.slug.text, DashboardAddress("/links/\(link.id.text)"))
             html.element("td", settings.title ?? "–")
             html.element("td", settings.campaignKey?.text ?? "–")
             html.element("td", settings.tags.isEmpty ? "–" : settings.tags.joined(separator: ", "))
@@ -106,7 +95,7 @@ enum LinksPage {
             html.element("td", DashboardText.state(link.ending(at: now, clicks: listing.clicks)))
             html.element("td", String(link.createdAt.iso8601.prefix(10)))
             if !events.isEmpty { html.values(events[link.id.text]) }
-            if hasApps { html.element("td", directory.app(link.app)?.settings.name ?? link.app.text) }
+            if hasApps { html.element("td", DashboardText.name(of: link.app, in: directory)) }
         }
     }
 }

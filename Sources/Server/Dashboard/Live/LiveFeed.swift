@@ -52,6 +52,9 @@ final class LiveFeed: Sendable {
         /// The streams that wait for the next tick; whether it is under way.
         var waiting: [CheckedContinuation<Bool, Never>] = []
         var isTicking = false
+        /// The sessions that had not ended when they were last read.
+        var sessions: Set<KeyDigest> = []
+        var sessionsReadAt: Int64 = 0
     }
 
     static let minuteCount: Int64 = 30
@@ -157,6 +160,19 @@ final class LiveFeed: Sendable {
             state.minutes = state.minutes.filter { $0.key > oldest }
             state.events = state.events.filter { Self.minute(of: $1.last?.at.milliseconds ?? 0) > oldest }
         }
+    }
+
+    /// Reads for all streams which sessions have not ended, unless that was in the last five seconds.
+    func readSessions(_ store: any SessionStore, at now: Timestamp) async throws(StoreError) {
+        let readAt = state.withLock(\.sessionsReadAt)
+        guard now.milliseconds < readAt || now.milliseconds - readAt >= 5_000 else { return }
+        let valid = Set(try await store.sessions().filter { $0.isValid(at: now) }.map(\.digest))
+        state.withLock { ($0.sessions, $0.sessionsReadAt) = (valid, now.milliseconds) }
+    }
+
+    /// Returns whether a session of a stream has ended; the sessions may have been read before it was opened.
+    func hasEnded(_ session: KeyDigest, openedAt: Timestamp) -> Bool {
+        state.withLock { $0.sessionsReadAt > openedAt.milliseconds && !$0.sessions.contains(session) }
     }
 
     private func read(_ table: ExportTable, from start: Int64, _ store: any ExportStore)

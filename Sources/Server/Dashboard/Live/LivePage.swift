@@ -24,18 +24,14 @@ enum LivePage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
         -> DashboardResult
     {
-        let choice = try Choice(exchange)
-        let (feed, now) = (exchange.service.liveFeed, exchange.now)
-        try await exchange.store(await feed.catchUp(exchange.stores.exports, at: now))
-        let events = feed.events(after: 0, choice.contains).events.suffix(rowCount).reversed()
-        let minutes = feed.minutes(at: now, choice.contains)
-        let directory = exchange.directory
+        let (choice, newest, minutes) = try await read(exchange)
+        let (events, directory, now) = (newest.reversed(), exchange.directory, exchange.now)
         return .page(
             DashboardPage(title: DashboardText.liveTraffic) { html in
                 writeForm(choice, visit, directory, to: &html)
                 writeChart(minutes, to: &html)
                 html.element("p", ["class": "note", "id": "live-note"], DashboardText.liveNote)
-                html.element("p") { $0.link(visit.address, class: "next", DashboardText.reload) }
+                html.next(visit.address, DashboardText.reload)
                 let ended: HTML.Attributes = [
                     "id": "live-ended", "class": "answer bad", "role": "alert", "hidden": "",
                 ]
@@ -52,16 +48,47 @@ enum LivePage {
                 }
                 html.open("div", ["id": "live", "data-full": DashboardText.tooManyStreams])
                 html.table(DashboardText.newest, DashboardText.liveHeadings, events) { html, event in
-                    html.element("th", ["scope": "row"]) { html in
-                        html.link(DashboardAddress("/launches/\(event.id)"), DashboardText.time(event.at))
-                    }
+                    html.rowName(DashboardText.time(event.at), DashboardAddress("/launches/\(event.id)"))
                     html.element("td", ["class": event.isMatch ? "good" : nil], event.text)
                     html.element("td", event.campaign ?? "–")
                     html.element("td", name(of: event.group, directory))
                 }
                 html.close("div")
+                if !events.isEmpty { html.exports(exports(choice, visit, at: now)) }
             }
         )
+    }
+
+    /// Reads the newest rows, oldest first, and the counts of each minute.
+    private static func read(_ exchange: Exchange) async throws(APIError)
+        -> (choice: Choice, events: ArraySlice<LiveFeed.Event>, minutes: [LiveFeed.Counts])
+    {
+        let choice = try Choice(exchange)
+        let (feed, now) = (exchange.service.liveFeed, exchange.now)
+        try await exchange.store(await feed.catchUp(exchange.stores.exports, at: now))
+        let events = feed.events(after: 0, choice.contains).events.suffix(rowCount)
+        return (choice, events, feed.minutes(at: now, choice.contains))
+    }
+
+    /// Returns the ways to the rows elsewhere: the stream opens with a session alone, so keys read the tables.
+    private static func exports(_ choice: Choice, _ visit: DashboardVisit, at now: Timestamp) -> PanelExports
+    {
+        let start = now.milliseconds / 60_000 * 60_000 - (LiveFeed.minuteCount - 1) * 60_000
+        let app = choice.app?.id.text
+        let lines = [ExportTable.clicks, .checks].map { table in
+            var call = DashboardAddress("/admin/api/export/\(table.rawValue).ndjson").with("app", app)
+            call["since"] = ExportCursor.row(start << 16).text
+            // The tables have live and test traffic.
+            return PanelExports.curl(call) + " | grep '\"test\":\(choice.isTest)'"
+        }
+        let from = Timestamp(milliseconds: start).iso8601
+        return PanelExports(table: DashboardText.newest, of: visit.address)
+            .adding(DashboardText.liveCurl, lines.joined(separator: "\n"))
+            .running(
+                ["checks"],
+                [("app", app), ("from", from), ("test", choice.isTest ? "true" : nil)],
+                as: DashboardText.liveCommand
+            )
     }
 
     private static func name(of group: LiveFeed.Group, _ directory: Directory) -> String {
@@ -74,16 +101,10 @@ enum LivePage {
         _ directory: Directory,
         to html: inout HTML
     ) {
-        html.element("form", ["class": "filters", "action": "/live", "aria-label": DashboardText.filters]) {
-            html in
-            if directory.apps.count > 1 {
-                let apps = directory.apps.map { ($0.id.text, $0.settings.name) }
-                let chosen = choice.app?.id.text ?? ""
-                html.select("app", DashboardText.app, [("", DashboardText.allApps)] + apps, chosen: chosen)
-            }
+        html.filters("/live") { html in
+            html.appChoice(directory.apps, chosen: choice.app?.id)
             let traffic = [("false", DashboardText.live), ("true", DashboardText.test)]
             html.select("test", DashboardText.traffic, traffic, chosen: choice.isTest ? "true" : "false")
-            html.element("button", ["type": "submit"], DashboardText.show)
         }
     }
 
@@ -130,11 +151,8 @@ enum LivePage {
     static func now(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
         -> DashboardResult
     {
-        let choice = try Choice(exchange)
-        let (feed, now) = (exchange.service.liveFeed, exchange.now)
-        try await exchange.store(await feed.catchUp(exchange.stores.exports, at: now))
-        let events = feed.events(after: 0, choice.contains).events.suffix(rowCount)
-        let json = message(events, feed.minutes(at: now, choice.contains), exchange.directory)
+        let (_, events, minutes) = try await read(exchange)
+        let json = message(events, minutes, exchange.directory)
         return .response(Response(.ok, fields: DashboardPage.fields, contentType: .json, body: json.bytes))
     }
 
@@ -191,6 +209,7 @@ final class LiveStream: ResponseStream {
     private let stores: Stores
     private let choice: LivePage.Choice
     private let visit: DashboardVisit
+    private let openedAt: Timestamp
     private var last: Int?
     private var minutes: [LiveFeed.Counts] = []
     private var quietSeconds = 0
@@ -200,13 +219,14 @@ final class LiveStream: ResponseStream {
 
     init(_ service: Service, _ stores: Stores, _ choice: LivePage.Choice, _ visit: DashboardVisit) {
         (self.service, self.stores, self.choice, self.visit) = (service, stores, choice, visit)
+        openedAt = service.clock.now()
     }
 
     func next(atMost count: Int) async throws -> [UInt8]? {
         let feed = service.liveFeed
         while !isInterrupted, !hasEnded, !service.isStopping {
             let now = try await nextTick()
-            guard try await isSignedIn(at: now) else {
+            guard try isSignedIn(at: now) else {
                 hasEnded = true
                 return Array("event: ended\ndata:\n\n".utf8)
             }
@@ -240,17 +260,18 @@ final class LiveStream: ResponseStream {
         defer { if reads, !isFirst { feed.endTick() } }
         let now = service.clock.now()
         if reads { try await feed.catchUp(stores.exports, at: now) }
+        // The request has just read the session of a new stream.
+        if reads, !isFirst { try await feed.readSessions(stores.sessions, at: now) }
         return now
     }
 
-    /// Returns whether the page's key is valid; about every five seconds, also whether its session is valid.
-    private func isSignedIn(at now: Timestamp) async throws -> Bool {
+    /// Returns whether the page's key is valid, and its session has not ended.
+    private func isSignedIn(at now: Timestamp) throws -> Bool {
         if let key = visit.session.key {
             guard try stores.apps.directory().keys.first(where: { $0.id == key })?.isValid(at: now) == true
             else { return false }
         }
-        guard quietSeconds % 5 == 0 else { return true }
-        return try await stores.sessions.session(visit.session.digest)?.isValid(at: now) == true
+        return !service.liveFeed.hasEnded(visit.session.digest, openedAt: openedAt)
     }
 
     func interrupt() { isInterrupted = true }

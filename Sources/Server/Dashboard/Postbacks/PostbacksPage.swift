@@ -13,13 +13,18 @@ enum PostbacksPage {
         return .page(
             DashboardPage(title: DashboardText.postbacks) { html in
                 if shown.isEmpty {
-                    html.element("p", ["class": "empty"], DashboardText.noEndpoints)
+                    html.empty(DashboardText.noEndpoints)
                 } else {
                     html.table(DashboardText.endpoints, DashboardText.endpointHeadings, shown) {
                         html,
                         status in
                         write(status, directory, at: now, to: &html)
                     }
+                    html.exports(
+                        PanelExports(table: DashboardText.endpoints, of: visit.address)
+                            .calling("/admin/api/postbacks", [("app", app?.text)])
+                            .running(["postbacks", "list"])
+                    )
                 }
                 if visit.mayChange, !directory.apps.isEmpty { writeForm(visit, directory, to: &html) }
             }
@@ -33,10 +38,8 @@ enum PostbacksPage {
         to html: inout HTML
     ) {
         let endpoint = status.endpoint
-        html.element("th", ["scope": "row"]) { html in
-            html.link(DashboardAddress("/postbacks/\(endpoint.id.text)"), endpoint.url)
-        }
-        html.element("td", directory.app(endpoint.app)?.settings.name ?? endpoint.app.text)
+        html.rowName(endpoint.url, DashboardAddress("/postbacks/\(endpoint.id.text)"))
+        html.element("td", DashboardText.name(of: endpoint.app, in: directory))
         let (text, style) = DashboardText.state(endpoint)
         html.element("td", ["class": style], text)
         html.number(DashboardText.count(Int64(status.pending)))
@@ -48,8 +51,7 @@ enum PostbacksPage {
         html.element("h2", DashboardText.newEndpoint)
         html.note(DashboardText.aboutEndpoints)
         html.action("/postbacks", visit, class: "edit") { html in
-            let apps = directory.apps.map { ($0.id.text, $0.settings.name) }
-            html.select("app", DashboardText.app, apps, chosen: apps.first?.0 ?? "")
+            html.requiredApp(directory.apps)
             html.field("url", DashboardText.endpointURL, nil)
             html.field("types", DashboardText.endpointTypes, "match.created match.campaign_only")
             html.select("test", DashboardText.endpointTraffic, DashboardText.endpointTraffics, chosen: "")
@@ -61,9 +63,7 @@ enum PostbacksPage {
     static func create(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
         async throws(APIError) -> Response
     {
-        guard let app = form["app"].flatMap({ AppID($0) }).flatMap(exchange.directory.app) else {
-            throw .notFound(DashboardText.noSuchApp)
-        }
+        let app = try exchange.app(of: form)
         var draft = PostbackDraft()
         draft.url = form["url"] ?? ""
         draft.types = (form["types"] ?? "").split { ", \n\r".contains($0) }.map(String.init)
@@ -104,26 +104,21 @@ enum PostbackPage {
                     html.table(DashboardText.deliveries, DashboardText.deliveryHeadings, page.deliveries) {
                         html,
                         delivery in
-                        write(
-                            delivery,
-                            to: endpoint,
-                            delivery.call(to: endpoint, keys, at: now),
-                            visit,
-                            &html
-                        )
+                        let call = delivery.call(to: endpoint, keys, at: now)
+                        write(delivery, to: endpoint, call, visit, &html)
                     }
+                    let (id, items) = (endpoint.id.text, ["state", "type"].map { ($0, visit.address[$0]) })
+                    html.exports(
+                        PanelExports(table: DashboardText.deliveries, of: visit.address)
+                            .calling("/admin/api/postbacks/\(id)/deliveries", items)
+                            .running(["postbacks", "deliveries", id], items)
+                    )
                 } else if page.next == nil {
-                    html.element("p", ["class": "empty"], DashboardText.noDeliveries)
+                    html.empty(DashboardText.noDeliveries)
                 }
                 html.searched(backTo: page.next?.time, isFull: page.deliveries.count == query.limit)
                 if let next = page.next {
-                    html.element("p") { html in
-                        html.link(
-                            visit.address.with("before", next.text),
-                            class: "next",
-                            DashboardText.olderDeliveries
-                        )
-                    }
+                    html.next(visit.address.with("before", next.text), DashboardText.olderDeliveries)
                 }
             }
         )
@@ -147,15 +142,11 @@ enum PostbackPage {
     }
 
     private static func writeFilter(_ visit: DashboardVisit, _ query: DeliveryQuery, to html: inout HTML) {
-        let attributes: HTML.Attributes = [
-            "class": "filters", "action": visit.address.path, "aria-label": DashboardText.filters,
-        ]
-        html.element("form", attributes) { html in
+        html.filters(visit.address.path) { html in
             let states = [("", DashboardText.any)] + DeliveryState.allCases.map { ($0.word, $0.word) }
             html.select("state", DashboardText.deliveryState, states, chosen: query.state?.word ?? "")
             let types = [("", DashboardText.any)] + PostbackType.allCases.map { ($0.rawValue, $0.rawValue) }
             html.select("type", DashboardText.kind, types, chosen: query.type?.rawValue ?? "")
-            html.element("button", ["type": "submit"], DashboardText.show)
         }
     }
 
@@ -166,7 +157,7 @@ enum PostbackPage {
         _ visit: DashboardVisit,
         _ html: inout HTML
     ) {
-        html.element("th", ["scope": "row"], DashboardText.time(delivery.event.at))
+        html.rowName(DashboardText.time(delivery.event.at))
         html.element("td", delivery.event.type)
         let style = delivery.state == .failed ? "bad" : delivery.state == .delivered ? "good" : nil
         html.element("td", ["class": style], delivery.state.word)

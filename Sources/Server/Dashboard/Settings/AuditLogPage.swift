@@ -15,16 +15,22 @@ enum AuditLogPage {
             DashboardPage(title: DashboardText.auditLog) { html in
                 writeForm(visit, directory, query, to: &html)
                 if page.entries.isEmpty {
-                    if page.next == nil { html.element("p", ["class": "empty"], DashboardText.noChanges) }
+                    if page.next == nil { html.empty(DashboardText.noChanges) }
                 } else {
                     write(page.entries, directory, to: &html)
+                    let names = ["app", "actor", "action", "since", "until"]
+                    html.exports(
+                        PanelExports(table: DashboardText.auditCaption, of: visit.address)
+                            .calling(
+                                "/admin/api/audit",
+                                command: ["audit"],
+                                names.map { ($0, visit.address[$0]) }
+                            )
+                    )
                 }
                 html.searched(backTo: page.next?.time, isFull: page.entries.count == query.limit)
                 if let next = page.next {
-                    html.element("p") { html in
-                        let address = visit.address.with("before", next.text)
-                        html.link(address, class: "next", DashboardText.olderChanges)
-                    }
+                    html.next(visit.address.with("before", next.text), DashboardText.olderChanges)
                 }
             }
         )
@@ -36,32 +42,24 @@ enum AuditLogPage {
         _ query: AuditQuery,
         to html: inout HTML
     ) {
-        html.element(
-            "form",
-            ["class": "filters", "action": visit.address.path, "aria-label": DashboardText.filters]
-        ) { html in
-            if directory.apps.count > 1 {
-                let apps =
-                    [("", DashboardText.allApps)] + directory.apps.map { ($0.id.text, $0.settings.name) }
-                html.select("app", DashboardText.app, apps, chosen: query.app?.text ?? "")
-            }
+        html.filters(visit.address.path) { html in
+            html.appChoice(directory.apps, chosen: query.app)
             let actions = AuditAction.allCases.map { ($0.rawValue, DashboardText.action($0.rawValue)) }
             let all = [("", DashboardText.any)] + actions
             html.select("action", DashboardText.change, all, chosen: query.action?.rawValue ?? "")
-            html.field("actor", DashboardText.actor, value: query.actor)
+            html.field("actor", DashboardText.actor, query.actor)
             for (name, label) in [("since", DashboardText.from), ("until", DashboardText.to)] {
-                html.field(name, label, type: "date", value: visit.address[name])
+                html.field(name, label, type: "date", visit.address[name])
             }
-            html.element("button", ["type": "submit"], DashboardText.show)
         }
     }
 
     private static func write(_ entries: [AuditEntry], _ directory: Directory, to html: inout HTML) {
         html.table(DashboardText.auditCaption, DashboardText.auditHeadings, entries) { html, entry in
-            html.element("th", ["scope": "row"], DashboardText.time(entry.at))
+            html.rowName(DashboardText.time(entry.at))
             html.element("td", DashboardText.actor(entry.actor, in: directory))
             html.element("td", DashboardText.action(entry.action))
-            let app = entry.app.map { directory.app($0)?.settings.name ?? $0.text } ?? "–"
+            let app = entry.app.map { DashboardText.name(of: $0, in: directory) } ?? "–"
             html.element("td", app)
             html.element("td", entry.subject.isEmpty ? "–" : entry.subject)
             html.element("td") { html in
@@ -71,16 +69,6 @@ enum AuditLogPage {
                     }
                 )
             }
-        }
-    }
-}
-
-extension HTML {
-    /// Writes a labelled field of a form.
-    mutating func field(_ name: String, _ label: String, type: String = "text", value: String?) {
-        element("label") { html in
-            html.element("span", label)
-            html.open("input", ["type": type, "name": name, "value": value])
         }
     }
 }

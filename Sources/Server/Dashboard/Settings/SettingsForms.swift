@@ -11,7 +11,7 @@ enum SettingsForms {
         _ visit: DashboardVisit,
         _ form: DashboardForm
     ) async throws(APIError) -> Response {
-        let app = try app(form, exchange)
+        let app = try exchange.app(of: form)
         var fields = app.settings.links.fields
         for field in AppLinkField.allCases {
             guard let text = form[field.rawValue] else { continue }
@@ -50,7 +50,7 @@ enum SettingsForms {
         }
         let hasNone =
             kind.belongsToApp == false || (kind.belongsToApp == nil && form["app"]?.isEmpty != false)
-        let app = hasNone ? nil : try app(form, exchange).id
+        let app = hasNone ? nil : try exchange.app(of: form).id
         var expiresAt: Timestamp?
         if let text = form["expires"], !text.isEmpty {
             expiresAt = Timestamp(iso8601: text + "T00:00:00Z")
@@ -121,12 +121,5 @@ enum SettingsForms {
             await exchange.stores.sessions.endAll(but: visit.session.digest, by: exchange.actor)
         )
         return settings
-    }
-
-    private static func app(_ form: DashboardForm, _ exchange: Exchange) throws(APIError) -> App {
-        guard let app = form["app"].flatMap({ AppID($0) }).flatMap(exchange.directory.app) else {
-            throw .notFound(DashboardText.noSuchApp)
-        }
-        return app
     }
 }

@@ -46,7 +46,7 @@ enum SettingsPage {
 
     private static func writeApps(_ apps: [App], _ visit: DashboardVisit, to html: inout HTML) {
         html.element("h2", DashboardText.apps)
-        guard !apps.isEmpty else { return html.element("p", ["class": "empty"], DashboardText.noApp) }
+        guard !apps.isEmpty else { return html.empty(DashboardText.noApp) }
         for app in apps {
             html.element("details") { html in
                 html.element("summary", app.settings.name)
@@ -60,7 +60,7 @@ enum SettingsPage {
                         if field.isList {
                             html.area(field.rawValue, field.rawValue, text)
                         } else {
-                            html.field(field.rawValue, field.rawValue, value: text)
+                            html.field(field.rawValue, field.rawValue, text)
                         }
                     }
                     html.select(
@@ -84,11 +84,7 @@ enum SettingsPage {
     ) {
         html.element("h2", DashboardText.apiKeys)
         html.table(DashboardText.keyCaption, DashboardText.keyHeadings, keys) { html, key in
-            html.element(
-                "th",
-                ["scope": "row"],
-                key.label.isEmpty ? key.id.text : "\(key.label) (\(key.id.text))"
-            )
+            html.rowName(key.label.isEmpty ? key.id.text : "\(key.label) (\(key.id.text))")
             html.element("td", key.kind.rawValue)
             html.element("td", DashboardText.owner(of: key, in: directory))
             html.element("td", DashboardText.time(key.createdAt))
@@ -106,15 +102,9 @@ enum SettingsPage {
         html.action("/settings/keys", visit, class: "filters") { html in
             let kinds = KeyKind.allCases.map { ($0.rawValue, $0.rawValue) }
             html.select("kind", DashboardText.kind, kinds, chosen: KeyKind.app.rawValue)
-            let apps = directory.apps.map { ($0.id.text, $0.settings.name) }
-            html.select(
-                "app",
-                DashboardText.app,
-                apps + [("", DashboardText.allApps)],
-                chosen: apps.first?.0 ?? ""
-            )
-            html.field("label", DashboardText.label, value: nil)
-            html.field("expires", DashboardText.expiry, type: "date", value: nil)
+            html.requiredApp(directory.apps, further: [("", DashboardText.allApps)])
+            html.field("label", DashboardText.label, nil)
+            html.field("expires", DashboardText.expiry, type: "date", nil)
             html.element("button", DashboardText.createKey)
         }
     }
@@ -129,7 +119,7 @@ enum SettingsPage {
         html.table(DashboardText.sessionCaption, DashboardText.sessionHeadings, sessions) { html, session in
             let isOwn = session.digest == visit.session.digest
             let name = DashboardText.actor(.session(session.key), in: directory)
-            html.element("th", ["scope": "row"], isOwn ? "\(name), \(DashboardText.thisSession)" : name)
+            html.rowName(isOwn ? "\(name), \(DashboardText.thisSession)" : name)
             html.element("td", DashboardText.time(session.createdAt))
             html.element("td", DashboardText.time(session.usedAt))
             html.element("td") { html in
@@ -150,7 +140,7 @@ enum SettingsPage {
         guard !settings.isEmpty else { return }
         html.element("h2", DashboardText.processSettings)
         html.table(DashboardText.settingCaption, DashboardText.settingHeadings, settings) { html, setting in
-            html.element("th", ["scope": "row"], setting.name)
+            html.rowName(setting.name)
             html.element("td", setting.value)
             html.element("td", setting.origin)
         }
@@ -161,32 +151,5 @@ extension AuditFields {
     /// The fields in the order of their names, for a page.
     fileprivate var shown: [(String, String)] {
         texts.sorted { $0.key < $1.key }.map { ($0.key, $0.value.joined(separator: ", ")) }
-    }
-}
-
-extension HTML {
-    /// Writes a form that posts, with the token of the session.
-    mutating func action(
-        _ path: String,
-        _ visit: DashboardVisit,
-        class style: String? = nil,
-        _ content: (inout HTML) -> Void
-    ) {
-        element("form", ["method": "post", "action": path, "class": style]) { html in
-            html.formToken(of: visit)
-            content(&html)
-        }
-    }
-
-    /// Writes a labelled field of several lines.
-    mutating func area(_ name: String, _ label: String, _ text: String) {
-        element("label") { html in
-            html.element("span", label)
-            html.element("textarea", ["name": name, "rows": "2"], text)
-        }
-    }
-
-    mutating func hidden(_ name: String, _ value: String) {
-        open("input", ["type": "hidden", "name": name, "value": value])
     }
 }

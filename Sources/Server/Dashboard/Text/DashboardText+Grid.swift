@@ -19,6 +19,9 @@ extension DashboardText {
     static let gridLimited =
         "The comparison has only the newest \(count(Int64(PolicyGrid.eventLimit))) clicks and launches of the app."
         + " `afterlink backtest` replays all of them, also on a backup."
+    static let gridUnfinished =
+        "The last comparison was stopped after \(PolicyGrid.timeLimitSeconds / 60) minutes of replay, so that other work can"
+        + " go on. Settings without figures were not reached; `afterlink backtest` replays one setting without this limit."
     static let gridOutdated =
         "The app's minimum confidence has changed since. A new comparison uses the new one."
     static let gridRequested =

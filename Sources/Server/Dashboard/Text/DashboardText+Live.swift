@@ -3,6 +3,8 @@ extension DashboardText {
     static let export = "Export"
     static let asCurl = "As curl, with the service's address and an admin key in two variables"
     static let asCommand = "As a command on the server"
+    static let rowsOfPage = "with the rows that this page shows"
+    static let noTable = "The page does not have this table now, because it has no rows for it."
 
     static let liveTraffic = "Live"
     static let newest = "Newest clicks and launches"
@@ -10,6 +12,10 @@ extension DashboardText {
     static let perMinute = "Clicks, launches and matches of the last 30 minutes"
     static let noneLive = "There was no traffic in the last 30 minutes. What happens now appears here."
     static let liveNote = "The page follows the traffic of all servers by itself while it is visible."
+    static let liveCurl =
+        "As curl: the clicks and then the launches since the first of these minutes. Each line starts with its cursor; with"
+        + " the last one as since, the call returns what came after it"
+    static let liveCommand = "As a command on the server, which shows the launches"
     static let liveHeadings = ["Time", "What", "Campaign", "App"]
     static let tooManyStreams =
         "64 live pages are open already, which is the limit. This page reloads its rows every 5 seconds."

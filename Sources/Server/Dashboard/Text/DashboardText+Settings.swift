@@ -22,7 +22,7 @@ extension DashboardText {
     static let shownOnce = "Copy the key now: only this page shows it. The database stores only its SHA-256."
     static let revoke = "Revoke"
     static let noKey = "There is no such key. Reload the page of settings."
-    static let noSuchApp = "There is no such app. Reload the page of settings."
+    static let noSuchApp = "There is no such app. Reload the page."
     static let unknownKind = "must be app, server, test, admin or read"
     static let wrongLabel = "may have up to 100 characters, and no control characters"
     static let wrongExpiry = "must be a day in the future"
@@ -52,8 +52,13 @@ extension DashboardText {
         }
     }
 
+    /// Returns an app's name, or the id of an app that no longer exists.
+    static func name(of app: AppID, in directory: Directory) -> String {
+        directory.app(app)?.settings.name ?? app.text
+    }
+
     static func owner(of key: APIKey, in directory: Directory) -> String {
-        key.app.map { directory.app($0)?.settings.name ?? $0.text } ?? allApps
+        key.app.map { DashboardText.name(of: $0, in: directory) } ?? allApps
     }
 
     static func state(of key: APIKey, at now: Timestamp) -> String {

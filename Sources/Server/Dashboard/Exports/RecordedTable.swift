@@ -1,0 +1,75 @@
+internal import Attribution
+internal import HTTPServer
+
+/// The texts of one of a page's tables, which a page writes once more when a file of the table is wanted.
+struct RecordedTable {
+    private let caption: String
+    /// The values by rows, the headings first.
+    private var rows: [[ExportValue]] = []
+    private var cell: String?
+    private var (isOpen, isTitle) = (false, false)
+
+    init(_ caption: String) { self.caption = caption }
+
+    /// Starts with the table that has the caption; ignores all others.
+    mutating func start(_ caption: String) { isOpen = rows.isEmpty && caption == self.caption }
+    mutating func end() { isOpen = false }
+
+    mutating func open(_ element: StaticString) {
+        guard isOpen else { return }
+        switch element.description {
+        case "tr": rows.append([])
+        case "th", "td": cell = ""
+        // The title of a drawing repeats its figures.
+        case "title": isTitle = true
+        default: break
+        }
+    }
+
+    mutating func add(_ text: String) { if !isTitle { cell? += text } }
+
+    mutating func close(_ element: StaticString, isNumber: Bool) {
+        switch element.description {
+        case "title": isTitle = false
+        case "th", "td":
+            guard let text = cell, !rows.isEmpty else { return }
+            cell = nil
+            rows[rows.count - 1].append(text == "–" || text.isEmpty ? .none : Self.value(text, isNumber))
+        default: break
+        }
+    }
+
+    /// Returns a number without the blanks between its thousands; any other text as it is.
+    private static func value(_ text: String, _ isNumber: Bool) -> ExportValue {
+        let plain = text.replacing(DashboardText.groupSeparator, with: "").replacing("−", with: "-")
+        guard isNumber, Double(plain) != nil else { return .text(text) }
+        return Int64(plain).map { .integer($0) } ?? .text(plain)
+    }
+
+    /// Returns the body of a file; nil if the page had no such table.
+    func body(_ format: PanelFile.Format) -> PagedBody? {
+        guard let headings = rows.first else { return nil }
+        var names: [String] = []
+        for case .text(let name) in headings.map({ $0 == .none ? .text("") : $0 }) {
+            // A change has the name of the figure before it, so that no two names are equal.
+            names.append(names.contains(name) ? "\(names.last ?? ""): \(name)" : name)
+        }
+        var rest: [[ExportValue]]? = Array(rows.dropFirst())
+        return format.body(names) { rest.take() }
+    }
+}
+
+extension DashboardPage {
+    /// Makes a file of the table that the address names; nil if it names none.
+    ///
+    /// - Throws: 404 if the page has no such table now.
+    func file(_ exchange: Exchange) throws(APIError) -> Response? {
+        guard let format: PanelFile.Format = try exchange.word("as") else { return nil }
+        var html = HTML(recording: RecordedTable(exchange.queryItem("table") ?? ""))
+        content(&html)
+        guard let body = html.recording?.body(format) else { throw .notFound(DashboardText.noTable) }
+        let name = exchange.request.path.split(separator: "/").first.map(String.init) ?? "overview"
+        let type = format == .csv ? ContentType.csv : .json
+        return Response(body, type, named: "afterlink-\(name).\(format.rawValue)", fields: Self.fields)
+    }
+}

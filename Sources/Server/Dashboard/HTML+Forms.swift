@@ -1,0 +1,95 @@
+internal import Attribution
+
+/// The parts of forms.
+extension HTML {
+    /// Writes the form of a page's choices, with its button.
+    mutating func filters(
+        _ action: String,
+        label: String = DashboardText.filters,
+        button: String = DashboardText.show,
+        _ content: (inout HTML) -> Void
+    ) {
+        element("form", ["class": "filters", "action": action, "aria-label": label]) { html in
+            content(&html)
+            html.element("button", ["type": "submit"], button)
+        }
+    }
+
+    /// Writes the choice of one app or of all; an installation with one app has none.
+    mutating func appChoice(_ apps: [App], chosen: AppID?) {
+        guard apps.count > 1 else { return }
+        let choices = [("", DashboardText.allApps)] + apps.map { ($0.id.text, $0.settings.name) }
+        select("app", DashboardText.app, choices, chosen: chosen?.text ?? "")
+    }
+
+    /// Writes the choice of the app that a form is about, the first one if none is chosen.
+    mutating func requiredApp(_ apps: [App], chosen: AppID? = nil, further: [(String, String)] = []) {
+        let choices = apps.map { ($0.id.text, $0.settings.name) } + further
+        select("app", DashboardText.app, choices, chosen: (chosen ?? apps.first?.id)?.text ?? "")
+    }
+
+    /// Writes a form that posts, with the token of the session.
+    mutating func action(
+        _ path: String,
+        _ visit: DashboardVisit,
+        class style: String? = nil,
+        _ content: (inout HTML) -> Void
+    ) {
+        element("form", ["method": "post", "action": path, "class": style]) { html in
+            html.hidden("token", visit.formToken)
+            content(&html)
+        }
+    }
+
+    mutating func hidden(_ name: String, _ value: String?) {
+        open("input", ["type": "hidden", "name": name, "value": value])
+    }
+
+    /// Writes a field for a text, with a label.
+    mutating func field(_ name: String, _ label: String, type: String? = nil, _ value: String?) {
+        element("label") { html in
+            html.element("span", label)
+            html.open("input", ["type": type, "name": name, "value": value])
+        }
+    }
+
+    /// Writes a labelled field of several lines.
+    mutating func area(_ name: String, _ label: String, _ text: String) {
+        element("label") { html in
+            html.element("span", label)
+            html.element("textarea", ["name": name, "rows": "2"], text)
+        }
+    }
+
+    /// Writes a choice of several words, with a label.
+    mutating func select(
+        _ name: String,
+        _ label: String,
+        _ options: [(value: String, text: String)],
+        chosen: String
+    ) {
+        element("label") { html in
+            html.element("span", label)
+            html.element("select", ["name": name]) { html in
+                for option in options {
+                    let isChosen = option.value == chosen
+                    html.element(
+                        "option",
+                        ["value": option.value, "selected": isChosen ? "" : nil],
+                        option.text
+                    )
+                }
+            }
+        }
+    }
+}
+
+extension Exchange {
+    /// Returns the app that a form names.
+    func app(of form: DashboardForm) throws(APIError) -> App {
+        guard let app = form["app"].flatMap({ AppID($0) }).flatMap(directory.app) else {
+            throw .notFound(DashboardText.noSuchApp, field: "app")
+        }
+        return app
+    }
+}
