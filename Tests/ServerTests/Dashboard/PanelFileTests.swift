@@ -1,5 +1,6 @@
 import Attribution
 import Foundation
+import HTTPServer
 import Server
 import Testing
 
