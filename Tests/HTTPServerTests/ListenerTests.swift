@@ -8,7 +8,7 @@ struct ListenerTests {
         let loopback = [
             PeerAddress(ipv4: 0x7f00_0001, port: 80), PeerAddress(ipv4: 0x7f00_0002, port: 80),
         ]
-        #expect(loopback.allSatisfy(\.isOfThisMachine))
+        #expect(loopback.allSatisfy { $0.isOfThisMachine })
         // Addresses of examples, in IPv4 and in IPv6.
         #expect(!PeerAddress(ipv4: 0xcb00_7109, port: 80).isOfThisMachine)
         #expect(!PeerAddress(high: 0x2001_0db8_0000_0000, low: 9, port: 80).isOfThisMachine)

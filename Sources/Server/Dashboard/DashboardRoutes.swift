@@ -4,10 +4,13 @@ internal import QRCodes
 
 extension Routes {
     /// Makes the routes of the dashboard's address.
+    static func makeDashboard() -> [Route] { leadingToPages(makePages()) }
+
+    /// Makes the routes of pages and forms.
     ///
     /// To add a page, write a file with its function, and add a row here and a case of ``DashboardSection``.
-    static func makeDashboard() -> [Route] {
-        leadingToPages([
+    static func makePages() -> [Route] {
+        [
             Route(.get, "/healthz", .anyone, CheckHealth.respond),
             open(.get, "/sign-in", SignIn.show),
             open(.post, "/sign-in", SignIn.signIn),
@@ -66,7 +69,7 @@ extension Routes {
                 let visit = try? await DashboardVisit.find(&exchange)
                 return errorPage(.notFound(DashboardText.noPage), visit: visit)
             },
-        ])
+        ]
     }
 
     /// Adds to each form without a page of its own a GET that leads to the page above it: a browser asks for it when the

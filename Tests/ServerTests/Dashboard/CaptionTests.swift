@@ -84,7 +84,7 @@ struct CaptionTests {
             }
         }
         // Every page is reached, except those of tokens and streams.
-        let paths = Routes.makeDashboard().filter { $0.method == .get }.map(\.path)
+        let paths = Routes.makePages().filter { $0.method == .get }.map(\.path)
         let skipped = ["/healthz", "/enter/{link}", "/sign-in", "/live/now", "/live/stream", "/files/{name}"]
         for path in paths where !skipped.contains(path) && !path.contains("...") {
             #expect(seen.contains { Self.fits($0, path) }, "\(path)")
