@@ -67,7 +67,7 @@ struct ParquetTests {
     private static func text(_ value: ExportValue) -> String? {
         switch value {
         case .none: nil
-        case .text(let text): text
+        case .text(let text), .decimal(let text): text
         case .time(let time): String(time.milliseconds)
         case .integer(let number): String(number)
         case .real(let number): String(number)
