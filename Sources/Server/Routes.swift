@@ -8,7 +8,9 @@ enum Routes {
         // The path prefixes that released clients use.
         let prefixes = ["/v1/deferred-deeplink", "/deferred-deeplink", "/api/v1/deferred-deeplink"]
         let checks = [
-            "app", "campaign", "from", "to", "test", "outcome", "reason", "fingerprint", "limit", "before",
+            "app", "campaign", "from", "to", "test", "outcome", "reason", "method", "platform", "os_version",
+            "sdk",
+            "fingerprint", "limit", "before",
         ]
         let audit = ["app", "actor", "action", "since", "until", "limit", "before"]
         let links = ["app", "search", "tag", "campaign", "archived", "limit", "before"]

@@ -168,7 +168,7 @@ struct ExportTests {
         }
         let ids = try (1...3).map { try #require(try connection.click(fingerprint($0)).string("click_id")) }
         // The first run states from which day on rows are stored.
-        #expect(try export().text.hasPrefix("Wrote 1 rows of deletions"))
+        #expect(try export().text.hasPrefix("Wrote 1 row of deletions"))
         #expect(try export().text == "Nothing is new in deletions.\n")
         for id in ids[1...] { #expect(try installation.run(["erase", "--click-id", id]).status == 0) }
         #expect(try export().text.hasPrefix("Wrote 2 rows of deletions"))

@@ -74,6 +74,7 @@ struct TurnQuestionTests {
             let plan = try harness.database.execute(
                 """
                 \(settings.joined(separator: ";"));
+                DEALLOCATE ALL;
                 PREPARE asked (\(types.joined(separator: ", "))) AS \(text);
                 EXPLAIN EXECUTE asked (\(values.joined(separator: ", ")))
                 """

@@ -11,8 +11,7 @@ import java.util.concurrent.*;
  *
  * <p>Create one and keep it as long as the app runs. The calls block: make them on a thread of your own, never on the
  * main thread. No call throws. The installation's state is written before each request and before a result is
- * returned. So a process that is killed at any time continues from there at its next launch, and no result is returned
- * twice.
+ * returned. So a process that is killed at any time continues from there, and no result is returned twice.
  */
 public final class AfterlinkCore {
     /** Receives a link, or a line of the log, on a thread of the library. */

@@ -75,8 +75,6 @@ extension WriteTransaction {
             subjects.add(event)
             unique.append(event)
         }
-        // A refund inherits from its purchase, which may follow it in the request.
-        unique = unique.filter { $0.purchase == nil } + unique.filter { $0.purchase != nil }
         let former = batch.receivedAt.advanced(byMilliseconds: -AppEvent.uniqueMilliseconds)
         try writer.releaseEvents(unique.map(\.id), in: scope, receivedBefore: former)
         var credits = try Credits(subjects, of: batch.app, reader)
@@ -86,9 +84,13 @@ extension WriteTransaction {
         var records: [EventRecord] = []
         for event in unique {
             newest = numbers.check(after: newest, at: batch.receivedAt)
-            var record = EventRecord(event, number: newest, of: batch, scope)
-            credits.apply(to: &record, event)
-            records.append(record)
+            records.append(EventRecord(event, number: newest, of: batch, scope))
+        }
+        // A refund inherits from its purchase, which may follow it in the request.
+        for isRefund in [false, true] {
+            for index in unique.indices where (unique[index].purchase != nil) == isRefund {
+                credits.apply(to: &records[index], unique[index])
+            }
         }
         for match in credits.found {
             var match = match

@@ -59,8 +59,7 @@ struct AppLinksTests {
             (AppLinkField.hosts, "https://go.shop.example"), (.rules, "products/*"), (.rules, "exclude"),
             (.hosts, "go.shop.example/x"), (.hosts, "go.shop.example:8443"), (.hosts, "a b"),
             (.hosts, "*.shop.example"), (.postbackHost, "https://shop.example"),
-            // The exchange needs the app's number in the App Store.
-            (.appleAds, "true"), (.developmentPostbacks, "yes"),
+            (.appleAds, "maybe"), (.developmentPostbacks, "yes"),
             (.webHosts, "https://x.example"), (.icon, "http://shop.example/i.png"), (.color, "blue"),
             (.iosTeam, "abcde12345"), (.iosTeam, "ABCDE1234"), (.iosBundles, "shop"),
             (.iosBundles, "com..shop"), (.iosBundles, "com.sh op"), (.iosStoreID, "id"),

@@ -119,7 +119,7 @@ struct PostbackProgramTests {
         #expect(ok.request?.headers["webhook-signature"]?.hasPrefix("v1,") == true)
         #expect(try delivery("hang")?.problem == "the response took too long")
         #expect(try delivery("drip")?.problem == "the response took too long")
-        #expect(try delivery("redirect")?.problem == "the answer 307 is a redirect, which is not followed")
+        #expect(try delivery("redirect")?.problem == "the response 307 is a redirect, which is not followed")
         // The status counts; the body is not read to its end.
         #expect(try delivery("huge")?.state == "delivered")
         #expect(try delivery("gone")?.state == "failed")

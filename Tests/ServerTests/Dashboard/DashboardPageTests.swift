@@ -136,7 +136,7 @@ struct DashboardPageTests {
         await click("Spring", String(repeating: "1", count: 64))
         for (number, version) in [(1, "2.1"), (2, "2.1"), (3, "3.0")] {
             let fields = [
-                "X-Client-Version": version, "User-Agent": number == 3 ? "okhttp/4.9.0" : "Shop/1 CFNetwork",
+                "X-SDK-Version": version, "User-Agent": number == 3 ? "okhttp/4.9.0" : "Shop/1 CFNetwork",
             ]
             await service.check(String(repeating: "\(number)", count: 64), fields: fields)
             service.clock.advance(seconds: 1)

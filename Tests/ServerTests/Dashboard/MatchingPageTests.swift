@@ -95,7 +95,7 @@ struct MatchingPageTests {
         let longer = await browser.get("/matching?window=259200&confidence=0.7").text
         #expect(longer.contains(words + " --attribution-window 259200</pre>"))
         #expect(longer.contains("A longer window applies to new clicks"))
-        #expect(await browser.get("/matching?window=0&confidence=0.7").text.contains("the present setting"))
+        #expect(await browser.get("/matching?window=0&confidence=0.7").text.contains("the current setting"))
         #expect(!(await browser.get("/matching?window=1&confidence=x").text).contains("id=\"choice\""))
     }
 

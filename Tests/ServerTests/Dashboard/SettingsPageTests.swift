@@ -46,14 +46,12 @@ struct SettingsPageTests {
         for kind in KeyKind.allCases { #expect(!page.contains(service.keyText(kind))) }
     }
 
-    @Test("shows windows by method and the reporting offset, whose changes the audit log has")
+    @Test("shows windows by method, whose changes the audit log has")
     func windows() async {
-        let change = #"{"fingerprint_window":3600,"deterministic_window":7200,"reporting_offset":3}"#
+        let change = #"{"fingerprint_window":3600,"deterministic_window":7200}"#
         #expect(await service.admin(.patch, "/apps/\(service.app.text)", change).status == 200)
         let page = await browser.get("/settings").text
-        for (name, value) in [
-            ("fingerprint_window", "3600"), ("deterministic_window", "7200"), ("reporting_offset", "3"),
-        ] {
+        for (name, value) in [("fingerprint_window", "3600"), ("deterministic_window", "7200")] {
             #expect(page.contains("<dt>\(name)</dt><dd>\(value)</dd>"), "\(name)")
             #expect(await audit("action=app.set").text.contains("\"\(name)\""), "\(name)")
         }

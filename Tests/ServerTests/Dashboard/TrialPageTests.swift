@@ -17,7 +17,7 @@ struct TrialPageTests {
             #expect(answer.status == 200)
             let text = PageMarkup(answer.text).text
             #expect(text.contains("Matched: the launch got this click, and myapp://simulated/sim_"))
-            #expect(text.contains("POST /v1/deferred-deeplink/click") && text.contains("Answer 201"))
+            #expect(text.contains("POST /v1/deferred-deeplink/click") && text.contains("Response 201"))
             let links = PageMarkup(answer.text).tags.compactMap { $0.attributes["href"] }
             let reason = try #require(links.first { $0.hasPrefix("/launches/") })
             #expect(await browser.get(reason).text.contains("<h1>Match, "))
