@@ -382,7 +382,10 @@ struct EventTests {
         return rows.map { row in
             var values: [String: String] = [:]
             for (name, value) in zip(ExportTable.events.columns, row.values) {
-                if case .text(let text) = value { values[name] = text }
+                switch value {
+                case .text(let text), .decimal(let text): values[name] = text
+                default: break
+                }
             }
             return values
         }
