@@ -63,8 +63,8 @@ public struct StatisticsBody {
 
     /// Returns the share of checks that led to a match, without replays; nil if there is no check.
     ///
-    /// It is nil too if there are more matches than checks: a filter such as the platform is of the launch for a check, and
-    /// of the click for a match.
+    /// It is nil too if there are more matches than checks. This can happen with a filter such as the platform, which
+    /// compares the launch's platform for checks, and the click's for matches.
     public static func matchRate(_ counts: Counts) -> Double? {
         let checks = (counts[.checks] ?? 0) - (counts[.replays] ?? 0)
         let matches = counts[.matches] ?? 0
