@@ -196,4 +196,19 @@ struct LearningStorageTests {
         let again = try await TestStore(backend, in: test.place)
         #expect(try await model(again, at: TestStore.noon).launches > 15)
     }
+
+    // One slice takes the increments of the loops, one splits them, and each further one writes a part.
+    @Test(
+        "a store that stops while the job stores what was learnt writes the rest of it",
+        arguments: backends,
+        [1, 2, 3]
+    )
+    func stopsWithinRound(backend: Backend, slices: Int) async throws {
+        let test = try await TestStore(backend) { $0.learntSumsAtOnce = 5 }
+        try await play(test, from: TestStore.noon, count: 10)
+        try test.database.beginStoringLearnt(slices: slices)
+        test.stop()
+        let again = try await TestStore(backend, in: test.place)
+        #expect(try await model(again, at: TestStore.noon).launches > 15)
+    }
 }

@@ -60,6 +60,12 @@ extension TestDatabase {
         try job.runToEnd()
     }
 
+    /// Runs the first slices of a round that stores what was learnt, and leaves the rest of it.
+    package func beginStoringLearnt(slices: Int) throws(StoreError) {
+        var job = LearningJob(makeJobContext())
+        for _ in 0..<slices { _ = try job.slice(at: 0) }
+    }
+
     /// Deletes faded counters.
     package func fadeLearning() throws(StoreError) {
         var job = FadingJob(makeJobContext())

@@ -1,16 +1,13 @@
 public import Attribution
 
 /// Stores every few seconds what the loops have learnt, then computes the models again.
-struct LearningJob<Reader: JobReader>: Job {
-    let name = JobName.learning
-    let share = 0.2
+public struct LearningJob<Reader: JobReader>: Job {
+    public let name = JobName.learning
+    public let share = 0.2
 
     private let context: JobContext<Reader>
     private var learnt: LearningState { context.state.learnt }
-    /// The work that remains in the current round, with the next element of each list last: increments that
-    /// are not split yet, parts that are not stored yet, and scopes whose models are not computed yet.
-    private var increments: [(scope: Scope, increments: LearntIncrements)] = []
-    private var slices: [LearntSlice] = []
+    /// The scopes whose models are not computed yet in the current round; the next one is last.
     private var scopes: [Scope] = []
     /// The number of each scope's counters at the last count, plus all sums that this process has written since.
     private var counts: [Scope: Int] = [:]
@@ -22,30 +19,30 @@ struct LearningJob<Reader: JobReader>: Job {
     /// The number of a scope's counters of systems, or of signals, from which new systems or signals get no counters.
     private static var maximumMarks: Int { 4000 }
 
-    init(_ context: JobContext<Reader>) { self.context = context }
+    public init(_ context: JobContext<Reader>) { self.context = context }
 
-    mutating func slice(at _: UInt64) throws(StoreError) -> Due {
+    public mutating func slice(at _: UInt64) throws(StoreError) -> Due {
         do throws(StoreError) {
             try runStep()
         } catch {
             // The round is dropped, so that increments do not accumulate while the database cannot be written.
-            (increments, slices, scopes) = ([], [], [])
+            learnt.dropRound()
+            scopes = []
             throw error
         }
-        return increments.isEmpty && slices.isEmpty && scopes.isEmpty ? .after(Self.interval) : .more
+        return scopes.isEmpty && learnt.hasStoredRound ? .after(Self.interval) : .more
     }
 
     private mutating func runStep() throws(StoreError) {
-        if let slice = slices.popLast() {
+        if let slice = learnt.nextSlice() {
             try context.queue.perform(.learning(.add([slice])))
             counts[slice.scope, default: 0] += slice.sums.count
-        } else if let (scope, increments) = increments.popLast() {
-            let length = context.state.configuration.learntSumsAtOnce
-            slices = LearntSlice.slices(scope, increments, atMost: length, try room(in: scope)).reversed()
+        } else if let scope = learnt.nextScopeOfRound {
+            learnt.splitRound(scope, atMost: context.state.configuration.learntSumsAtOnce, try room(in: scope))
         } else if let scope = scopes.popLast() {
             try reload(scope)
         } else {
-            increments = learnt.drain()
+            learnt.beginRound()
             scopes = learnt.scopesWithModel
         }
     }

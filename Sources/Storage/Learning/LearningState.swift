@@ -50,6 +50,7 @@ final class LearningState: Sendable {
     private let keys = ConditionLock(Keys())
     private let traffic = ConditionLock<[AddressClickCount.Key: AddressClickCount]>([:])
     private let loops = ConditionLock<[PendingIncrements]>([])
+    private let round = ConditionLock(Round())
 
     /// The values of a scope that are in memory.
     private struct ScopeState {
@@ -66,6 +67,15 @@ final class LearningState: Sendable {
     struct IncrementBasis {
         let epoch: LearningEpoch
         var relativeClickRate = 1.0
+    }
+
+    /// The increments that the learning job has taken and not written yet; the next element of each list is last.
+    ///
+    /// They are here and not in the job, so that a store that stops writes them too.
+    private struct Round {
+        /// Increments that are not split yet.
+        var increments: [(scope: Scope, increments: LearntIncrements)] = []
+        var slices: [LearntSlice] = []
     }
 
     /// Summaries of large keys, and requests for summaries as of a time.
@@ -145,6 +155,10 @@ extension LearningState {
     /// Drops a scope's model, and its increments that are not stored yet.
     func forget(_ scope: Scope) {
         for pending in loops.withLock({ $0 }) { pending.forget(scope) }
+        round.withLock { round in
+            round.increments.removeAll { $0.scope == scope }
+            round.slices.removeAll { $0.scope == scope }
+        }
         scopes.withLock { $0[scope] = nil }
     }
 
@@ -222,7 +236,7 @@ extension LearningState {
     }
 
     /// Removes and returns the increments of all loops.
-    func drain() -> [(scope: Scope, increments: LearntIncrements)] {
+    private func drain() -> [(scope: Scope, increments: LearntIncrements)] {
         var all: [(scope: Scope, increments: LearntIncrements)] = []
         for pending in loops.withLock({ $0 }) {
             for (scope, increments) in pending.drain() {
@@ -237,11 +251,48 @@ extension LearningState {
         return all
     }
 
-    /// Removes and returns the increments of all loops as slices: when the store stops, or before a check if learning
-    /// is at once.
+    /// Removes and returns as slices all increments that are not stored yet: when the store stops, or before a check if
+    /// learning is at once.
     func takeSlices() -> [LearntSlice] {
-        drain().flatMap { LearntSlice.slices($0.scope, $0.increments, atMost: LearntSlice.maximumLength) }
+        let left = round.withLock { round in
+            defer { round = Round() }
+            return round
+        }
+        return left.slices
+            + (left.increments + drain()).flatMap {
+                LearntSlice.slices($0.scope, $0.increments, atMost: LearntSlice.maximumLength)
+            }
     }
+}
+
+/// The rounds of the learning job.
+extension LearningState {
+    /// Moves the increments of all loops to a new round.
+    func beginRound() {
+        let drained = drain()
+        round.withLock { $0.increments += drained }
+    }
+
+    /// The scope of the increments to split next; nil if all are split.
+    var nextScopeOfRound: Scope? { round.withLock { $0.increments.last?.scope } }
+
+    /// Splits a scope's increments into slices of at most `length` sums.
+    func splitRound(_ scope: Scope, atMost length: Int, _ room: LearntSlice.Room) {
+        round.withLock { round in
+            // Meanwhile the model may have been reset, or the store may have stopped.
+            guard let (next, increments) = round.increments.last, next == scope else { return }
+            round.increments.removeLast()
+            round.slices += LearntSlice.slices(scope, increments, atMost: length, room).reversed()
+        }
+    }
+
+    /// Removes and returns the slice to write next.
+    func nextSlice() -> LearntSlice? { round.withLock { $0.slices.popLast() } }
+
+    /// Whether nothing of the round is left to split or write.
+    var hasStoredRound: Bool { round.withLock { $0.increments.isEmpty && $0.slices.isEmpty } }
+
+    func dropRound() { round.withLock { $0 = Round() } }
 }
 
 /// The increments of one loop that are not stored yet.
