@@ -21,8 +21,12 @@ let commonSettings: [SwiftSetting] =
 /// The settings of targets that compute much, which are optimised in debug builds too.
 ///
 /// Otherwise the tests that play weeks of simulated traffic would take longer than all others together.
-/// Everything that traps in a debug build traps here too, except `assert`.
-let optimizedInDebug: [SwiftSetting] = commonSettings + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+/// Everything that traps in a debug build traps here too, except `assert`. The compiler reads such a module once as a
+/// whole, because an optimised file depends on the others anyway.
+let optimizedInDebug: [SwiftSetting] =
+    commonSettings + [
+        .unsafeFlags(["-O", "-wmo", "-num-threads", "2"], .when(configuration: .debug))
+    ]
 
 /// The settings of the program's own target, whose commands run once: a small binary is worth more than their speed.
 let optimizedForSize: [SwiftSetting] =

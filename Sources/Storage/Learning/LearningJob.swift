@@ -38,7 +38,8 @@ public struct LearningJob<Reader: JobReader>: Job {
             try context.queue.perform(.learning(.add([slice])))
             counts[slice.scope, default: 0] += slice.sums.count
         } else if let scope = learnt.nextScopeOfRound {
-            learnt.splitRound(scope, atMost: context.state.configuration.learntSumsAtOnce, try room(in: scope))
+            let length = context.state.configuration.learntSumsAtOnce
+            learnt.splitRound(scope, atMost: length, try room(in: scope))
         } else if let scope = scopes.popLast() {
             try reload(scope)
         } else {
