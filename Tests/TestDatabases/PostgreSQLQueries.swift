@@ -82,10 +82,14 @@ extension TestChange {
         }
     }
 
+    /// Citus sends a statement on a trigger to its workers with the text of the whole query, and they take one statement
+    /// at a time. In a block, each statement is a query of its own.
     private static func trigger(_ event: String, when condition: String) -> String {
         """
-        CREATE FUNCTION defect() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'defect'; END $$;
-        CREATE TRIGGER defect BEFORE \(event) FOR EACH ROW WHEN (\(condition)) EXECUTE FUNCTION defect()
+        DO $block$ BEGIN
+            CREATE FUNCTION defect() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'defect'; END $$;
+            CREATE TRIGGER defect BEFORE \(event) FOR EACH ROW WHEN (\(condition)) EXECUTE FUNCTION defect();
+        END $block$
         """
     }
 }
