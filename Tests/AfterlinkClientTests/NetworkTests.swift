@@ -159,7 +159,7 @@ struct NetworkTests {
     }
 
     @Test(
-        "sends nothing without a stored id, and goes on when the disk has room",
+        "sends nothing without a stored id, and continues when the disk has room",
         arguments: ClientKind.available
     )
     func fullDisk(kind: ClientKind) throws {

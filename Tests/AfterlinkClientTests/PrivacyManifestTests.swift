@@ -38,7 +38,7 @@ struct PrivacyManifestTests {
         )
     }
 
-    /// Apple's list of required-reason APIs, and what only systems after iOS 15 have.
+    /// The APIs that need a reason by Apple's list, and APIs that only systems after iOS 15 have.
     private static let absent = [
         "UserDefaults", "NSUserDefaults", "creationDate", "modificationDate", "contentModificationDate",
         "attributesOfItem", "fileModificationDate", "stat(", "fstat(", "lstat(", "getattrlist",

@@ -54,7 +54,7 @@ enum ClientProcess {
         Output.write("steps \(Steps.count.load(ordering: .relaxed))")
     }
 
-    /// Prints so many links, or those that come within the time.
+    /// Prints the given number of links, or fewer if the time passes before they come.
     private static func printLinks(of afterlink: Afterlink, _ arguments: Arguments) async {
         await withTaskGroup { group in
             group.addTask {

@@ -76,7 +76,7 @@ struct MoveTests {
             #expect(try after.get(path, key: key).isMatch)
             #expect(try after.get(path, key: key, fields: ["X-Install-ID": "install-9"]).isNoMatch)
         }
-        // The installation gets its answer again; a consumed click matches nobody else.
+        // The installation gets its answer again; a consumed click matches no other launch.
         #expect(try after.check(fingerprint(1), fields: install).text == first.text)
         #expect(try after.check(fingerprint(1), fields: ["X-Install-ID": "install-2"]).isNoMatch)
         for number in [0, 3, 4] {

@@ -1,7 +1,7 @@
 import JSON
 
 extension FuzzEntry {
-    /// A document: a value is the same when it is written and read again, and so is its text.
+    /// A document: a value that is written and read again is the same value, with the same text.
     static let json = FuzzEntry(
         "json",
         tokens: [
@@ -17,7 +17,7 @@ extension FuzzEntry {
             throw BrokenPromise("a written value is refused")
         }
         try promise(again == value, "a written value is read differently")
-        try promise(text(again) == written, "a value is written differently again")
+        try promise(text(again) == written, "a value that was read again is written differently")
     }
 
     private static func text(_ value: JSONValue) -> [UInt8] {

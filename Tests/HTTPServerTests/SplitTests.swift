@@ -57,7 +57,7 @@ struct SplitTests {
         }
     }
 
-    @Test("have complete bodies if they are cut into many pieces, also before another request")
+    @Test("have complete bodies if they are cut into many pieces, even if another request follows")
     func longBody() {
         let body = (0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         var chunked = Array("POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)

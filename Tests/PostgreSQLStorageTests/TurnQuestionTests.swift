@@ -184,7 +184,7 @@ struct TurnQuestionTests {
         #expect(try failures(of: [[learnt]]) == [nil])
     }
 
-    @Test("fail at the deadline of their check while the server does not answer, and the loop goes on")
+    @Test("fail at the deadline of their check while the server does not answer, and the loop continues")
     func silence() throws {
         let harness = try QuestionHarness(url: silentServer())
         let start = MonotonicTime.now()

@@ -155,7 +155,7 @@ struct ConnectingTests {
             return (outcome, try await seen)
         }
         #expect(found == latter)
-        // What the former primary says of a transaction does not count.
+        // The former primary's response to a transaction does not count.
         #expect(outcome.error?.kind == .connectionLost)
         for harness in [reader, writer] {
             #expect(throws: PostgreSQLError.self) { try harness.run { try await $0.read(port) } }

@@ -152,7 +152,7 @@ struct PipelineTests {
         #expect(try itemCount() == "2")
     }
 
-    @Test("fail all with the reason why their statement cannot be prepared, until it can")
+    @Test("all fail with the reason, as long as their statement cannot be prepared")
     func refusedPreparation() throws {
         let (harness, missing) = (harness, PreparedStatement("SELECT 5::int8 FROM missing"))
         let codes = try harness.whenReady { _ in
@@ -163,7 +163,7 @@ struct PipelineTests {
                 return await group.reduce(into: []) { $0.append($1) }
             }
         }
-        // 42P01 is "undefined table"; the server knows no statement of that name for any of the three.
+        // 42P01 is "undefined table". None of the three fails for want of a prepared statement.
         #expect(codes == ["42P01", "42P01", "42P01"])
         try database.execute("CREATE TABLE missing AS SELECT 1 AS one")
         let five = try harness.whenReady { connection in

@@ -87,7 +87,7 @@ struct ExportTests {
         #expect(checks.map { $0["outcome"] } == ["match", "no_match"] && checks[1]["weight"] == "1")
     }
 
-    @Test("counters are those of the statistics, for closed hours alone")
+    @Test("the table of counters has the statistics' counts, but only of hours that have ended")
     func counters() async throws {
         for number in 1...3 { await click(number) }
         #expect(try records(await export("counters.csv").text).isEmpty)
@@ -145,7 +145,7 @@ struct ExportTests {
         #expect(try records(await export("deletions.csv", "since=\(cursor)").text) == Array(all[1...]))
     }
 
-    @Test("an erased event is a row of deletions with the cursor of its row")
+    @Test("an erased event becomes a row of deletions whose id is the cursor of the event's row")
     func erasedEvent() async throws {
         let events = #"{"events":[{"event_id":"e1","name":"open","user":"ann"}]}"#
         let fields = service.bearer(.server).merging(["Content-Type": "application/json"]) { $1 }

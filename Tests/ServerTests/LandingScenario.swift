@@ -20,7 +20,7 @@ enum Visitors {
 }
 
 extension TestService {
-    /// Returns the live statistics' count of a metric.
+    /// Returns the count of a metric in the statistics of live traffic.
     func counted(_ metric: Metric) async throws -> Int64 { try await totals()[metric] ?? 0 }
 
     /// Opens a link as a browser does.

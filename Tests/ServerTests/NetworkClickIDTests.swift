@@ -143,7 +143,7 @@ struct NetworkClickIDTests {
     }
 
     @Test(
-        "reach the app in its metadata only if its setting is answer, and not over a member of the operator's"
+        "reach the app in its metadata only if its setting is answer, and replace no member of the operator's"
     )
     func answers() async throws {
         func metadata(_ policy: ClickIDPolicy, _ own: String?) async throws -> String {

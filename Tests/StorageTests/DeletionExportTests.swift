@@ -100,7 +100,7 @@ struct DeletionExportTests {
         let later = test.clock.now
         let (rows, known) = try await test.run { session in
             _ = try await session.record(.sample(fingerprint: 9, at: later))
-            // The table of checks is empty, which says as much to those who know that there were rows.
+            // The table of checks is empty, so it has a deletion row only for consumers that know that it had rows.
             return (
                 try await ExportTests.rows(of: .deletions, session),
                 try await ExportTests.rows(of: .deletions, behind: cursor, session)

@@ -199,7 +199,7 @@ struct LearningStorageTests {
 
     // One slice takes the increments of the loops, one splits them, and each further one writes a part.
     @Test(
-        "a store that stops while the job stores what was learnt writes the rest of it",
+        "a store that stops while a job stores model updates writes the remaining updates",
         arguments: backends,
         [1, 2, 3]
     )

@@ -70,7 +70,7 @@ struct MoveTests {
             .sample(fingerprint: 3, at: later, caller: 3),
             named,
             named,
-            // The installation and the caller get their answers again, and nobody else does.
+            // The installation and the caller get their answers again, and no other check does.
             .sample(fingerprint: 50, at: later, caller: 9, install: 5),
             .sample(fingerprint: 2, at: later, caller: 2, grace: 60_000),
             .sample(fingerprint: 1, at: later, caller: 9),

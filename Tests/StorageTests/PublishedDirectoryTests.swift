@@ -37,7 +37,7 @@ struct PublishedDirectoryTests {
         )
     }
 
-    @Test("loops see a published change within 200 ms, and at once after their process noted it")
+    @Test("loops see a published change within 200 ms, and at once after their own process has read it")
     func publishes() async throws {
         let database = MemoryDatabase(nil)
         let clock = TestMonotonicClock()

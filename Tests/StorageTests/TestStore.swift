@@ -42,7 +42,7 @@ final class TestMonotonicClock: Sendable {
     }
 }
 
-/// A test's own store, in a new place by default, with clocks that only the test moves.
+/// A test's own store, in a new database by default, with clocks that only the test moves.
 final class TestStore: Sendable {
     /// The start of the wall clock: Tuesday, 2023-11-14T22:13:20Z.
     static let noon = Timestamp(milliseconds: 1_700_000_000_000)
@@ -264,7 +264,7 @@ extension Check {
 }
 
 extension CheckView {
-    /// The clicks that the check could match, newest first, by the first half of their identifiers.
+    /// The first half of the identifier of each click that the check could match, newest first.
     var live: [UInt64] {
         let candidates = (evidence?.candidates ?? []).filter { $0.claimedAt == nil }
         return candidates.sorted { ($0.clickedAt, $0.click) > ($1.clickedAt, $1.click) }.map(\.click.high)
@@ -374,7 +374,7 @@ private final class Confined: @unchecked Sendable {
 extension ClickStore {
     /// Claims this click, and no other click if another claim was faster.
     ///
-    /// A claim of the click whose caller has its answer may not have ended yet; the method waits until it has.
+    /// An earlier claim may still be under way although its caller has the answer; the method waits until it ends.
     func claim(_ click: Click, by method: AttributionMethod, for check: Check) async throws(StoreError)
         -> ClaimOutcome
     {

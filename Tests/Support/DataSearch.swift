@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Data {
-    /// Whether the data contains the bytes of another one, which are not empty.
+    /// Whether the data contains the wanted bytes, of which there must be at least one.
     ///
     /// Foundation's own search is generic code, which takes a hundred times as long in a debug build.
     public func holds(_ wanted: Data) -> Bool {

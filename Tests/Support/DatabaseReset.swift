@@ -90,8 +90,8 @@ struct DatabaseReset: Sendable {
     /// Selects a line that differs if tables, columns, indexes, constraints, triggers, functions, statistics or
     /// settings differ, and also if the catalog has grown so much that connections need longer to read it.
     ///
-    /// A changed or new row of a table of the catalog has a later transaction than all rows of the template. So the
-    /// template's number of rows with the template's sum of transactions are the template's rows.
+    /// A changed or new row of a table of the catalog has a later transaction than all rows of the template. So if a
+    /// copy has the template's number of rows and sum of transactions, its rows are those of the template.
     private static let catalog: String = {
         let own = "oid >= \(firstOwn)"
         let rows = [

@@ -39,9 +39,9 @@ package enum Backend: String, CaseIterable, Sendable {
         return backend
     }
 
-    /// Creates a place that has no rows yet, for a test whose clock starts at a time.
+    /// Creates an empty database, for a test whose clock starts at a time.
     ///
-    /// It waits until few enough other tests have one.
+    /// It waits while too many other tests have one.
     package func makePlace(at start: Timestamp) async throws -> any TestPlace {
         switch self {
         case .sqlite: try await SQLitePlace(permit: TestPermit.take())

@@ -51,7 +51,7 @@ package final class PostgreSQLPlace: TestPlace {
         let configuration = try settings(of: template, StoreConfiguration(clock: .fixed(time)))
         let store = try PostgreSQLStore.open(configuration)
         store.stop(within: 60_000)
-        // A test's store must be the first store of its database, so what the template's jobs noted is deleted.
+        // A test's store must be the first store of its database, so delete the rows that the template's jobs wrote.
         try template.execute("DELETE FROM jobs")
     }
 

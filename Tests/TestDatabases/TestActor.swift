@@ -1,7 +1,7 @@
 package import Attribution
 
 extension AuditActor {
-    /// Who makes the changes of tests that are not about the audit log.
+    /// The author of changes in tests that are not about the audit log.
     package static let test = AuditActor.command(user: "test")
 }
 

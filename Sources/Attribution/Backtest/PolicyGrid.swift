@@ -11,7 +11,7 @@ public struct PolicyGrid: Equatable, Sendable {
         }
     }
 
-    /// The answers under a setting, compared with those under the app's present settings.
+    /// The answers under a setting, compared with those under the app's current settings.
     public struct Result: Equatable, Sendable {
         public var matches = 0
         /// Launches that get a match that they do not get now.
@@ -38,7 +38,7 @@ public struct PolicyGrid: Equatable, Sendable {
     public var isLimited = false
     /// Whether settings have no result because the others took ``timeLimitSeconds``.
     public var isUnfinished = false
-    /// The app's present setting.
+    /// The app's current setting.
     public var current: Setting
     public var results: [Setting: Result] = [:]
 
@@ -52,12 +52,12 @@ public struct PolicyGrid: Equatable, Sendable {
     /// - Parameters:
     ///   - computedAt: when the backtest ended.
     ///   - span: the time of the first launch that counts, and the time of the last event.
-    ///   - current: the app's present setting.
+    ///   - current: the app's current setting.
     public init(computedAt: Timestamp, span: (from: Timestamp, to: Timestamp), current: Setting) {
         (self.computedAt, from, to, self.current) = (computedAt, span.from, span.to, current)
     }
 
-    /// The windows, the app's present ones first, and then by length.
+    /// The windows, the app's current ones first, and then by length.
     public var windows: [AttributionWindow?] {
         Set(results.keys.map(\.window)).sorted { ($0?.seconds ?? 0) < ($1?.seconds ?? 0) }
     }

@@ -144,7 +144,7 @@ public struct ExportRow: Equatable, Sendable {
     }
 }
 
-/// The place of a row in the order of its table, behind which an export continues.
+/// The position of a row in the order of its table, after which an export continues.
 public enum ExportCursor: Equatable, Sendable {
     /// The number of a row, which grows with each new row.
     case row(Int64)
@@ -207,7 +207,7 @@ public struct DeletionCursor: Equatable, Sendable {
     var text: String { ([number] + days).map { String($0) }.joined(separator: "-") }
 }
 
-/// The place of a delivery: by the number of its endpoint, and then the newest event first.
+/// The position of a delivery: by the number of its endpoint, and then the newest event first.
 public struct DeliveryCursor: Equatable, Sendable {
     public let endpoint: UInt64
     public let event: OutboxEventID
@@ -225,7 +225,7 @@ public struct DeliveryCursor: Equatable, Sendable {
     var text: String { "\(endpoint)-\(event.text)" }
 }
 
-/// The place of a count: by hour, scope, campaign, dimension, value and metric, texts in the order of their bytes.
+/// The position of a count: by hour, scope, campaign, dimension, value and metric, texts in the order of their bytes.
 public struct CountCursor: Equatable, Comparable, Sendable {
     public var hour: Timestamp
     public var scope: Int64

@@ -35,7 +35,7 @@ public final class Claim: Equatable, Sendable {
     /// Whether a ``PlayFinding`` has lowered the confidence of the method, so that nothing is learnt from the match.
     public var hasFinding: Bool { (confidence ?? 1) < (method.confidence ?? 0) }
 
-    /// Whether the launch can only be the visitor's who clicked.
+    /// Whether the launch can only come from the visitor who clicked.
     public var isGuaranteed: Bool { method.isGuaranteed && !hasFinding }
 
     public static func == (left: Claim, right: Claim) -> Bool {

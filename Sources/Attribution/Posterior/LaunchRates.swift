@@ -20,8 +20,9 @@ struct LaunchRates {
     var background: [BackgroundRate] = []
     /// The sum of the rates of visitors and background.
     var clicks = 0.0
-    /// The rate of further first launches by devices whose click from the launch's address was claimed: the
-    /// device was set up again, or the app was reinstalled.
+    /// The rate of repeated first launches by devices that have claimed a click from the launch's address.
+    ///
+    /// The device was set up again, or the app was reinstalled.
     ///
     /// Such a launch is more likely a reinstallation than another click's late conversion.
     var reinstalls = 0.0
@@ -111,7 +112,7 @@ private struct Weighing {
         )
     }
 
-    /// Returns the rate of clicks that are only counted.
+    /// Returns the rate of clicks that the evidence counts but does not list.
     ///
     /// `knowsAddresses` is whether every click that agrees with the launch's address is listed. If false, the
     /// counted clicks get the average address ratio of strangers, which is 1.

@@ -22,7 +22,7 @@ public struct CampaignQuery: Equatable, Sendable {
     public var page = 0
 
     public static let pageSize = 100
-    /// The number of campaigns, those with the most clicks, of which other orders than by clicks and by name choose.
+    /// The number of campaigns with the most clicks among which all other orders than by clicks and by name choose.
     ///
     /// Only the clicks of all campaigns can be read without reading every other count too.
     public static let rankedLimit = 1_000

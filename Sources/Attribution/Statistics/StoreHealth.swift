@@ -20,7 +20,7 @@ public struct StoreHealth: Sendable {
     /// The seconds since the oldest click that is still stored became due for deletion; 0 if no click is due.
     public var retentionLagSeconds: Int64 = 0
 
-    /// The number of this server's attempts to deliver a postback by what has become of the delivery.
+    /// The number of this server's attempts to deliver postbacks, by the delivery's state after the attempt.
     public var postbackAttempts: [DeliveryState: Int64] = [:]
     /// The seconds from an event to its delivery.
     public var postbackSeconds = Histogram(bounds: [0.1, 0.5, 1, 5, 30, 300, 3600, 86_400])

@@ -2,9 +2,9 @@ internal import Threads
 
 /// Sends requests to servers of other operators, and trusts neither their names nor their responses.
 ///
-/// The client requires TLS 1.2 or later and validates the certificate, except for a request that says `isPlain`. It checks all addresses of the name and connects
-/// to one of them, so that a second look-up of the name cannot lead to another address. It follows no redirect. It
-/// limits the duration of a call and the length of a response.
+/// The client requires TLS 1.2 or later and validates the certificate, except for a request with `isPlain`. It checks
+/// all addresses of the name and connects to one of them, so that a second look-up of the name cannot lead to another
+/// address. It follows no redirect. It limits the duration of a call and the length of a response.
 ///
 /// A call blocks its thread, so an event loop must not make one. There are three reasons for blocking. The system's
 /// look-up of a name blocks and cannot be cancelled, so that it needs a thread anyway. A handshake computes for
@@ -123,7 +123,7 @@ public struct HTTPSClient: Sendable {
     }
 }
 
-/// An outgoing request, which the client sends over TLS unless it says otherwise.
+/// An outgoing request, which the client sends over TLS unless `isPlain` is true.
 public struct HTTPSRequest: Sendable {
     /// A name or an address; an IPv6 address has no brackets.
     public let host: String

@@ -18,7 +18,7 @@ final class PortWaits {
         let handler: () -> Void
     }
 
-    /// A bit that each watch's token has, and no connection's token has, because it is above any slot's number.
+    /// A bit that tokens of watches have, and tokens of connections lack, because it is above any slot's number.
     private static let tokenBit: UInt64 = 1 << 31
 
     /// The loop's epoll instance, which stays open until `end`.

@@ -40,7 +40,7 @@ final class SlotTable: Sendable {
 
     func contains(_ slot: Int64) -> Bool { state.withLock { $0.neededUntil[slot] != nil } }
 
-    /// Notes that this process writes to a slot; returns whether its partitions exist.
+    /// Records that this process writes to a slot; returns whether its partitions exist.
     func use(_ slot: Int64) -> Bool {
         state.withLock { state in
             state.latest = max(state.latest, slot)

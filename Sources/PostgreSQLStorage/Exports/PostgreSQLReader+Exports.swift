@@ -12,8 +12,10 @@ extension PostgreSQLReader: ExportRows {
         return time.map { RowIdentifier.first(at: $0) - 1 } ?? 0
     }
 
-    /// The start of the oldest transaction that may still write, less the time after which another server may have taken
-    /// the number of a server that was silent: a row's number is made before its transaction begins.
+    /// The start of the oldest transaction that may still write, less the time after which a silent server loses its
+    /// number to another one.
+    ///
+    /// The time is subtracted because a row's number is made before its transaction begins.
     ///
     /// A transaction that has written nothing for a minute only reads, such as a dump.
     private static let oldestTransaction = PreparedStatement(

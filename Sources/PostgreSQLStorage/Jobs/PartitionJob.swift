@@ -231,7 +231,7 @@ extension BlockingConnection {
     }
 
     private static let deleteClicks = deleteClicks("slot = $3", by: "ctid")
-    /// A row's place in its table is not unique on Citus.
+    /// Deletes by `id`, because a row's position in its table (`ctid`) is not unique on Citus.
     private static let deleteClicksOfBucket = deleteClicks("slot = $3 AND b = $5", by: "id")
 
     private static func deleteClicks(_ place: SQLText, by column: StaticString) -> PreparedStatement {

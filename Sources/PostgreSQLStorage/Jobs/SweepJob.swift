@@ -39,7 +39,7 @@ struct SweepJob: Job {
         let time = now.milliseconds - Self.day - kept
         let blockCount: Int64 = try context.read { reader throws(PostgreSQLError) in
             let connection = reader.connection
-            // The blocks of distributed tables are those of their shards, so one statement reads all.
+            // A table that Citus distributes has blocks only in its shards, so one statement deletes all.
             if let all = table.ofShards, try connection.isCitus() {
                 try connection.execute(all, time)
                 return 0

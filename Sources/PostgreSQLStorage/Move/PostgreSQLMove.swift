@@ -194,7 +194,7 @@ extension PostgreSQLMove {
             let position = try position(of: part)
             let page = try next(position)
             guard let last = page.numbers.last else { return }
-            // Records of checks are stored with their day, clicks where the number says.
+            // A record of a check is stored with its day, and a click in the slot that its number contains.
             let slots = page.numbers.map { part == .checks ? RowHome.day(of: $0) : RowHome(of: $0).slot }
             try makePartitions(Set(slots))
             try transaction { () throws(StoreError) in

@@ -10,7 +10,7 @@ extension PostgreSQLReader {
     /// A statement of records with the low half, the campaign and the time of their clicks.
     struct JoinedStatement {
         fileprivate let plain: PreparedStatement
-        /// Reads the clicks of all records before it joins them, because Citus joins a record and its click only so.
+        /// Reads the clicks of all records before it joins them, because Citus joins them in no other way.
         fileprivate let citus: PreparedStatement
 
         init(_ order: NumberedPart.Order, _ word: StaticString, where condition: SQLText = "") {

@@ -159,7 +159,7 @@ extension PostgreSQLReader {
     private static let topCampaigns = makeTop("dimension = \(Dimension.total.rawValue) AND campaign <> ''")
     private static let topLinks = makeTop("dimension = \(Dimension.link.rawValue)")
 
-    /// Makes the statements that add up the clicks of names, and that do so for the likely ones of them.
+    /// Makes two statements that add up the clicks of names: one for all names, and one for likely ones over many days.
     private static func makeTop(_ names: SQLText) -> (ofAll: PreparedStatement, ofManyDays: PreparedStatement)
     {
         let clicks: SQLText = "FROM counts WHERE scope = $1 AND metric = 'clicks' AND \(names)"

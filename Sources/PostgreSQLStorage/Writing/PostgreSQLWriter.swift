@@ -166,7 +166,7 @@ extension PostgreSQLWriter {
         }
     }
 
-    /// Deletes the row of an installation or caller whose answer goes to another one.
+    /// Deletes the row of an installation or caller, because its answer now belongs to another one.
     func removePointer(of owner: KeyedHash, to click: ClickRecord) {
         batch.append(.formerOwner) { row in
             row.put("scope", click.scope.number)

@@ -339,7 +339,7 @@ extension WriteBatch {
         }
     }
 
-    /// Notes that the rows do not exist; rows that were found then replace these notes.
+    /// Records that the rows do not exist; rows that were found then replace these records.
     private func addAbsence(_ needs: RowNeeds) {
         for key in needs.installs where rows.installs[key] == nil {
             rows.installs.updateValue(nil, forKey: key)
@@ -427,7 +427,7 @@ extension WriteBatch {
         return id
     }
 
-    /// Notes the newest click, before the transaction can fail.
+    /// Records the newest click, before the transaction can fail.
     func noteNewest(_ click: Int64) { newest = max(newest, click) }
 }
 #endif

@@ -7,7 +7,7 @@ internal import Threads
 /// The connection of the writing thread, with at most one open transaction.
 ///
 /// Each transaction raises the `batch` of this server's row in `servers`. The row stays locked until the transaction has
-/// ended, even if the connection is lost meanwhile; afterwards its number says whether the transaction was committed.
+/// ended, even if the connection is lost meanwhile; afterwards its number shows whether the transaction was committed.
 final class WriterConnection {
     private let configuration: PostgreSQLConfiguration
     /// Nil before the first connection and after a loss; a new connection knows nothing of a transaction.

@@ -123,8 +123,8 @@ struct AppleAdsAttribution: Sendable {
 
 /// `POST /v1/apple-ads/attribution`: exchanges the attribution token of a newer client.
 ///
-/// A final status ends the client's attempts; with `retry_after_seconds` it comes again. The token is neither stored nor
-/// logged.
+/// A final status ends the client's attempts; after `retry_after_seconds`, the client asks again. The token is neither
+/// stored nor logged.
 enum AttributeAppleAds {
     /// Tokens are valid for a day.
     private static let tokenMilliseconds: Int64 = 86_400_000

@@ -70,7 +70,7 @@ enum AppEndpoints {
         return app
     }
 
-    /// The member that says what is done with the click ids of ad networks.
+    /// The member with the policy for the click ids of ad networks.
     private static let clickIDs = "click_ids"
 
     private static let windows:

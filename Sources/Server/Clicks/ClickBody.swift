@@ -29,7 +29,7 @@ struct ClickBody {
     var utmSource: String?
     var metadata: String?
     var idempotencyKey: String?
-    /// False if the visitor does not want to be tracked; nil if the body does not say.
+    /// False if the visitor does not want to be tracked; nil if the body does not state it.
     var hasConsent: Bool?
     /// Whether the click is recorded from the visitor's request for the store, because the page ran no script.
     var isRequestAlone = false

@@ -3,7 +3,7 @@ internal import HTTPServer
 
 /// Apple's postbacks by network, source, window and decoded value, and the states of their signatures.
 ///
-/// They are never added to matches: Apple does not say which device a postback is about.
+/// They are never added to matches: a postback does not name its device.
 enum ApplePage {
     private static let newestCount = 50
     /// The maximum number of rows of the table by network: values and sources can make many thousands.

@@ -153,7 +153,7 @@ struct DaysOfChoice {
         let today = day(of: now, offset)
         var days: ClosedRange<Int64>?
         if let from = chosen.from {
-            // A page of more days than the calendar of one life has no reader.
+            // A person reads no page with more days than a lifetime has.
             let start = max(day(of: from), today - Self.maximumDays)
             days = start...min(max(chosen.to.map { day(of: $0) } ?? today, start), start + Self.maximumDays)
         }

@@ -72,8 +72,9 @@ extension Routes {
         ]
     }
 
-    /// Adds to each form without a page of its own a GET that leads to the page above it: a browser asks for it when the
-    /// address of a refused form is entered again.
+    /// Adds a GET to the path of each form that has no page of its own; it leads to the page above the form.
+    ///
+    /// A browser sends this GET if a person enters the address of a refused form again.
     private static func leadingToPages(_ routes: [Route]) -> [Route] {
         let pages = Set(routes.filter { $0.method == .get }.map(\.path))
         return routes

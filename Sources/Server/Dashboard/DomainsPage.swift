@@ -81,7 +81,7 @@ enum DomainsPage {
         }
     }
 
-    /// Writes what the hosts, Apple and Google were last seen to serve.
+    /// Writes the files that the hosts, Apple and Google served when they were last polled.
     private static func writeCopies(
         _ copies: [DomainCopy]?,
         of hosts: [LinkHost],

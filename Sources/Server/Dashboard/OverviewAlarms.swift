@@ -2,7 +2,7 @@ internal import Attribution
 internal import DomainFiles
 internal import HTTPServer
 
-/// The alarms about what the service needs beside traffic.
+/// The alarms about the needs of the service, such as its domain files, its certificate and its disk.
 extension OverviewPage {
     /// The time left to a certificate, and the free bytes, below which `afterlink doctor` warns too.
     private static let (certificateLimit, freeLimit): (Int64, Int64) = (21 * 86_400_000, 1_000_000_000)

@@ -82,7 +82,7 @@ struct PolicyGridPanel {
             .with("confidence", "\(setting.minimumConfidence)")
     }
 
-    /// Writes the figures of the cell that the address names, and the command that sets it.
+    /// Writes the figures of the cell that the address names, and the command for its setting.
     private func writeChoice(_ grid: PolicyGrid, to html: inout HTML) {
         guard let window = visit.address["window"].flatMap({ Int64($0) }),
             let minimum = visit.address["confidence"].flatMap({ Double($0) })
@@ -107,7 +107,7 @@ struct PolicyGridPanel {
         if let chosen, chosen.seconds > ownWindow.seconds { html.note(DashboardText.longerWindow) }
     }
 
-    /// Returns the command that gives the app a setting; nil for the present one.
+    /// Returns the command that gives the app a setting; nil for the current one.
     private func command(_ setting: PolicyGrid.Setting, _ current: PolicyGrid.Setting) -> String? {
         var options: [String] = []
         if let window = setting.window {

@@ -80,7 +80,7 @@ private struct TemplateReader {
     let rawParts: Set<String>
     var position = 0
 
-    /// Reads the parts of the page, or of the section whose name and place `end` states.
+    /// Reads the parts of the page, or of the section whose name and position `end` states.
     mutating func parts(until end: (name: String, position: Int)?)
         throws(PageTemplate.Problem) -> [PageTemplate.Part]
     {

@@ -109,7 +109,7 @@ public final class PostbackSender: Sendable {
 }
 
 extension PostbackSender {
-    /// Says why an address that a URL leads to gets no postbacks.
+    /// Returns the reason why an address that a URL leads to gets no postbacks.
     private static func refusal(of target: PostbackTarget) -> String {
         let reason: String
         if target.isPlain {

@@ -52,7 +52,7 @@ struct Exchange {
     private(set) var directory: Directory
     /// The only app whose data the request may see; nil for all.
     private(set) var onlyApp: AppID?
-    /// Who makes the changes of the request, for the audit log.
+    /// The author of the request's changes, for the audit log.
     private(set) var actor = AuditActor.session(nil)
     /// The request's valid key; nil if the route ignores keys, or if it needs none and the request has none.
     var key: APIKey?
@@ -65,8 +65,7 @@ struct Exchange {
     var stores: Stores { loop.stores }
     var keys: Keyring { loop.keys }
 
-    /// Notes who makes the request's changes, and limits what it sees to the app of its key, if that is a read key of
-    /// one app.
+    /// Sets the author of the request's changes; if the key is a read key of one app, limits the request to that app.
     mutating func act(as actor: AuditActor, with key: APIKey?) {
         self.actor = actor
         guard let key, key.kind == .read, let app = key.app else { return }

@@ -24,7 +24,7 @@ extension JSONBody {
                 code: .unsupportedMediaType,
                 message: "Send the body uncompressed, without Content-Encoding",
                 field: "Content-Encoding",
-                // Tells the client that no coding is supported (RFC 9110 §12.5.3, RFC 7694).
+                // This field reports that no coding is supported (RFC 9110 §12.5.3, RFC 7694).
                 fieldLines: [FieldLine(name: "Accept-Encoding", value: "identity")]
             )
         }

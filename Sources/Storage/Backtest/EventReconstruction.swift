@@ -8,8 +8,8 @@ struct EventReconstruction {
 
     /// - Parameters:
     ///   - remaking: reconstructs fingerprints.
-    ///   - firstCheckAt: the time of the first recorded check: an earlier launch claimed what was claimed before;
-    ///     nil if no check is recorded.
+    ///   - firstCheckAt: the time of the first recorded check; nil if no check is recorded. Clicks that were claimed
+    ///     before this time have no recorded check.
     init(_ remaking: FingerprintReconstruction, firstCheckAt: Timestamp?) {
         (self.remaking, self.firstCheckAt) = (remaking, firstCheckAt)
     }

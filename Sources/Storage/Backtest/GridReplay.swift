@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// Replays the same events under one setting after the other, and compares each with the app's present setting.
+/// Replays the same events under one setting after the other, and compares each with the app's current setting.
 ///
 /// One replay at a time is in memory.
 struct GridReplay: Sendable {
@@ -9,12 +9,12 @@ struct GridReplay: Sendable {
     private let ownWindow: AttributionWindow
     private let replayGrace: Int64
     private let judgedFrom: Timestamp
-    /// The settings that are not replayed yet; the app's present one is the last, and so the first to run.
+    /// The settings that are not replayed yet; the app's current one is the last, and so the first to run.
     private var waiting: [PolicyGrid.Setting]
     private var replay: Replay?
     private var position = 0
     private var changes = Backtest.Changes()
-    /// The answers to all launches under the present setting; nil for a launch without a counted answer.
+    /// The answers to all launches under the current setting; nil for a launch without a counted answer.
     private var answers: [Replay.Answer?] = []
     private var launch = 0
     var grid: PolicyGrid
@@ -31,7 +31,7 @@ struct GridReplay: Sendable {
     ///   - standardWindow: the window of apps without one.
     ///   - replayGrace: the time in which a caller without an install id gets an answer again, in milliseconds.
     ///   - isWhole: whether these are all events from which the app's model learnt. If not, the first half of the
-    ///     time only trains the model, and windows longer than it are left out, because their clicks are missing.
+    ///     time only trains the model, and windows longer than this half are left out, because clicks are missing.
     ///   - now: the time of the comparison.
     init?(
         _ events: [RecordedEvent],

@@ -2,15 +2,15 @@ public import Attribution
 
 /// Why a run over a ``RowCache`` ended early.
 public enum RowCacheFailure: Error {
-    /// A row that the run needs is missing. The row has been noted, so the run is void.
+    /// A row that the run needs is missing. Its question is in ``RowCache/missing``, so the run is void.
     case missing
     case store(StoreError)
 }
 
 /// The rows that one check, or one other read of an event loop, has fetched from a database that answers after a while.
 ///
-/// A read that is not in memory returns nothing, and the question is noted. Then the run is *void*: what was
-/// computed from it is dropped, all noted questions are fetched together, and the read runs again from its
+/// A read that is not in memory returns nothing, and its question is added to ``missing``. Then the run is *void*:
+/// what was computed from it is dropped, all missing questions are fetched together, and the read runs again from its
 /// start. So a read takes one trip for its first rows, and another one whenever fetched rows name further
 /// rows; no code but the read itself knows which rows it needs.
 ///
@@ -33,7 +33,7 @@ public final class RowCache: LoopRows, LinkRows {
     }
 
     private var entries: [RowQuestion: Entry] = [:]
-    /// The questions that were noted since the last ``fill(_:)``, each once.
+    /// The questions without an answer since the last ``fill(_:)``, each once.
     public private(set) var missing: [RowQuestion] = []
     /// The number of calls of ``fill(_:)``.
     public private(set) var tripCount = 0
@@ -83,7 +83,7 @@ public final class RowCache: LoopRows, LinkRows {
         }
     }
 
-    /// Returns the answer to a question; nil, and the question is noted, if it has not been fetched.
+    /// Returns the answer to a question; if it has not been fetched, returns nil and adds the question to ``missing``.
     private func answer(to question: RowQuestion) throws(RowCacheFailure) -> RowAnswer? {
         switch entries[question] {
         case .answered(let answer): return answer
@@ -96,7 +96,7 @@ public final class RowCache: LoopRows, LinkRows {
         }
     }
 
-    /// Returns the answer to a question without which the run cannot go on.
+    /// Returns the answer to a question without which the run cannot continue.
     private func requiredAnswer(to question: RowQuestion) throws(RowCacheFailure) -> RowAnswer {
         guard let answer = try answer(to: question) else { throw .missing }
         return answer

@@ -15,7 +15,7 @@ public enum RowIdentifier {
 /// How the numbers of new clicks and of new records of checks are made.
 ///
 /// A number has 48 bits of milliseconds and a counter, so that rows of one millisecond are in the order of arrival. If
-/// several servers write to a database, two of them must not make the same number, and a number alone must say where the
+/// several servers write to a database, two of them must not make the same number, and a number alone shows where the
 /// row is stored. Then the counter leaves bits for the row's home:
 ///
 /// ```

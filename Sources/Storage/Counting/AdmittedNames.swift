@@ -22,7 +22,7 @@ public struct AdmittedNames: Sendable {
     ///   - dimension: what the name names.
     ///   - scope: the scope of the event.
     ///   - time: a time within the span.
-    ///   - read: returns the names that the span with a first millisecond already has, which stay admitted.
+    ///   - read: returns the names that already have counts in the span with this start; these are admitted.
     /// - Returns: the admitted name.
     /// - Throws: the failure of `read`.
     public mutating func admit<Failure: Error>(

@@ -119,7 +119,7 @@ private struct EventReader<Reader: ReportReader> {
             for value in counts.values where value.hasPrefix(prefix) {
                 sums.add(counts, of: value, as: String(value.dropFirst(prefix.count)))
             }
-            // Events are counted by token alone, so the matches of every other source stand beside those events.
+            // Events are counted by token alone. So the matches of a source without a token count under `unknown`.
             let names = matches.values.filter { (SourceToken(rawValue: $0) ?? .unknown) == token }
             let own = names.reduce(0) { $0 + (matches.counts(of: $1)[.matches] ?? 0) }
             return EventReport.Group(name: token.rawValue, matches: own, sums: sums)

@@ -2,7 +2,7 @@ public import Attribution
 
 /// The reads of exports, each in the order of its table.
 public protocol ExportRows: DirectoryReader, LinkPageRows, EventRows, ApplePostbackRows, PostbackRows {
-    /// Returns the number up to which no transaction can add a row to a table with numbers of their times any more.
+    /// Returns the end of an export of tables whose numbers contain times: no later row gets a number up to it.
     func exportEnd() throws(Failure) -> Int64
 
     /// Feeds clicks to `body`, with the ids of their links, until it returns false.

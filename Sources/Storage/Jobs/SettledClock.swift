@@ -45,7 +45,7 @@ public struct SettledClock: Sendable {
 
     /// - Parameters:
     ///   - lastSettled: when jobs last used the wall clock, according to the database; nil for a new database.
-    ///   - isAccepted: whether an operator says that the clock is right.
+    ///   - isAccepted: whether an operator confirms that the clock is right.
     ///   - now: the wall clock's reading.
     ///   - monotonic: the monotonic clock's reading, in nanoseconds.
     public init(lastSettled: Timestamp?, isAccepted: Bool, now: Timestamp, monotonic: UInt64) {
@@ -111,7 +111,7 @@ final class JobClock: Sendable {
     ///
     /// - Parameters:
     ///   - lastSettled: when jobs last used the wall clock; nil for a new database.
-    ///   - isAccepted: whether an operator says that the clock is right.
+    ///   - isAccepted: whether an operator confirms that the clock is right.
     func start(lastSettled: Timestamp?, isAccepted: Bool) {
         let (now, moment) = (wall.now(), monotonicNow())
         let clock =

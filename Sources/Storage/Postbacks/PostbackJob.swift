@@ -140,7 +140,7 @@ public struct PostbackJob<Reader: JobReader>: Job {
         var inFlight: Set<OutboxEventID> = []
         /// When to read due deliveries next, in nanoseconds of the monotonic clock.
         var readsAt: UInt64 = 0
-        /// When to request its lease again, which another process holds, in nanoseconds of the monotonic clock.
+        /// When to request the lease again if another process holds it, in nanoseconds of the monotonic clock.
         var refusedUntil: UInt64 = 0
         /// Whether its sequence or its circuit is not stored yet.
         var hasProgress = false

@@ -65,7 +65,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
                 return nil
             }
             var walk = PageWalk<PostbackDelivery, OutboxEventID>(limit: query.limit, rowLimit: 20_000)
-            // The read starts before an id, so it starts with the event itself before the id that follows the event's.
+            // A read returns events before an id. To return this event first, it gets the id that follows the event's.
             let after = query.event.map { OutboxEventID(high: $0.high, low: $0.low &+ 1) }
             let newest = OutboxEventID(high: UInt64(Int64.max), low: 0)
             try reader.deliveries(of: record, before: after ?? query.before ?? newest) { row in

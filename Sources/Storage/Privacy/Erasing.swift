@@ -117,7 +117,7 @@ extension WriteTransaction {
         return .erased(record.counts)
     }
 
-    /// Stores the names of erased rows under numbers of the present: an export that began before ends before them.
+    /// Stores the names of erased rows under numbers of the current time, so that running exports end before them.
     private func name(_ rows: [(high: UInt64, low: UInt64)], of table: ExportTable, _ record: Erasure)
         throws(Failure)
     {

@@ -5,7 +5,7 @@ struct SubjectRows: Sendable {
     var scopes: [Scope] = []
     var clicks: [ClickHome] = []
     var checks: [CheckRecord] = []
-    /// The learnt sums by hashes of these rows that no other check has.
+    /// The learnt sums under hashes of these rows, without hashes that other checks have too.
     var sums: Set<LearntSum> = []
     var events: [EventRecord] = []
     var installs: [AttributedInstall] = []

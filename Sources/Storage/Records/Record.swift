@@ -187,7 +187,7 @@ extension RowReader {
 
     @inlinable
     public mutating func get(_ first: StaticString, _ second: StaticString) -> KeyedHash? {
-        // Both are read, so that the next column follows.
+        // Both columns are read even if the first is NULL, so that the reader moves past them.
         let (index, rest) = (getOptionalInteger(first), getInteger(second))
         guard let index else { return nil }
         return KeyedHash(index: UInt64(bitPattern: index), rest: UInt64(bitPattern: rest))
@@ -195,7 +195,7 @@ extension RowReader {
 
     @inlinable
     public mutating func get(_ first: StaticString, _ second: StaticString) -> AddressHashes? {
-        // Both are read, so that the next column follows.
+        // Both columns are read even if the first is NULL, so that the reader moves past them.
         let (exact, near) = (getOptionalInteger(first), getInteger(second))
         guard let exact else { return nil }
         return AddressHashes(exact: UInt64(bitPattern: exact), near: UInt64(bitPattern: near))

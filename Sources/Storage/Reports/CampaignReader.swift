@@ -68,7 +68,7 @@ private struct CampaignReader<Reader: ReportReader> {
 }
 
 extension StatisticsRows {
-    /// Returns the clicks of campaigns or links by their names, those of the most clicked ones of each span.
+    /// Returns the clicks of the most clicked campaigns or links of each span, by their names.
     ///
     /// - Parameters:
     ///   - dimension: campaigns or links.

@@ -70,7 +70,7 @@ public final class StoreState: Sendable {
     /// Makes every loop read whether apps and keys have changed.
     public func noteDirectoryChange() { directoryChanges.wrappingAdd(1, ordering: .releasing) }
 
-    /// Makes the job that sends postbacks look for new ones.
+    /// Makes the job that sends postbacks read new deliveries.
     func hintPostbacks() {
         postbackHint.store(true, ordering: .releasing)
         jobs.ask(for: .postbacks)

@@ -101,8 +101,8 @@ public struct CommitCycle: Sendable {
         case rollingBack(EngineFailure, Sequel)
         /// Another connection is being opened.
         case replacing(EngineFailure, Sequel)
-        /// It is unknown whether the batch is committed: that is reported, another connection is asked, or a pause made
-        /// before the next one.
+        /// It is unknown whether the batch is committed. The cycle reports this, asks another connection, or pauses
+        /// before the next connection.
         case doubting(EngineFailure)
         case asking(EngineFailure)
         case pausing(EngineFailure)

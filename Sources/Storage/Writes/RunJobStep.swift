@@ -74,7 +74,7 @@ extension WriteTransaction {
         return slice
     }
 
-    /// Deletes some of the clicks of the kind with the shorter retention, and goes past the others.
+    /// Deletes some of the clicks of the kind with the shorter retention, and skips the others.
     ///
     /// - Returns: whether there may be more.
     private func deleteFirstKind(_ step: RetentionStep, until deadline: UInt64, _ slice: inout RetentionSlice)

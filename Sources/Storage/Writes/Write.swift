@@ -187,7 +187,7 @@ public enum LearningChange: Sendable {
 
 /// A change of the keys that the stored hashes need.
 public enum KeyChange: Sendable {
-    /// Stores the first server key as the current one, and when it replaced another one.
+    /// Stores the first server key as the current one, with the time at which it replaced another one.
     ///
     /// The hashes are the check values of all keys in use. The answer is ``Written/serverKeys(_:)``.
     case confirm([KeyedHash], at: Timestamp)

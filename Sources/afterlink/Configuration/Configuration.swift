@@ -53,7 +53,7 @@ package struct Configuration: Sendable {
     package var postbackAllowances: [PostbackAllowance] = []
     /// The time from a check to the deletion of its record, in seconds; nil for ``retention``.
     package var retentionChecks: Int64?
-    /// The same as ``retention``, in milliseconds, for clicks that launches have consumed; nil for ``usedRetentionOfMatches``.
+    /// The same for clicks that launches have consumed, in seconds; nil for the default of ``usedRetentionOfMatches``.
     package var retentionMatches: Int64?
     /// The time for which events and the matches of their installations are stored, in seconds: 400 days.
     package var retentionInstalls: Int64 = 34_560_000

@@ -395,7 +395,7 @@ extension WebServer {
 }
 
 extension ShownSetting {
-    /// Returns every setting with its value and its source; a secret one only says whether it is set.
+    /// Returns every setting with its value and its source; for a secret, only whether it is set.
     static func all(_ origins: [ConfigurationReader.Origin]) -> [ShownSetting] {
         Setting.all.map { setting in
             guard let origin = origins.last(where: { $0.setting.name == setting.name }) else {

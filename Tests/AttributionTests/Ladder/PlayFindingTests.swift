@@ -39,7 +39,7 @@ struct PlayFindingTests {
         (install(click: nil, begin: nil, clickOnDevice: 30, beginOnDevice: 29), .clickInjection),
         (install(click: 30, begin: nil, clickOnDevice: 30, beginOnDevice: 29), .clickInjection),
         (install(click: nil, begin: nil, clickOnDevice: 30), .noServerTimes),
-        // The device's clock does not count beside Google's.
+        // If Google's times are known, those of the device's clock do not count.
         (install(click: 30, begin: 60, clickOnDevice: 30, beginOnDevice: 29), nil),
         (install(click: 30, begin: 60, clickOnDevice: 9_000, beginOnDevice: 9_030), nil),
     ]

@@ -34,7 +34,7 @@ struct LearningTests {
         #expect(learnt([], hasAddress: false).sums.count == 5)
     }
 
-    @Test("counts a click and a launch at one address as up to 1 / 0.70 conversions, because 30 % move")
+    @Test("counts a pair at one address as up to 1 / 0.70 conversions, because 30 % of pairs have two")
     func pairAtOneAddress() {
         let sums = learnt([Scenario.candidate(1, secondsAgo: 300, address: .exact)]).sums
         let form = CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)
@@ -58,18 +58,19 @@ struct LearningTests {
         #expect((2...2.86).contains(learnt(pair, model: model).sums[form] ?? 0))
     }
 
-    @Test("counts a launch with only a fingerprint by the odds to the power of 0.6")
+    @Test("counts a launch with only a fingerprint by its odds, raised to the power of 0.6")
     func fingerprintAlone() {
         let click = Scenario.candidate(1, secondsAgo: 300, address: .missing)
         let sums = learnt([click], hasAddress: false).sums
-        // The click's rate n is 1.441e-4 a second. The organic rate L is 1 / (124,649 + 1,728,000) a second: 75 / 1,500
-        // launches for each click of the day. (n / L) ^ 0.6 = 28.57.
+        // The click's rate n is 1.441e-4 a second. The model expects 75 / 1,500 organic launches per click. One click a
+        // day makes that 1 / 1,728,000 a second, and 124,649 s have passed without an organic launch. So the organic
+        // rate L is 1 / (124,649 + 1,728,000) a second, and (n / L) ^ 0.6 = 28.57.
         let odds = 28.57
         let learnt = sums[CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)] ?? 0
         #expect(abs(learnt - odds / (1 + odds)) < 5e-4, "\(learnt)")
     }
 
-    @Test("learns how often addresses agree from single likely clicks, less the agreement of strangers")
+    @Test("learns how often addresses agree if one click is likely, and subtracts agreement by chance")
     func habitsOfLikelyPairs() {
         let traffic = AddressTraffic(clicksExact: 501, clicksNear: 501, liveClicks: 1000)
         let click = Scenario.candidate(1, secondsAgo: 300)
@@ -104,8 +105,8 @@ struct LearningTests {
         }
         #expect(increments.sums[CounterKey(.delays, UInt64(DelayBins.bin(forSeconds: 60)))] == 600)
         let model = MatchingModel(sums: increments.sums, epoch: epoch, at: noon)
-        // The prior is an agreement in 56 of 80 pairs (0.70). With 150 of 600 pairs more, it is 0.303, so a
-        // click from elsewhere counts more.
+        // In the prior, the addresses of 56 of 80 pairs agree (0.70). After 600 more pairs, of which 150 agree, the
+        // share is 0.303. So a click from another address becomes more likely.
         let click = [Scenario.candidate(1, secondsAgo: 300)]
         let before = Scenario.posterior(click, organic: 9, model: Scenario.model)
         let after = Scenario.posterior(click, organic: 9, model: model)

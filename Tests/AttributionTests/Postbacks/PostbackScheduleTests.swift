@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-/// Attempts, verdicts on answers, and the sparing of failing endpoints.
+/// Attempts, verdicts on answers, and fewer calls to failing endpoints.
 @Suite("The schedule of postbacks")
 struct PostbackScheduleTests {
     private static let now = Timestamp(milliseconds: 1_700_000_000_000)
@@ -50,7 +50,7 @@ struct PostbackScheduleTests {
         #expect(verdict.pausedUntil == end)
     }
 
-    @Test("an unreadable or early Retry-After leaves the schedule", arguments: ["soon", "-5", "1"])
+    @Test("an unreadable or early Retry-After does not change the schedule", arguments: ["soon", "-5", "1"])
     func earlyRetry(text: String) {
         var answer = PostbackAnswer(status: 503)
         answer.retryAfter = text

@@ -2,7 +2,7 @@ import Attribution
 import Crypto
 import Testing
 
-/// Signatures as Standard Webhooks 1.0 says, and the encryption of secrets.
+/// Signatures as Standard Webhooks 1.0 specifies, and the encryption of secrets.
 @Suite("Signatures of postbacks")
 struct PostbackSigningTests {
     static let random = RandomSource { count in (0..<count).map { UInt8($0 & 0xff) } }

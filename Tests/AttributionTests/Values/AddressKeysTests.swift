@@ -116,7 +116,7 @@ struct AddressKeysTests {
         #expect(launch.since == Timestamp(milliseconds: (day - Int64(count) + 1) * Self.day))
     }
 
-    @Test("can compare clicks of any age on days before the first key, or while they cover all earlier days")
+    @Test("can compare clicks of any age on days before the first key, or if there were no earlier keys")
     func before() throws {
         var keys = try keys(from: 100)
         func since(_ day: Int64) throws -> Timestamp? {

@@ -25,7 +25,7 @@ enum SampleDevice: String, CaseIterable {
         }
     }
 
-    /// A click's body, with a place for each value that differs from device to device.
+    /// A click's body, with a placeholder for each value that differs from device to device.
     private var format: String {
         let link = SampleRequests.linkMembers
         return switch self {

@@ -192,7 +192,7 @@ final class OpenDashboard: Listener {
         (bench, figures) = (server.bench, server.figures)
         let start = "dashboard at http://127.0.0.1:"
         var log = ""
-        // The server names the dashboard after the address that its starter waits for.
+        // The server logs the dashboard's address after its own, for which the start of the process waits.
         _ = Polling.until {
             log = server.log
             return log.contains(start)
@@ -266,7 +266,7 @@ final class OpenDashboard: Listener {
     }
 }
 
-/// What the thread that reloads a page and its starter share.
+/// The state that a thread that reloads a page shares with the thread that started it.
 private final class Reloads: Sendable {
     let isOver = Mutex(false)
     let failure = Mutex<(any Error)?>(nil)

@@ -1,6 +1,6 @@
 import Support
 
-// Rows that measure checks without a match, beside nginx, which sends the same bytes without a database.
+// Rows that measure checks without a match, compared with nginx, which sends the same bytes without a database.
 extension Row {
     /// The rate of checks over connections that stay open.
     static let checks = Row(

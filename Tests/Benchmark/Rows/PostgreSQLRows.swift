@@ -1,7 +1,7 @@
 #if PostgreSQL
 import Support
 
-// Rows that measure servers on PostgreSQL, beside pgbench with the statements that the server sends.
+// Rows that measure servers on PostgreSQL, compared with pgbench, which executes the statements that the server sends.
 extension Row {
     /// The rows of `--postgresql`.
     static let postgreSQL = [

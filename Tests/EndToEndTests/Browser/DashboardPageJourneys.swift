@@ -218,7 +218,7 @@ private struct AccessibilityTree {
 
     private let nodes: [Node]
 
-    /// The roles of elements that a person must be able to tell apart by name.
+    /// The roles of elements that a person must be able to distinguish by name.
     private static let named: Set = [
         "navigation", "search", "textbox", "searchbox", "combobox", "checkbox", "radio", "Date",
         "spinbutton", "button", "link", "img", "image", "table", "dialog",

@@ -42,7 +42,7 @@ struct Handset: Sendable {
         return Fingerprint(of: text).hex
     }
 
-    /// The user agent of an app's requests, by the libraries of its system.
+    /// The header fields of an app's requests, with the user agent that its system's libraries send.
     var fields: [String: String] {
         guard points != nil else {
             return [

@@ -15,7 +15,7 @@ struct DashboardCommandTests {
             environment: ["AFTERLINK_DASHBOARD_LISTEN": "127.0.0.1:0"]
         )
         defer { server.kill() }
-        // The server names the dashboard after the address that its starter waits for.
+        // The server logs the dashboard's address after its own, for which the start of the process waits.
         _ = Polling.until { installation.log.contains("dashboard at") }
         let start = try #require(installation.log.firstMatch(of: /dashboard at (http:[^"\s]+)/)).output.1
         let link = try installation.run(["dashboard"])

@@ -6,7 +6,7 @@ import Server
 import Support
 import Testing
 
-/// What PostgreSQL and its operator do to servers under load.
+/// Faults of PostgreSQL, and acts of its operator, while servers are under load.
 extension FleetTests {
     /// Runs a fault on another thread while the load continues, and waits for the recovery.
     private func run(
@@ -145,7 +145,7 @@ extension FleetTests {
             }
             load.run(for: .seconds(isLong ? 20 : 1))
             let recovery = load.recover()
-            #expect(recovery < Self.recoveryLimit, "a server with a wrong clock serves those who ask it")
+            #expect(recovery < Self.recoveryLimit, "a server with a wrong clock serves its requests")
             for index in 1..<Fleet.serverCount {
                 let server = try #require(fleet.server(index))
                 let isNotReady = try Polling.until { try server.connect().get("/readyz").status == 503 }

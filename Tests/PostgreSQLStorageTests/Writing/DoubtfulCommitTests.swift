@@ -7,7 +7,7 @@ import Threads
 @testable import PostgreSQLStorage
 @testable import Storage
 
-/// Commits whose answer does not arrive, or says that a standby does not have them.
+/// Commits whose answer does not arrive, or reports that a standby does not have them.
 ///
 /// The servers of these tests wait for a standby that does not exist: so a COMMIT is on disk, but gets no
 /// answer.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Server
 
-/// What charts draw, and what their tables say.
+/// The lines that charts draw, and the figures in their tables.
 @Suite("Charts of the dashboard")
 struct ChartTests {
     private func figures(_ values: [Int64?], isRunning: Bool = false) -> ChartFigures {

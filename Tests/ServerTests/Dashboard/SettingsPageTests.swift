@@ -126,7 +126,7 @@ struct SettingsPageTests {
         #expect(rows.last?[5].contains("#112233") == true)
     }
 
-    @Test("sessions are ended one by one or all at once, and the session that asks goes on")
+    @Test("sessions are ended one by one or all at once, and the session that asks stays")
     func sessions() async throws {
         let (first, second, third) = (
             await DashboardBrowser.signedIn(to: service), await DashboardBrowser.signedIn(to: service),
@@ -178,7 +178,7 @@ struct SettingsPageTests {
         #expect(shop.contains(#""actor":{"kind":"command","name":"test"}"#))
     }
 
-    @Test("the page of the log has its filters, says when it is empty, and goes back")
+    @Test("the page of the log has filters, a text when it is empty, and a link to older changes")
     func auditPage() async throws {
         let empty = await browser.get("/settings/audit?until=2001-01-01").text
         #expect(empty.contains("No change is recorded"))

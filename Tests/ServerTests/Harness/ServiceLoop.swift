@@ -136,7 +136,7 @@ final class TestClock: Sendable {
 
 typealias Flag = Shared<Bool>
 
-/// What a machine says about its disk and its certificate.
+/// The facts that a machine reports about its disk and its certificate.
 struct MachineFacts: Sendable {
     let freeBytes = Shared<Int64?>(nil)
     /// In seconds since 1970.

@@ -5,13 +5,13 @@ import Server
 
 /// The description of the API, with the look-ups that tests need.
 struct Described: Sendable {
-    /// A call by its operation.
+    /// A call: one method of a path.
     struct Call: Sendable {
         let method: HTTPServer.Method
         /// The path under which the call is described, then the call's other paths.
         let paths: [String]
         let operation: JSONObject
-        /// The parameters of all calls of the path.
+        /// The parameters that all calls of the path share.
         let shared: [JSONValue]
     }
 

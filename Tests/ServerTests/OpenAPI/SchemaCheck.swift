@@ -9,7 +9,7 @@ import Server
 struct SchemaCheck {
     let api: Described
 
-    /// The violations of a schema, each with its place; empty for a valid value.
+    /// The violations of a schema, each with its position; empty for a valid value.
     func violations(_ value: JSONValue, _ schema: JSONValue, at place: String = "") -> [String] {
         let schema = api.resolved(schema)
         return typeViolations(value, schema, place) + choiceViolations(value, schema, place)

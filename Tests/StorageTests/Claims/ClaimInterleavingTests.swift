@@ -94,7 +94,7 @@ struct ClaimInterleaving {
             }
         }
         let matchedVisits = clicks.indices.filter { matched[clicks[$0].id.high] != nil }.map { visits[$0] }
-        // A failed claim may leave a visit two matches, and a replay uses no click.
+        // After a failed claim, a visit may have two matches. A replay consumes no click. So leave these runs out.
         let isPlain = failing == nil && checks.allSatisfy(\.installs.isEmpty)
         guard isPlain else { return nil }
         if Set(matchedVisits).count < matchedVisits.count { return "C6: a visit has two matches" }

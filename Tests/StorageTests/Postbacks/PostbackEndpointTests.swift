@@ -6,7 +6,7 @@ import Testing
 /// Endpoints that fail or are held, history, other facts, erasure and retention.
 @Suite("Endpoints of postbacks")
 struct PostbackEndpointTests {
-    @Test("410 disables an endpoint at once, and the others hear of it", arguments: backends)
+    @Test("410 disables an endpoint at once, and the other endpoints get an event", arguments: backends)
     func gone(backend: Backend) async throws {
         let scenario = try await PostbackScenario(backend)
         scenario.receiver.answer { PostbackAnswer(status: $0.url.contains("gone") ? 410 : 204) }
@@ -20,7 +20,7 @@ struct PostbackEndpointTests {
         let told = try await scenario.deliveries(other)
         #expect(told.map(\.event.type) == ["endpoint.disabled"])
         #expect(told.first?.event.data.contains(gone.id.text) == true)
-        // Nothing is gathered or sent for it, until it is enabled and the rest is replayed.
+        // Its deliveries are neither queued nor sent, until it is enabled and the missed events are replayed.
         try await scenario.match(2)
         try await scenario.send()
         #expect(scenario.receiver.calls.count { $0.url.contains("gone") } == 1)
@@ -35,7 +35,7 @@ struct PostbackEndpointTests {
     }
 
     @Test(
-        "an endpoint is disabled after five days of failing alone, and keeps what waits",
+        "an endpoint is disabled only after five days of failures, and keeps its pending deliveries",
         arguments: backends
     )
     func fiveDays(backend: Backend) async throws {
@@ -151,7 +151,7 @@ struct PostbackEndpointTests {
         #expect(scenario.receiver.calls.first?.text.contains(#""data":{"sample":true"#) == true)
     }
 
-    @Test("links, erasures and other facts are told in their own transactions", arguments: backends)
+    @Test("events about links, erasures and other facts are stored with these facts", arguments: backends)
     func otherFacts(backend: Backend) async throws {
         let scenario = try await PostbackScenario(backend)
         let endpoint = try await scenario.endpoint([

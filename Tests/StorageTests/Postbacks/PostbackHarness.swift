@@ -4,7 +4,7 @@ import Support
 import Synchronization
 import TestDatabases
 
-/// A receiver that a test answers for, in place of calls over the network.
+/// A receiver of calls, whose answers come from a test and not over the network.
 final class TestReceiver: Sendable {
     private struct State: Sendable {
         var calls: [PostbackCall] = []

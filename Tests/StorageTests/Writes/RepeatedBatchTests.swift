@@ -88,7 +88,7 @@ struct RepeatedBatchTests {
             ] + twoAgain + answered
         ),
         Course(
-            name: "a write that fails alone while the batch is read ahead leads to one after the other",
+            name: "if reading ahead fails for a batch of one write, the write is tried alone and refused",
             steps: [
                 Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(1), .prepare(0..<1)),
                 Step(.failed(CommitCycleTests.defect), .rollback), Step(.done, .begin),

@@ -7,7 +7,7 @@ internal import Synchronization
 /// traffic of every server, and any number of pages costs one read a second. Without pages, nothing is read.
 final class LiveFeed: Sendable {
     struct Event: Sendable {
-        /// The place in the order in which this server read the events.
+        /// The event's number, in the order in which this server read the events.
         let number: Int
         let at: Timestamp
         let id: String
@@ -42,14 +42,14 @@ final class LiveFeed: Sendable {
         var readAt: Int64 = 0
         /// The time from which the next read continues, in milliseconds.
         var position: Int64 = 0
-        /// The rows that were read since a little before `position`, with their times: the next read gets them again.
+        /// The rows from ``overlap`` before `position` on, which the next read gets again, with their times.
         var seen: [Int64: Int64] = [:]
         /// The newest events of each kind, so that no traffic displaces another.
         var events: [Kind: [Event]] = [:]
         var eventCount = 0
         var minutes: [Int64: [Group: Counts]] = [:]
         var streamCount = 0
-        /// The streams that wait for the next tick; whether it is under way.
+        /// The streams that wait until the current tick ends.
         var waiting: [CheckedContinuation<Bool, Never>] = []
         var isTicking = false
         /// The sessions that had not ended when they were last read.
@@ -68,7 +68,7 @@ final class LiveFeed: Sendable {
 
     private let state = Mutex(State())
 
-    /// Counts a stream; returns false if there are as many as may be.
+    /// Counts a stream; returns false if the limit of streams is reached.
     func openStream() -> Bool {
         state.withLock { state in
             guard state.streamCount < Self.streamLimit else { return false }
@@ -81,8 +81,8 @@ final class LiveFeed: Sendable {
 
     /// Waits for the next tick, which comes a second after the first stream began to wait.
     ///
-    /// - Returns: whether the caller is the one stream that must read, and then call ``endTick()``, until which the
-    ///   others wait.
+    /// - Returns: true for one stream, which must read and then call ``endTick()``; false for the others, which wait
+    ///   until then.
     func tick() async -> Bool {
         await withCheckedContinuation { stream in
             let starts = state.withLock { state in
@@ -139,7 +139,7 @@ final class LiveFeed: Sendable {
 
     private static func minute(of milliseconds: Int64) -> Int64 { milliseconds / 60_000 }
 
-    /// Reads what the database has got since the last read, unless that was in this second.
+    /// Reads the rows that are new since the last read, unless that read was in this second.
     func catchUp(_ store: any ExportStore, at now: Timestamp) async throws(StoreError) {
         let time = now.milliseconds
         let start = state.withLock { state -> Int64? in

@@ -4,7 +4,7 @@ internal import HTTPServer
 /// A setting of the process, as the dashboard shows it.
 public struct ShownSetting: Equatable, Sendable {
     public let name: String
-    /// The value; a secret one only says whether it is set.
+    /// The value; for a secret, only whether it is set.
     public let value: String
     /// Where the value comes from: a flag, a variable of the environment, a file, or the default.
     public let origin: String

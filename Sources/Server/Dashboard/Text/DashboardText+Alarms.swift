@@ -1,7 +1,7 @@
 internal import Attribution
 internal import DomainFiles
 
-/// The alarms of the overview about what the service needs beside traffic.
+/// The overview's alarms about domain files, the certificate, the disk and similar needs of the service.
 extension DashboardText {
     /// The sentence about a copy of a domain file that differs; nil for others.
     static func alarm(_ copy: DomainCopy) -> String? {

@@ -6,7 +6,7 @@ extension DashboardText {
     static let gridExplained =
         "A backtest replays the app's recent live launches with each setting. It shows the matches gained (+) and lost (−)"
         + " against the current settings, and how many of all matches by fingerprint are expected to be wrong. A cell"
-        + " leads to the command that sets it; this page changes nothing."
+        + " leads to the command for its setting; this page changes nothing."
     static let window = "Window"
     static let asNow = "as now"
     static let gained = "Launches that gain a match"
@@ -20,8 +20,8 @@ extension DashboardText {
         "The comparison has only the newest \(count(Int64(PolicyGrid.eventLimit))) clicks and launches of the app."
         + " `afterlink backtest` replays all of them, also on a backup."
     static let gridUnfinished =
-        "The last comparison was stopped after \(PolicyGrid.timeLimitSeconds / 60) minutes of replay, so that other work can"
-        + " go on. Settings without figures were not reached; `afterlink backtest` replays one setting without this limit."
+        "The last comparison was stopped after \(PolicyGrid.timeLimitSeconds / 60) minutes of replay, so that other work"
+        + " continues. Settings without figures were not reached; `afterlink backtest` replays one setting without this limit."
     static let gridOutdated =
         "The app's minimum confidence has changed since. A new comparison uses the new one."
     static let gridRequested =

@@ -10,8 +10,8 @@ enum CreateKeyCommand {
         discussion: [
             "Creates a key of one kind: `app` goes into the mobile app and may check and post clicks; `server` is for your"
                 + " own back end, which may state address, agent and time of its clicks; `test` is like `app`, for test"
-                + " clicks only; `admin` opens everything under /admin and belongs to no app; `read` opens what changes nothing there,"
-                + " the metrics and the dashboard, for one app or with --all-apps.",
+                + " clicks only; `admin` opens everything under /admin and belongs to no app; `read` opens the calls there that"
+                + " change nothing, the metrics and the dashboard, for one app or, with --all-apps, for all.",
             "The key is shown only now, because the database stores only its SHA-256. To rotate a key, create the new one,"
                 + " distribute it, and then revoke the old one.",
         ],

@@ -86,9 +86,9 @@ struct ServerKeyList: Equatable {
 
     /// Maximum number of keys: a check without a match looks up its fingerprint under each of them.
     static let maximumCount = 4
-    /// The time in which a new key only finds clicks, so that every process has it before one stores clicks under it.
+    /// For this time a new key only finds clicks, so that every process has it before one stores clicks under it.
     static let settlingMilliseconds: Int64 = 5000
-    /// A key dated later than now by more than this was created before the clock was set back; in milliseconds.
+    /// If a key's time is this much later than the clock, the clock was set back after its creation; in milliseconds.
     private static let leap: Int64 = 60_000
 
     init(_ entries: [Entry]) { self.entries = entries }
@@ -160,7 +160,7 @@ struct ServerKeyList: Equatable {
 struct KeyHolders: Equatable {
     /// The first words of the check values of the server keys that each other server holds.
     let others: [[UInt64]]
-    /// The check value of the key that this process stores under already: it never goes back to an older key.
+    /// The check value of the key under which this process already stores clicks; it never returns to an older key.
     var current: KeyedHash?
 
     func allow(_ entry: ServerKeyList.Entry) -> Bool {

@@ -31,7 +31,7 @@ struct SharedKeyFiles: KeySource {
         for other in others { try requireSameServerKeys(list, as: other, at: now) }
         guard case .own(let missing) = try recognize(list) else {
             guard creates else { throw foreign }
-            // Another server has started first. Without this file, the next start says what is missing.
+            // Another server has started first. Without this file, the next start reports what is missing.
             TextFile.delete(files.server.path)
             throw Self.missing(files.server.path, copyAdvice)
         }
