@@ -3,9 +3,6 @@ import SQLite
 import Support
 import Testing
 
-/// Whether tests run hundreds of rounds.
-let isLong = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] != nil
-
 @Suite("A client that is killed", .blocking(minutes: 60))
 struct KillTests {
     /// A launch that is killed at a step, and possibly a second one, before one that runs to its end.

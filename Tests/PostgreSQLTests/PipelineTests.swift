@@ -176,7 +176,7 @@ struct PipelineTests {
     func large() throws {
         let harness = harness
         let size = 2_000_000
-        let count: UInt8 = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 6 : 40
+        let count: UInt8 = isLong ? 40 : 6
         let wrong = try harness.whenReady { _ in
             await withTaskGroup(of: Bool.self) { group in
                 for number in 0..<count {

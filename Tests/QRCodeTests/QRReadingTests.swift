@@ -7,7 +7,6 @@ import Testing
 /// Tests that other programs can read the pictures.
 @Suite("QR codes read by other programs", .blocking)
 struct QRReadingTests {
-    private static let isLong = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] != nil
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -35,7 +34,7 @@ struct QRReadingTests {
         let pictures = try QRVersion.all.flatMap { version in
             let levels = QRErrorCorrection.allCases
             // All combinations take seconds, so try a selection with every version, level and mask.
-            let chosen = Self.isLong ? levels : [levels[(version.number + version.number / 4) % 4]]
+            let chosen = isLong ? levels : [levels[(version.number + version.number / 4) % 4]]
             return try chosen.map { level in
                 let text = "https://l.example/\(version.number)"
                 let code = try QRCode(
@@ -81,7 +80,7 @@ struct QRReadingTests {
 
     @Test("contain their text with the centre free for a logo, and with a logo", arguments: [false, true])
     func logo(isThere: Bool) throws {
-        let pictures = try QRVersion.all.prefix(Self.isLong ? 40 : 12).map { version in
+        let pictures = try QRVersion.all.prefix(isLong ? 40 : 12).map { version in
             let text = version.number < 3 ? "l.ex/\(version.number)" : "https://l.example/\(version.number)"
             let code = try QRCode(encoding: text, errorCorrection: .high, minimumVersion: version, mask: nil)
             let pixels = 4 * (code.modulesPerSide + 8)

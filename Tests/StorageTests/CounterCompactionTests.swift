@@ -34,7 +34,7 @@ struct CounterCompactionTests {
     func compacts() async throws {
         // The test writes thousands of small transactions, and does not need them to survive a crash.
         let test = try await TestStore { $0.durability = .relaxed }
-        let days: Int64 = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 2 : 100
+        let days: Int64 = isLong ? 100 : 2
         try await test.run { _ = try await $0.record(.sample()) }
         // Insert the counters that a hostile client causes, which invents ten thousand new names each day.
         try test.execute(

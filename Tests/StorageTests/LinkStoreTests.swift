@@ -1,5 +1,5 @@
 import Attribution
-import Foundation
+import Support
 import TestDatabases
 import Testing
 
@@ -224,8 +224,7 @@ struct LinkStoreTests {
     }
 
     /// The number of stored links: a million in the long tests, 60,000 in the usual ones.
-    private static let count: Int64 =
-        ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 60_000 : 1_000_000
+    private static let count: Int64 = isLong ? 1_000_000 : 60_000
 
     @Test(
         "a search reads at most 50,000 links for a page, so that it delays no other request",

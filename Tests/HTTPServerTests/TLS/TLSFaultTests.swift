@@ -6,7 +6,7 @@ import Threads
 
 @Suite("TLS under attack", .blocking)
 struct TLSFaultTests {
-    private static let rounds = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 150 : 20_000
+    private static let rounds = isLong ? 20_000 : 150
 
     @Test("HTTP without TLS gets a response without TLS and without Strict-Transport-Security")
     func plainText() async throws {

@@ -107,7 +107,7 @@ struct ClaimInterleaving {
 struct ClaimInterleavingTests {
     /// The number of interleavings on each database; each takes a new database.
     private static let count: UInt64 =
-        ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 8 : 100
+        isLong ? 100 : 8
 
     @Test(
         "overlapping checks keep the contract of claims with two processes on one database",

@@ -1,4 +1,0 @@
-import Foundation
-
-/// Whether tests run hundreds of rounds.
-let isLong = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] != nil
