@@ -53,7 +53,7 @@ enum SettingsPage {
                 html.facts([("id", app.id.text)] + app.settings.auditFields.shown)
                 guard visit.mayChange else { return }
                 html.paragraph(DashboardText.appExplained)
-                html.action("/settings/apps", visit, class: "filters") { html in
+                html.action("/settings/apps", visit, class: "filters", of: FormRecord(app)) { html in
                     html.hidden("app", app.id.text)
                     for field in AppLinkField.allCases {
                         let text = app.settings.links.fields[field].joined(separator: "\n")

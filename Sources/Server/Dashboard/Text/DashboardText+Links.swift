@@ -72,9 +72,6 @@ extension DashboardText {
     static let create = "Create link"
     static let cancel = "Cancel"
     static let notSaved = "The link was not saved. Correct these fields:"
-    static let changedLink =
-        "Another request has changed this link since you opened the form. Compare with the link's page; if you save"
-        + " again, your form replaces that change."
     static func editTitle(_ slug: String) -> String { "Edit \(slug)" }
 
     /// Returns the label of an input by its name; nil if no input has this name.
