@@ -167,7 +167,7 @@ extension Routes {
         return DashboardPage.redirect(to: address.text)
     }
 
-    private static func errorPage(_ error: APIError, visit: DashboardVisit?) -> Response {
+    static func errorPage(_ error: APIError, visit: DashboardVisit?) -> Response {
         let page = DashboardPage(title: DashboardText.problem, status: error.status, isOpen: visit == nil) {
             $0.element("p", ["class": "bad", "role": "alert"], error.message)
         }
