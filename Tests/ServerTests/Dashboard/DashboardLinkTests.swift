@@ -104,6 +104,8 @@ struct DashboardLinkTests {
     func empty() async throws {
         #expect(await browser.get("/links").text.contains("There is no link yet"))
         #expect(await browser.get("/links").text.contains("afterlink links import"))
+        let ofApp = await browser.get("/links?app=\(service.app.text)").text
+        #expect(ofApp.contains("This app has no link yet") && !ofApp.contains("Change the filters"))
         try await service.makeLink(#"{"destination":"/x"}"#)
         let filtered = await browser.get("/links?search=nothing").text
         #expect(filtered.contains("No link has these properties") && !filtered.contains("no link yet"))

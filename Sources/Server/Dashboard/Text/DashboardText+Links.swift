@@ -14,6 +14,8 @@ extension DashboardText {
     static let noLinks =
         "There is no link yet, apart from archived ones. Create one here or with `afterlink links create`;"
         + " `afterlink links import` imports the links of another service."
+    static let noLinksOfApp =
+        "This app has no link yet, apart from archived ones. Create one here or with `afterlink links create`."
     static let noLinkFound = "No link has these properties. Change the filters above."
     static let noLink =
         "There is no such link. It was deleted, or its id is mistyped; the page Links lists all."
