@@ -51,6 +51,20 @@ struct SettingsPageTests {
         for kind in KeyKind.allCases { #expect(!page.contains(service.keyText(kind))) }
     }
 
+    @Test("its tables are files without the texts of buttons, and the keys have their command")
+    func files() async {
+        let page = await browser.get("/settings").text
+        #expect(page.contains("afterlink keys list"))
+        let files = PageMarkup(page).tags.compactMap { $0.attributes["href"] }.filter {
+            $0.contains("as=csv")
+        }
+        #expect(files.count == 3)
+        for file in files {
+            let answer = await browser.get(file.replacing("&amp;", with: "&"))
+            answer.expect(200, lacks: ["Revoke"])
+        }
+    }
+
     @Test("shows windows by method, whose changes the audit log has")
     func windows() async {
         let change = #"{"fingerprint_window":3600,"deterministic_window":7200}"#

@@ -39,7 +39,7 @@ enum SettingsPage {
                 writeApps(directory.apps, visit, to: &html)
                 writeKeys(keys, directory, visit, at: now, to: &html)
                 writeSessions(sessions, directory, visit, to: &html)
-                writeSettings(settings, to: &html)
+                writeSettings(settings, visit, to: &html)
             }
         )
     }
@@ -98,6 +98,9 @@ enum SettingsPage {
                 }
             }
         }
+        html.exports(
+            PanelExports(table: DashboardText.keyCaption, of: visit.address).running(["keys", "list"])
+        )
         guard visit.mayChange else { return }
         html.action("/settings/keys", visit, class: "filters") { html in
             let kinds = KeyKind.allCases.map { ($0.rawValue, $0.rawValue) }
@@ -130,13 +133,18 @@ enum SettingsPage {
                 }
             }
         }
+        html.exports(PanelExports(table: DashboardText.sessionCaption, of: visit.address))
         guard visit.mayChange, sessions.count > 1 else { return }
         html.action("/settings/sessions/end-others", visit) { html in
             html.element("button", DashboardText.endOthers)
         }
     }
 
-    private static func writeSettings(_ settings: [ShownSetting], to html: inout HTML) {
+    private static func writeSettings(
+        _ settings: [ShownSetting],
+        _ visit: DashboardVisit,
+        to html: inout HTML
+    ) {
         guard !settings.isEmpty else { return }
         html.element("h2", DashboardText.processSettings)
         html.table(DashboardText.settingCaption, DashboardText.settingHeadings, settings) { html, setting in
@@ -144,6 +152,7 @@ enum SettingsPage {
             html.element("td", setting.value)
             html.element("td", setting.origin)
         }
+        html.exports(PanelExports(table: DashboardText.settingCaption, of: visit.address))
     }
 }
 
