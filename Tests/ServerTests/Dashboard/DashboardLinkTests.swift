@@ -179,7 +179,9 @@ struct DashboardLinkTests {
             ]
         )
         let variants = PageMarkup.table("Variants", in: page).dropFirst()
-        #expect(variants.map { $0 } == [["x", "25 %", "/x", "0", "0"], ["y", "75 %", "/y", "0", "0"]])
+        #expect(
+            variants.map { $0 } == [["x", "25 %", "/x", "0", "0", "–"], ["y", "75 %", "/y", "0", "0", "–"]]
+        )
     }
 
     @Test("the code is the file of the link host, but of the session alone", arguments: ["svg", "png"])
