@@ -193,7 +193,7 @@ public final class Service: Sendable {
 
     /// Creates a handler for the dashboard's address; called on the loop's thread.
     public func makeDashboardHandler(_ stores: Stores) -> any RequestHandler {
-        ServiceHandler(service: self, routes: Routes.makeDashboard(), stores: stores)
+        ServiceHandler(service: self, routes: Routes.makeDashboard(), stores: stores, isDashboard: true)
     }
 
     /// Makes `/readyz` report from now on that the service is stopping.

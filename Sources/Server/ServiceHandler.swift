@@ -14,8 +14,17 @@ final class ServiceHandler: RequestHandler {
     private let isCrossOrigin: Bool
     /// The routes of the dashboard, which its host has instead of the others; nil if it has no host.
     private let dashboard: (host: LinkHost, router: Router)?
+    /// Whether all routes are those of the dashboard.
+    private let isDashboard: Bool
 
-    init(service: Service, routes: [Route], stores: Stores, dashboard: [Route] = []) {
+    init(
+        service: Service,
+        routes: [Route],
+        stores: Stores,
+        dashboard: [Route] = [],
+        isDashboard: Bool = false
+    ) {
+        self.isDashboard = isDashboard
         self.dashboard = service.settings.dashboardHost.flatMap { host in
             dashboard.isEmpty ? nil : (host, Router(dashboard))
         }
@@ -36,7 +45,7 @@ final class ServiceHandler: RequestHandler {
         do throws(APIError) {
             response = try await respond(to: request, match, &line)
         } catch {
-            response = self.response(to: error, request.firstByteAt)
+            response = self.response(to: error, request)
         }
         finish(&response, &line, since: request.firstByteAt)
         return response
@@ -112,11 +121,11 @@ final class ServiceHandler: RequestHandler {
     ) -> Response {
         var response: Response
         if KeyInURL.isFound(in: request) {
-            response = self.response(to: .keyInURL, request.firstByteAt)
+            response = self.response(to: .keyInURL, request)
         } else if request.method == .options {
             response = CrossOrigin.preflight(allowed: allowed, isCrossOrigin)
         } else {
-            response = self.response(to: .methodNotAllowed(allow: allowed), request.firstByteAt)
+            response = self.response(to: .methodNotAllowed(allow: allowed), request)
         }
         guard isCrossOrigin else { return response }
         do throws(APIError) {
@@ -130,7 +139,7 @@ final class ServiceHandler: RequestHandler {
 
     /// Creates the response to a request for which the apps could not be read.
     private func response(to error: APIError, _ request: Request, isCrossOrigin: Bool) -> Response {
-        var response = response(to: error, request.firstByteAt)
+        var response = response(to: error, request)
         if isCrossOrigin { CrossOrigin.allowAny(&response) }
         return response
     }
@@ -142,6 +151,13 @@ final class ServiceHandler: RequestHandler {
         } catch {
             CrossOrigin.allowAny(&response)
         }
+    }
+
+    /// Counts an error and creates its response: a page for a browser that asked for the dashboard.
+    private func response(to error: APIError, _ request: Request) -> Response {
+        let response = response(to: error, request.firstByteAt)
+        guard request.wantsPage, isDashboard || answersDashboard(request) else { return response }
+        return Routes.errorPage(error.spread(by: request.firstByteAt), visit: nil)
     }
 
     /// Counts an error and creates its response.
@@ -168,7 +184,7 @@ final class ServiceHandler: RequestHandler {
             if let names = route.queryNames { try exchange.checkQueryNames(names) }
             response = try await route.endpoint(&exchange)
         } catch {
-            response = self.response(to: error, request.firstByteAt)
+            response = self.response(to: error, request)
         }
         if route.isCrossOrigin, !route.consumes || hasOrigin {
             let (directory, origin) = (exchange.directory, request.field("origin"))

@@ -351,7 +351,7 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
     func material(ofClick id: ClickID) throws(StoreError) -> ClickExplanationInput? { throw failure }
     func directory() throws(StoreError) -> Directory { throw failure }
     func create(_ app: App, with keys: [APIKey], by actor: AuditActor) throws(StoreError) { throw failure }
-    func update(_ app: AppID, to settings: App.Settings, by actor: AuditActor) throws(StoreError) {
+    func update(_: AppID, from: App.Settings?, to: App.Settings, by _: AuditActor) throws(StoreError) {
         throw failure
     }
     func create(_ key: APIKey, by actor: AuditActor) throws(StoreError) { throw failure }

@@ -54,6 +54,25 @@ struct AppStoreTests {
         #expect(directory.key(keys[2].digest) == keys[2])
     }
 
+    @Test("a change from settings that an app no longer has is refused", arguments: backends)
+    func refusesFormerSettings(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let shown = try await test.run { session in
+            let app = try #require(try session.directory().apps.first)
+            var (first, second) = (app.settings, app.settings)
+            (first.openClicks, second.allowedOrigins) = (!first.openClicks, ["https://c.example"])
+            try await session.update(app.id, from: app.settings, to: first, by: .test)
+            await #expect(throws: StoreError.self) {
+                try await session.update(app.id, from: app.settings, to: second, by: .test)
+            }
+            #expect(try session.directory().apps.first?.settings == first)
+            second.openClicks = first.openClicks
+            try await session.update(app.id, from: first, to: second, by: .test)
+            return try session.directory().apps.first?.settings == second
+        }
+        #expect(shown)
+    }
+
     @Test("an app's settings are replaced as a whole", arguments: backends)
     func updatesApp(backend: Backend) async throws {
         let test = try await TestStore(backend)

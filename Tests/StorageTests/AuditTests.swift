@@ -25,9 +25,9 @@ struct AuditTests {
             var changed = settings
             changed.name = "Shop \"2\"\n"
             changed.destinations = ["shop://", "other://"]
-            try await session.update(app, to: changed, by: .key(Self.key))
+            try await session.update(app, from: nil, to: changed, by: .key(Self.key))
             // Nothing differs, so nothing is recorded.
-            try await session.update(app, to: changed, by: .key(Self.key))
+            try await session.update(app, from: nil, to: changed, by: .key(Self.key))
             return (settings.name, try await Self.entries(session).filter { $0.action == "app.set" })
         }
         let entry = try #require(found.1.first)
@@ -50,7 +50,12 @@ struct AuditTests {
         let (before, after) = try await test.run { session in
             let before = try await Self.entries(session).count
             await #expect(throws: StoreError.self) {
-                try await session.update(AppID(high: 9, low: 9), to: .init(name: "x"), by: Self.actor)
+                try await session.update(
+                    AppID(high: 9, low: 9),
+                    from: nil,
+                    to: .init(name: "x"),
+                    by: Self.actor
+                )
             }
             let link = try SampleLink.make(1, slug: "a", app: app)
             await #expect(throws: LinkStoreError.self) {

@@ -82,8 +82,8 @@ extension TestChange {
         }
     }
 
-    /// Citus sends a statement on a trigger to its workers with the text of the whole query, and they take one statement
-    /// at a time. In a block, each statement is a query of its own.
+    // Citus sends a statement on a trigger to its workers with the text of the whole query, and they take one statement
+    // at a time. In a block, each statement is a query of its own.
     private static func trigger(_ event: String, when condition: String) -> String {
         """
         DO $block$ BEGIN

@@ -12,7 +12,7 @@ extension AppStore {
     }
 
     package func update(_ app: AppID, to settings: App.Settings) async throws(StoreError) {
-        try await update(app, to: settings, by: .test)
+        try await update(app, from: nil, to: settings, by: .test)
     }
 
     package func create(_ key: APIKey) async throws(StoreError) { try await create(key, by: .test) }

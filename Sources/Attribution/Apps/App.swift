@@ -245,8 +245,11 @@ public protocol AppStore {
     ///
     /// - Throws: `conflict` if another app has the name, or the same key text exists already.
     func create(_ app: App, with keys: [APIKey], by actor: AuditActor) async throws(StoreError)
-    /// - Throws: `notFound` for an unknown app, `conflict` if another app has the name.
-    func update(_ app: AppID, to settings: App.Settings, by actor: AuditActor) async throws(StoreError)
+    /// Changes an app whose settings are still `former`; nil for any settings.
+    ///
+    /// - Throws: `notFound` for an unknown app, `conflict` if another app has the name, or for other settings.
+    func update(_ app: AppID, from former: App.Settings?, to settings: App.Settings, by actor: AuditActor)
+        async throws(StoreError)
 
     /// - Throws: `conflict` if the same key text exists already, `notFound` for an unknown app.
     func create(_ key: APIKey, by actor: AuditActor) async throws(StoreError)

@@ -48,7 +48,7 @@ enum AppEndpoints {
 
     /// Changes an app's link settings and windows, and returns the changed app.
     ///
-    /// - Throws: 409 for a host that the app cannot have.
+    /// - Throws: 409 for a host that the app cannot have, and if another request has changed the app meanwhile.
     static func change(_ before: App, to appSettings: App.Settings, _ exchange: Exchange)
         async throws(APIError) -> App
     {
@@ -64,9 +64,17 @@ enum AppEndpoints {
             await LinkHostChange.problem(of: before, to: settings, in: directory, links)
         )
         if let conflict { throw .conflict(conflict.message, field: conflict.field) }
-        try await exchange.store(
-            await exchange.stores.apps.update(before.id, to: settings, by: exchange.actor)
-        )
+        let (apps, actor) = (exchange.stores.apps, exchange.actor)
+        do throws(StoreError) {
+            try await apps.update(before.id, from: before.settings, to: settings, by: actor)
+        } catch {
+            guard error.code != .conflict else {
+                throw .conflict(
+                    "Another request has changed the app meanwhile. Read it again, and repeat the change"
+                )
+            }
+            throw APIError(error, requestID: exchange.requestID)
+        }
         return app
     }
 

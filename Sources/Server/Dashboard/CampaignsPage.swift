@@ -138,6 +138,7 @@ enum OneCampaignPage {
         var links = LinkQuery(isArchived: nil, limit: 100)
         (links.app, links.campaignKey) = (filter.app?.id, campaign)
         let found = try await exchange.store(await exchange.stores.links.links(links))
+        let events = try await OverviewPage.events(exchange, filter, hasGroups: true)
         let directory = exchange.directory
         return .page(
             DashboardPage(title: DashboardText.title(ofCampaign: campaign.text)) { [earlier] html in
@@ -146,7 +147,8 @@ enum OneCampaignPage {
                 }
                 if report.totals.values.contains(where: { $0 > 0 }) {
                     let span = earlier.map { _ in filter.span.earlier.text }
-                    html.figures(figures((report, earlier)), comparedWith: span)
+                    let revenue = events.map { [$0.revenue] } ?? []
+                    html.figures(figures((report, earlier)) + revenue, comparedWith: span)
                     html.exports(OverviewPage.exports(visit, filter, panel: .figures))
                     write(report, filter, visit, to: &html)
                 } else {
@@ -156,6 +158,7 @@ enum OneCampaignPage {
                     )
                     html.empty(reason)
                 }
+                if let report = events?.report { EventPanel.cohorts.write(report, filter, visit, to: &html) }
                 html.element("p") { html in
                     let launches = visit.address.page("/launches").with("campaign", campaign.text)
                     html.link(launches, DashboardText.launchesOfCampaign)
@@ -216,7 +219,7 @@ enum OneCampaignPage {
         html.table(DashboardText.linksOfCampaign, DashboardText.campaignLinkHeadings, links) {
             html,
             listing in
-            html.rowName(listing.link.slug.text)
+            html.rowName(listing.link.slug.text, DashboardAddress("/links/\(listing.link.id.text)"))
             html.number(DashboardText.count(Int64(listing.clicks)))
             html.number(DashboardText.count(Int64(listing.matches)))
         }
@@ -225,6 +228,11 @@ enum OneCampaignPage {
             PanelExports(table: DashboardText.linksOfCampaign, of: visit.address)
                 .calling("/admin/api/links", command: ["links", "list"], items)
         )
+        for listing in links where !listing.variants.isEmpty {
+            let caption = DashboardText.variants(of: listing.link.slug.text)
+            html.variants(listing, caption)
+            html.exports(PanelExports(table: caption, of: visit.address))
+        }
     }
 }
 

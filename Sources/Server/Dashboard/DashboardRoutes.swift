@@ -25,7 +25,7 @@ extension Routes {
             action("/links/new", LinkFormPage.create),
             page("/links/{id}", LinkDetailPage.make),
             page("/links/{id}/edit", LinkFormPage.edit),
-            action("/links/{id}/edit", LinkFormPage.change),
+            action("/links/{id}/edit", of: LinkFormPage.record, LinkFormPage.change),
             action("/links/{id}/archive", LinkDetailPage.setArchived(true)),
             action("/links/{id}/restore", LinkDetailPage.setArchived(false)),
             action("/links/{id}/delete", LinkDetailPage.delete),
@@ -56,7 +56,7 @@ extension Routes {
             action("/try", TrialPage.run),
             page("/settings", SettingsPage.make),
             page("/settings/audit", AuditLogPage.make),
-            action("/settings/apps", SettingsForms.changeApp),
+            action("/settings/apps", of: SettingsForms.record, SettingsForms.changeApp),
             action("/settings/keys", SettingsForms.createKey),
             action("/settings/keys/revoke", SettingsForms.revokeKey),
             action("/settings/sessions/end", SettingsForms.endSession),
@@ -131,8 +131,14 @@ extension Routes {
 
     /// Makes a route of a form, whose origin, session and token are checked first.
     ///
-    /// If the form `changes` anything, a read key's session gets 403.
-    private static func action(_ path: String, changes: Bool = true, _ perform: @escaping Action) -> Route {
+    /// If the form `changes` anything, a read key's session gets 403. If the form writes a whole record that has changed
+    /// since the form was filled, the answer is 409 with the record and with what was entered.
+    private static func action(
+        _ path: String,
+        changes: Bool = true,
+        of record: FormRecord.Reader? = nil,
+        _ perform: @escaping Action
+    ) -> Route {
         Route(.post, path, .anyone, limitedAs: .admin, needsDirectory: true) { exchange in
             var visit: DashboardVisit?
             do throws(APIError) {
@@ -141,7 +147,15 @@ extension Routes {
                 guard let visit else { return DashboardPage.redirect(to: "/sign-in") }
                 try visit.check(form)
                 guard visit.mayChange || !changes else { throw .forbidden(DashboardText.mayNotChange) }
-                return try await perform(&exchange, visit, form)
+                guard let record else { return try await perform(&exchange, visit, form) }
+                do throws(APIError) {
+                    try await record(exchange, form).check(form)
+                    return try await perform(&exchange, visit, form)
+                } catch {
+                    // Another request may also change the record between the check and the write.
+                    guard error.code == .conflict, error.field == nil else { throw error }
+                    return try await record(exchange, form).conflict(with: form, visit).response(visit: visit)
+                }
             } catch {
                 return errorPage(error, visit: visit)
             }
@@ -154,7 +168,7 @@ extension Routes {
         return DashboardPage.redirect(to: address.text)
     }
 
-    private static func errorPage(_ error: APIError, visit: DashboardVisit?) -> Response {
+    static func errorPage(_ error: APIError, visit: DashboardVisit?) -> Response {
         let page = DashboardPage(title: DashboardText.problem, status: error.status, isOpen: visit == nil) {
             $0.element("p", ["class": "bad", "role": "alert"], error.message)
         }

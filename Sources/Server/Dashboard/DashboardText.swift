@@ -98,8 +98,9 @@ enum DashboardText {
     static let firstSteps = [
         "Let a page or a link send a click: open a link of your app, or run `afterlink simulate`.",
         "Start the app for the first time on the same device, so that its SDK asks for the click.",
-        "Reload this page: both are counted here within a second.",
+        "Reload this page: a match is counted here within a second, and then this list goes.",
     ]
+    static func done(_ step: String) -> String { "✓ Done: \(step)" }
 
     static func noTraffic(_ span: String, isTest: Bool) -> String {
         "There was no \(isTest ? "test" : "live") traffic in this span (\(span))."

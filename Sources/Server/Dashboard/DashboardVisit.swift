@@ -99,7 +99,7 @@ enum DashboardCookie {
 
 /// The fields that a form of the dashboard has sent.
 struct DashboardForm {
-    private let items: [QueryItem]
+    let items: [QueryItem]
 
     /// Reads the body of a POST that comes from the dashboard's own pages.
     ///

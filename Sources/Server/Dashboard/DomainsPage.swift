@@ -27,7 +27,11 @@ enum DomainsPage {
                 }
                 writeForm(hosts, host, text, visit, to: &html)
                 let served = files(of: host, directory)
-                if let url { write(served, deciding: url, to: &html) }
+                if let url {
+                    let exports = PanelExports(table: DashboardText.decisions, of: visit.address)
+                        .running(["check-domain", host.text], [("url", text)])
+                    write(served, deciding: url, exports, to: &html)
+                }
                 writeCopies(watch?.all, of: hosts, visit, at: now, to: &html)
                 for (file, body) in served { write(file, body, of: host, to: &html) }
                 writeReceivers(apps, visit, to: &html)
@@ -66,6 +70,7 @@ enum DomainsPage {
     private static func write(
         _ files: [(file: DomainFileValidation, body: [UInt8])],
         deciding url: AssociationURL,
+        _ exports: PanelExports,
         to html: inout HTML
     ) {
         let decisions = files.flatMap { file, _ in file.decisions(for: url).map { (file.kind, $0) } }
@@ -79,6 +84,7 @@ enum DomainsPage {
             html.element("td", decision.rule ?? "–")
             html.element("td", decision.place ?? "–")
         }
+        html.exports(exports)
     }
 
     /// Writes the files that the hosts, Apple and Google served when they were last polled.
@@ -100,6 +106,13 @@ enum DomainsPage {
             html.element("td", ["class": style], text)
             html.element("td", DashboardText.time(copy.since))
         }
+        let checks = Set(shown.map(\.host.text)).sorted().map {
+            PanelExports.line(["afterlink", "check-domain", $0])
+        }
+        html.exports(
+            PanelExports(table: DashboardText.copies, of: visit.address)
+                .adding(DashboardText.asCommand, checks.joined(separator: "\n"))
+        )
     }
 
     private static func write(

@@ -26,40 +26,39 @@ enum EventsPage {
                     let reason = filter.emptyReason(directory, DashboardText.noEvents(filter.span.text))
                     return html.empty(reason)
                 }
-                for panel in EventPanel.allCases {
-                    let (headings, rows) = panel.table(report, at: filter.now)
-                    guard !rows.isEmpty else { continue }
-                    html.element("h2", panel.texts.title)
-                    html.table(panel.texts.caption, headings, rows) { html, row in
-                        for (index, cell) in row.enumerated() {
-                            if index == 0 {
-                                html.rowName(cell)
-                            } else {
-                                html.number(cell)
-                            }
-                        }
-                    }
-                    if let note = panel.note { html.note(note) }
-                    html.exports(exports(of: panel, filter, visit))
-                }
+                for panel in EventPanel.allCases { panel.write(report, filter, visit, to: &html) }
             }
         )
-    }
-
-    private static func exports(of panel: EventPanel, _ filter: DashboardFilter, _ visit: DashboardVisit)
-        -> PanelExports
-    {
-        PanelExports(table: panel.texts.caption, of: visit.address)
-            .calling("/admin/api/events/report", filter.statisticsItems.filter { $0.0 != "interval" })
     }
 }
 
 /// The panels of the page.
-private enum EventPanel: CaseIterable {
+enum EventPanel: CaseIterable {
     case events, revenue, campaigns, links, sources, cohorts
 
+    /// Writes the panel; nothing if it has no rows.
+    func write(
+        _ report: EventReport,
+        _ filter: DashboardFilter,
+        _ visit: DashboardVisit,
+        to html: inout HTML
+    ) {
+        let (headings, rows) = table(report, at: filter.now)
+        guard !rows.isEmpty else { return }
+        html.element("h2", texts.title)
+        html.table(texts.caption, headings, rows) { html, row in
+            html.rowName(row.first ?? "")
+            for cell in row.dropFirst() { html.number(cell) }
+        }
+        if let note { html.note(note) }
+        html.exports(
+            PanelExports(table: texts.caption, of: visit.address)
+                .calling("/admin/api/events/report", filter.statisticsItems.filter { $0.0 != "interval" })
+        )
+    }
+
     /// The heading of the panel, and the caption of its table.
-    var texts: (title: String, caption: String) {
+    private var texts: (title: String, caption: String) {
         switch self {
         case .events: (DashboardText.events, DashboardText.eventCaption)
         case .revenue: (DashboardText.revenue, DashboardText.revenueCaption)
@@ -70,7 +69,7 @@ private enum EventPanel: CaseIterable {
         }
     }
 
-    var note: String? {
+    private var note: String? {
         switch self {
         case .revenue: DashboardText.revenueExplained
         case .cohorts: DashboardText.cohortsExplained
@@ -79,7 +78,7 @@ private enum EventPanel: CaseIterable {
     }
 
     /// Returns the headings and the texts of the rows.
-    func table(_ report: EventReport, at now: Timestamp) -> (headings: [String], rows: [[String]]) {
+    private func table(_ report: EventReport, at now: Timestamp) -> (headings: [String], rows: [[String]]) {
         switch self {
         case .events:
             let rows = report.totals.all.map { sum in

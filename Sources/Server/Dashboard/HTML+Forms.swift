@@ -28,15 +28,17 @@ extension HTML {
         select("app", DashboardText.app, choices, chosen: (chosen ?? apps.first?.id)?.text ?? "")
     }
 
-    /// Writes a form that posts, with the token of the session.
+    /// Writes a form that posts, with the token of the session, and the digest of the record that it writes.
     mutating func action(
         _ path: String,
         _ visit: DashboardVisit,
         class style: String? = nil,
+        of record: FormRecord? = nil,
         _ content: (inout HTML) -> Void
     ) {
         element("form", ["method": "post", "action": path, "class": style]) { html in
             html.hidden("token", visit.formToken)
+            if let record { html.hidden(FormRecord.digestName, record.digest) }
             content(&html)
         }
     }

@@ -39,7 +39,7 @@ enum MatchingPage {
                         .calling("/admin/stats", command: ["stats"], filter.statisticsItems)
                 }
                 writeDrift(report.drift, history, directory, exports, to: &html)
-                if let history { writeRates(history, visit, to: &html) }
+                if let history { writeRates(history, exports, to: &html) }
                 html.element("h2", DashboardText.calibration)
                 write(report.calibration, exports, to: &html)
                 html.element("h2", DashboardText.collisions)
@@ -96,7 +96,11 @@ enum MatchingPage {
     }
 
     /// Writes the rates of the last days by system and SDK, and by system and browser.
-    private static func writeRates(_ history: DriftHistory, _ visit: DashboardVisit, to html: inout HTML) {
+    private static func writeRates(
+        _ history: DriftHistory,
+        _ exports: (String) -> PanelExports,
+        to html: inout HTML
+    ) {
         for (side, caption) in [
             (DriftSide.launch, DashboardText.ratesBySDK), (.click, DashboardText.ratesByBrowser),
         ] {
@@ -109,7 +113,7 @@ enum MatchingPage {
             }
             guard !cells.isEmpty else { continue }
             html.heatTable(caption, DashboardText.system(side), cells)
-            html.exports(PanelExports(table: caption, of: visit.address))
+            html.exports(exports(caption))
         }
     }
 

@@ -19,17 +19,17 @@ enum OverviewPage {
             + (try await postbackAlarms(filter, exchange)) + machineAlarms(exchange)
         let slugs = try await slugs(of: report.byLink, exchange)
         let hasData = report.totals.values.contains { $0 > 0 }
+        let steps = try await firstSteps(report, filter, exchange)
+        let revenue = try await events(exchange, filter).map { [$0.revenue] } ?? []
         return .page(
             DashboardPage(title: DashboardText.overview) { html in
                 filter.writeForm(visit, comparing: true, to: &html, filter.writeCountChoices)
                 writeWarnings(warnings, to: &html)
-                guard hasData else {
-                    html.empty(reason(filter, directory))
-                    writeFirstSteps(to: &html)
-                    return
-                }
+                if !hasData { html.empty(reason(filter, directory)) }
+                html.firstSteps(steps)
+                guard hasData else { return }
                 let span = earlier.map { _ in filter.span.earlier.text }
-                html.figures(figures((report, earlier), filter), comparedWith: span)
+                html.figures(figures((report, earlier), filter) + revenue, comparedWith: span)
                 html.exports(exports(visit, filter, panel: .figures))
                 if filter.slice != nil { html.note(DashboardText.partsOfSlice) }
                 LineChart(figures: chart(report, filter)).write(to: &html)
@@ -67,6 +67,26 @@ enum OverviewPage {
         return (report, try await exchange.store(await statistics.statistics(before, at: now)))
     }
 
+    /// Reads the events of a page's span, and the figure of their revenue; nil without events, and for a slice of the
+    /// counts, which events do not have.
+    static func events(_ exchange: Exchange, _ filter: DashboardFilter, hasGroups: Bool = false)
+        async throws(APIError) -> (report: EventReport, revenue: Figure)?
+    {
+        guard filter.slice == nil else { return nil }
+        let store = exchange.stores.events
+        var query = EventQuery(filter.query(filter.span))
+        query.hasGroups = hasGroups
+        let report = try await exchange.store(await store.events(query))
+        guard !report.totals.isEmpty else { return nil }
+        var earlier: EventSums?
+        if filter.comparesSpans {
+            var before = EventQuery(filter.query(filter.span.earlier))
+            before.hasGroups = false
+            earlier = try await exchange.store(await store.events(before)).totals
+        }
+        return (report, Figure(revenue: report.totals, earlier: earlier))
+    }
+
     /// Returns the sentences about endpoints that failed or are held, unless an operator has disabled them.
     private static func postbackAlarms(_ filter: DashboardFilter, _ exchange: Exchange) async throws(APIError)
         -> [String]
@@ -100,10 +120,23 @@ enum OverviewPage {
         }
     }
 
-    private static func writeFirstSteps(to html: inout HTML) {
-        html.element("ol", ["class": "card"]) { html in
-            for step in DashboardText.firstSteps { html.element("li", step) }
+    /// Returns the steps to the first match and whether each is done; none once there was a match, live or test.
+    private static func firstSteps(
+        _ report: StatisticsReport,
+        _ filter: DashboardFilter,
+        _ exchange: Exchange
+    ) async throws(APIError) -> [(text: String, isDone: Bool)] {
+        guard report.totals[.matches] ?? 0 == 0 else { return [] }
+        var all = Counts()
+        for isTest in [false, true] {
+            var query = StatisticsQuery(app: filter.app?.id, isTest: isTest)
+            query.hasGroups = false
+            let (statistics, now) = (exchange.stores.statistics, exchange.now)
+            let report = try await exchange.store(await statistics.statistics(query, at: now))
+            all.merge(report.totals, uniquingKeysWith: +)
         }
+        guard all[.matches] ?? 0 == 0 else { return [] }
+        return Array(zip(DashboardText.firstSteps, [(all[.clicks] ?? 0) > 0, all.launches > 0, false]))
     }
 }
 
@@ -194,6 +227,17 @@ extension Counts {
 }
 
 extension HTML {
+    /// Writes the steps to the first match.
+    fileprivate mutating func firstSteps(_ steps: [(text: String, isDone: Bool)]) {
+        guard !steps.isEmpty else { return }
+        element("ol", ["class": "card"]) { html in
+            for step in steps {
+                let text = step.isDone ? DashboardText.done(step.text) : step.text
+                html.element("li", ["class": step.isDone ? "good" : nil], text)
+            }
+        }
+    }
+
     /// Writes the numbers of matches by the finding about Google Play's report; nothing without one.
     mutating func findings(_ groups: [StatisticsReport.Group]) {
         guard !groups.isEmpty else { return }

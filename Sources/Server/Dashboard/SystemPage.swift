@@ -44,7 +44,7 @@ enum SystemPage {
                     to: &html
                 )
                 write(process, visit, to: &html)
-                write(servers, at: now, to: &html)
+                write(servers, at: now, visit, to: &html)
                 if let lines { write(lines, containing: wanted, to: &html) }
             }
         )
@@ -126,13 +126,19 @@ enum SystemPage {
         html.exports(exports(DashboardText.process, visit))
     }
 
-    private static func write(_ servers: [RunningServer], at now: Timestamp, to html: inout HTML) {
+    private static func write(
+        _ servers: [RunningServer],
+        at now: Timestamp,
+        _ visit: DashboardVisit,
+        to html: inout HTML
+    ) {
         guard !servers.isEmpty else { return }
         html.table(DashboardText.servers, DashboardText.serverHeadings, servers) { html, server in
             html.rowName(String(server.number))
             html.element("td", server.version)
             html.element("td", DashboardText.time(server.seenAt))
         }
+        html.exports(PanelExports(table: DashboardText.servers, of: visit.address).running(["doctor"]))
     }
 
     /// Writes the last lines of the log, the newest first, and the form that searches them.

@@ -92,7 +92,7 @@ enum InactiveLinkPage {
         orThrow error: APIError,
         _ exchange: Exchange
     ) throws(APIError) -> Response {
-        guard wantsPage(exchange.request) else { throw error }
+        guard exchange.request.wantsPage else { throw error }
         var page = Page(of: app, exchange)
         page.values["heading"] = page.text("\(reason.rawValue)_heading")
         page.values["text"] = page.text("\(reason.rawValue)_text")
@@ -109,10 +109,12 @@ enum InactiveLinkPage {
         }
         return response
     }
+}
 
+extension Request {
     /// Whether the client gets a page instead of a JSON error: browsers name HTML in `Accept`, programs do not.
-    private static func wantsPage(_ request: Request) -> Bool {
-        request.fields("accept").contains { field in
+    var wantsPage: Bool {
+        fields("accept").contains { field in
             let types = field.lowercased()
             return types.contains("text/html") || types.contains("application/xhtml+xml")
         }

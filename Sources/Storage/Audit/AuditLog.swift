@@ -18,7 +18,12 @@ extension WriteTransaction {
         let refusal =
             switch change {
             case .createApp(let app, let keys): try writer.create(app, with: keys)
-            case .updateApp(let app, let settings): try writer.update(app, to: settings)
+            case .updateApp(let app, let former, let settings):
+                if let former, let stored = before.app(app)?.settings, stored != former {
+                    StoreError(.conflict, "the app has other settings by now")
+                } else {
+                    try writer.update(app, to: settings)
+                }
             case .createKey(let key): try writer.create(key)
             case .revokeKey(let key, let now): try writer.revoke(key, at: now)
             }
@@ -88,7 +93,7 @@ extension DirectoryChange {
             let fields = app.settings.auditFields
             return [AuditedChange(.createApp, app: app.id, of: app.id.text, to: fields)]
                 + keys.map { AuditedChange(.createKey, app: $0.app, of: $0.id.text, to: $0.auditFields) }
-        case .updateApp(let id, let settings):
+        case .updateApp(let id, _, let settings):
             let former = before.app(id)?.settings.auditFields ?? AuditFields()
             return [
                 AuditedChange(.changeApp, app: id, of: id.text, from: former, to: settings.auditFields)

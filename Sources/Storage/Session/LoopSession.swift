@@ -175,10 +175,13 @@ extension DatabaseSession {
         try await loop.write(.directory(.createApp(app, keys), by: actor))
     }
 
-    public func update(_ app: AppID, to settings: App.Settings, by actor: AuditActor)
-        async throws(StoreError)
-    {
-        try await loop.write(.directory(.updateApp(app, settings), by: actor))
+    public func update(
+        _ app: AppID,
+        from former: App.Settings?,
+        to settings: App.Settings,
+        by actor: AuditActor
+    ) async throws(StoreError) {
+        try await loop.write(.directory(.updateApp(app, from: former, to: settings), by: actor))
     }
 
     public func create(_ key: APIKey, by actor: AuditActor) async throws(StoreError) {

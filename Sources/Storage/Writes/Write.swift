@@ -153,7 +153,8 @@ public struct WrittenClaim: Sendable {
 public enum DirectoryChange: Sendable {
     /// Creates the app and all keys, or nothing.
     case createApp(App, [APIKey])
-    case updateApp(AppID, App.Settings)
+    /// Refused if the settings are no longer `from`; nil for any.
+    case updateApp(AppID, from: App.Settings?, to: App.Settings)
     case createKey(APIKey)
     case revokeKey(KeyID, at: Timestamp)
 }

@@ -179,8 +179,15 @@ struct DashboardJourneys {
         try stage.makeTraffic()
         #expect(try Polling.until { try tab.value(of: rows) == "Click,Match,No match: no click" })
         let columns =
-            "[...document.querySelectorAll('#live-chart rect')].filter(e => +e.getAttribute('height')).length"
+            "[...document.querySelectorAll('#live-chart .chart > rect')].filter(e => +e.getAttribute('height')).length"
         #expect(try tab.value(of: columns) >= "3")
+        let sum =
+            "[...document.querySelectorAll('#live-chart td')].reduce((sum, e) => sum + +e.textContent, 0)"
+        #expect(try tab.value(of: sum) == "4")
+        let scale = "[...document.querySelectorAll('#live-chart .scale span')].map(e => e.textContent).join()"
+        #expect(try ["2,1,0", "1,0"].contains(tab.value(of: scale)))
+        let titles = "[...document.querySelectorAll('#live-chart g > title')].map(e => e.textContent).join()"
+        #expect(try tab.value(of: titles).contains("Matches 1"))
         #expect(tab.complaints.isEmpty, "\(tab.complaints)")
         let plain = try stage.tab(runsScript: false)
         try plain.open("http://localhost" + stage.signInPath())

@@ -44,11 +44,11 @@ struct ChangingTests {
         #expect(try server.write(.directory(.createApp(other, []))).isDone)
         #expect(try database.number("SELECT count(*) FROM app_fields") == 2)
         settings.name = "Sample"
-        let taken = server.writeTogether([.directory(.updateApp(other.id, settings))])
+        let taken = server.writeTogether([.directory(.updateApp(other.id, from: nil, to: settings))])
         #expect(taken.first??.refusal?.code == .conflict)
         settings.name = "Renamed"
         settings.destinations = []
-        #expect(try server.write(.directory(.updateApp(other.id, settings))).isDone)
+        #expect(try server.write(.directory(.updateApp(other.id, from: nil, to: settings))).isDone)
         #expect(try database.number("SELECT count(*) FROM app_fields") == 0)
         #expect(try server.write(.directory(.revokeKey(key.id, at: WrittenDatabase.noon))).isDone)
         #expect(try database.number("SELECT count(*) FROM keys WHERE revoked_at IS NOT NULL") == 1)

@@ -3,6 +3,8 @@ import Foundation
 import HTTPServer
 import Testing
 
+@testable import Server
+
 @Suite("Pages of campaigns")
 struct CampaignsPageTests {
     private let service: TestService
@@ -135,6 +137,54 @@ struct CampaignsPageTests {
             PageMarkup.table("Links of this campaign, all time", in: page.text).last == ["sale", "0", "0"]
         )
         #expect(PageMarkup(page.text).tags.count { $0.name == "script" } == 1)
+    }
+
+    @Test("one campaign has its revenue, its cohorts, and the variants of its links with the range of chance")
+    func eventsAndVariants() async throws {
+        let id = try await service.makeLink(
+            #"{"slug":"ab","campaign_key":"Spring","variants":["a 1 myapp://a","b 1 myapp://b"]}"#
+        )
+        await click("Spring", 0)
+        let fingerprint = String(String(repeating: "0", count: 60) + "10000")
+        let fields = ["X-Install-ID": "i1"]
+        #expect(
+            await service.check(String(fingerprint.suffix(64)), fields: fields).member("status") == "match"
+        )
+        let none = await browser.get("/campaigns/one?campaign=Spring").text
+        #expect(!none.contains("Revenue (verified)") && none.contains("href=\"/links/\(id)\""))
+        let body =
+            #"{"events":[{"event_id":"a","name":"purchase","install_id":"i1","amount":"12.90","currency":"EUR"}]}"#
+        let json = service.bearer(.server).merging(["Content-Type": "application/json"]) { $1 }
+        #expect(await service.send(.post, "/v1/events", fields: json, body: body).status == 202)
+        try service.catchUp()
+        for address in ["/campaigns/one?campaign=Spring", "/"] {
+            let page = await browser.get(address).text
+            #expect(
+                page.contains("<dt>Revenue (verified)</dt><dd class=\"figure\">12.90 EUR</dd>"),
+                "\(address)"
+            )
+        }
+        let page = await browser.get("/campaigns/one?campaign=Spring").text
+        let cohorts = PageMarkup.table("Events and revenue by day of the match", in: page)
+        #expect(
+            cohorts.last?.prefix(3) == [String(service.clock.now.iso8601.prefix(10)), "1", "1 · 12.90 EUR"]
+        )
+        #expect(await !browser.get("/campaigns/one?campaign=Autumn").text.contains("12.90"))
+        let variants = PageMarkup.table("Variants of ab, all time", in: page)
+        #expect(variants.dropFirst().map { $0[5] } == ["–", "–"])
+        #expect(
+            await browser.get("/export/overview.csv?panel=figures").text.contains(
+                "verified_revenue,12.90 EUR"
+            )
+        )
+    }
+
+    @Test("the range of a rate is Wilson's")
+    func wilson() {
+        #expect(DashboardText.rate(0, of: 0) == "–")
+        #expect(DashboardText.rate(10, of: 100) == "10 % (6 % – 17 %)")
+        #expect(DashboardText.rate(0, of: 20) == "0 % (0 % – 16 %)")
+        #expect(DashboardText.rate(20, of: 20) == "100 % (84 % – 100 %)")
     }
 
     @Test("a span is compared with the same days of the week before")

@@ -30,6 +30,29 @@ struct DashboardAccessTests {
         #expect(answer.fieldLines.contains("Location: /sign-in\(next)\n"), "\(answer.fieldLines)")
     }
 
+    @Test("a browser gets a page for every refused request, and a program gets JSON")
+    func refusals() async {
+        let key = service.keyText(.admin)
+        let calls: [(Method, path: String, query: String?, status: Int)] = [
+            (.post, "/launches", nil, 405), (.delete, "/settings", nil, 405), (.post, "/nothing", nil, 404),
+            (.get, "/launches", "key=\(key)", 400), (.post, "/settings/apps", nil, 415),
+        ]
+        for (method, path, query, status) in calls {
+            for accept in ["text/html,application/xhtml+xml,*/*;q=0.8", "*/*"] {
+                let fields = [
+                    "Host": DashboardBrowser.host, "Accept": accept, "Sec-Fetch-Site": "same-origin",
+                ]
+                let answer = await service.sendToDashboard(method, path, query: query, fields: fields)
+                #expect(answer.status == status, "\(method) \(path)")
+                let isPage = accept != "*/*" || status == 415
+                #expect(answer.text.hasPrefix("<!doctype html>") == isPage, "\(path) \(accept)")
+                #expect(answer.fieldLines.contains("Content-Security-Policy") == isPage)
+                #expect(answer.fieldLines.contains("Allow: ") == (status == 405))
+                #expect(!answer.text.contains(key))
+            }
+        }
+    }
+
     @Test("an admin key starts a session, whose cookie is in no table")
     func adminKey() async throws {
         let answer = await stranger.post(

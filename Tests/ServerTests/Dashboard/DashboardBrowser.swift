@@ -57,12 +57,16 @@ struct DashboardBrowser {
 
     /// The token of the forms on a page.
     func formToken() async -> String {
-        let tags = PageMarkup(await get("/").text).tags
-        return tags.first { $0.attributes["name"] == "token" }?.attributes["value"] ?? ""
+        PageMarkup(await get("/").text).hidden("token") ?? ""
     }
 }
 
 extension PageMarkup {
+    /// The value of the first input with this name.
+    func hidden(_ name: String) -> String? {
+        tags.first { $0.attributes["name"] == name }?.attributes["value"]
+    }
+
     /// The texts of the cells of a table, by rows; the table is the one with this caption.
     static func table(_ caption: String, in page: String) -> [[String]] {
         guard let start = page.firstRange(of: "<caption>\(caption)</caption>") else { return [] }

@@ -45,6 +45,20 @@ struct DashboardHostTests {
         #expect(click.status == 404)
     }
 
+    @Test("a browser gets a page for a refused request")
+    func refusal() async {
+        let fields = ["Host": Self.host, "Accept": "text/html"]
+        let answer = await service.sendUndescribed(.post, "/launches", fields: fields, body: "")
+        answer.expect(405, holds: ["<!doctype html>", "Allow: GET"])
+        let other = await service.sendUndescribed(
+            .post,
+            "/readyz",
+            fields: ["Host": "127.0.0.1", "Accept": "text/html"],
+            body: ""
+        )
+        other.expect(405, holds: ["METHOD_NOT_ALLOWED"])
+    }
+
     @Test("other hosts have the service, and no path of the dashboard")
     func otherHosts() async {
         for host in ["go.example.com", "x.stats.example.com", "127.0.0.1"] {

@@ -114,11 +114,9 @@ struct DashboardLinkFormTests {
         let edit = await browser.get("/links/\(id)/edit").text
         let filled = Self.inputs(of: edit)
         #expect(filled == Self.whole.filter { $0.key != "slug" })
-        let version = PageMarkup(edit).tags.first { $0.attributes["name"] == "updated_at" }?.attributes[
-            "value"
-        ]
+        let shown = PageMarkup(edit).hidden("shown") ?? ""
         service.clock.advance(seconds: 1)
-        let saved = await send(filled.merging(["updated_at": version ?? ""]) { $1 }, to: "/links/\(id)/edit")
+        let saved = await send(filled.merging(["shown": shown]) { $1 }, to: "/links/\(id)/edit")
         #expect(saved.field("Location") == "/links/\(id)", "\(saved.text)")
         let again = try await stored(id).filter { !own.contains($0.key) }
         #expect(NSDictionary(dictionary: first) == NSDictionary(dictionary: again))
@@ -211,26 +209,35 @@ struct DashboardLinkFormTests {
         }
     }
 
-    @Test("a form that was opened before another change is refused once, with its texts")
+    @Test("a form that was opened before another change is refused once, with its texts and the stored ones")
     func stale() async throws {
-        let id = try await service.makeLink(#"{"slug":"a","destination":"/x","title":"First"}"#)
-        let version = try await stored(id)["updated_at"] as? String
+        let id = try await service.makeLink(
+            #"{"slug":"a","destination":"/x","title":"First","tags":["a","b"]}"#
+        )
+        let form = await browser.get("/links/\(id)/edit").text
+        let shown = PageMarkup(form).hidden("shown") ?? ""
         service.clock.advance(seconds: 1)
-        await service.admin(.patch, "/links/\(id)", #"{"title":"Second"}"#)
-        let texts = ["title": "Third", "destination": "/y", "updated_at": version ?? ""]
-        for sent in [texts, texts.filter { $0.key != "updated_at" }] {
+        await service.admin(.patch, "/links/\(id)", #"{"title":"Second <b>"}"#)
+        let entered = Self.inputs(of: form).merging(["title": "Third", "source": "ig", "shown": shown]) { $1 }
+        for sent in [entered, entered.filter { $0.key != "shown" }] {
             let answer = await send(sent, to: "/links/\(id)/edit")
-            #expect(answer.status == 409 && answer.text.contains("Another request has changed this link"))
-            #expect(Self.inputs(of: answer.text)["title"] == "Third")
-            #expect(try await stored(id)["title"] as? String == "Second")
+            #expect(
+                answer.status == 409 && answer.text.contains("Another request has changed these settings")
+            )
+            #expect(Self.inputs(of: answer.text) == ["title": "Third", "source": "ig"])
+            #expect(answer.text.contains("Stored now: Second &lt;b&gt;"))
+            #expect(try await stored(id)["title"] as? String == "Second <b>")
         }
-        let shown = await send(texts, to: "/links/\(id)/edit").text
-        let newer = PageMarkup(shown).tags.first { $0.attributes["name"] == "updated_at" }?.attributes[
-            "value"
-        ]
-        let saved = await send(texts.merging(["updated_at": newer ?? ""]) { $1 }, to: "/links/\(id)/edit")
-        #expect(saved.status == 303)
-        #expect(try await stored(id)["title"] as? String == "Third")
+        let page = await send(entered, to: "/links/\(id)/edit").text
+        let rest = PageMarkup(page).tags.filter { $0.attributes["type"] == "hidden" }
+        let hidden = Dictionary(
+            rest.map { ($0.attributes["name"] ?? "", $0.attributes["value"] ?? "") },
+            uniquingKeysWith: { $1 }
+        )
+        let again = hidden.merging(Self.inputs(of: page)) { $1 }
+        #expect(await send(again, to: "/links/\(id)/edit").status == 303)
+        let link = try await stored(id)
+        #expect(link["title"] as? String == "Third" && link["tags"] as? [String] == ["a", "b"])
     }
 
     @Test("an expiry that has passed may stay, and a field that is emptied is removed")
@@ -241,8 +248,8 @@ struct DashboardLinkFormTests {
         )
         service.clock.advance(seconds: 60)
         let page = await browser.get("/links/\(id)/edit").text
-        let version = try await stored(id)["updated_at"] as? String ?? ""
-        let texts = Self.inputs(of: page).merging(["title": "", "tags": "", "updated_at": version]) { $1 }
+        let shown = PageMarkup(page).hidden("shown") ?? ""
+        let texts = Self.inputs(of: page).merging(["title": "", "tags": "", "shown": shown]) { $1 }
         #expect(await send(texts, to: "/links/\(id)/edit").status == 303)
         let link = try await stored(id)
         #expect(link["expires_at"] as? String == expiry && link["title"] == nil && link["tags"] == nil)

@@ -104,6 +104,8 @@ struct DashboardLinkTests {
     func empty() async throws {
         #expect(await browser.get("/links").text.contains("There is no link yet"))
         #expect(await browser.get("/links").text.contains("afterlink links import"))
+        let ofApp = await browser.get("/links?app=\(service.app.text)").text
+        #expect(ofApp.contains("This app has no link yet") && !ofApp.contains("Change the filters"))
         try await service.makeLink(#"{"destination":"/x"}"#)
         let filtered = await browser.get("/links?search=nothing").text
         #expect(filtered.contains("No link has these properties") && !filtered.contains("no link yet"))
@@ -177,7 +179,9 @@ struct DashboardLinkTests {
             ]
         )
         let variants = PageMarkup.table("Variants", in: page).dropFirst()
-        #expect(variants.map { $0 } == [["x", "25 %", "/x", "0", "0"], ["y", "75 %", "/y", "0", "0"]])
+        #expect(
+            variants.map { $0 } == [["x", "25 %", "/x", "0", "0", "–"], ["y", "75 %", "/y", "0", "0", "–"]]
+        )
     }
 
     @Test("the code is the file of the link host, but of the session alone", arguments: ["svg", "png"])

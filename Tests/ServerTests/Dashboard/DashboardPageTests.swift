@@ -38,6 +38,25 @@ struct DashboardPageTests {
         #expect(await browser.get("/launches").text.contains("No recorded launch has these properties"))
     }
 
+    @Test("the steps to the first match stay until it, and are not part of a span without traffic")
+    func firstSteps() async {
+        let (click, launch) = ("Let a page or a link send", "Start the app for the first time")
+        await self.click("Spring")
+        var page = PageMarkup(await browser.get("/").text).text
+        #expect(
+            page.contains("✓ Done: \(click)") && page.contains(launch) && !page.contains("Done: \(launch)")
+        )
+        await service.check(String(repeating: "9", count: 64))
+        // This page waits until checks without a match are written.
+        #expect(await browser.get("/launches").status == 200)
+        page = PageMarkup(await browser.get("/?test=true").text).text
+        #expect(page.contains("✓ Done: \(click)") && page.contains("✓ Done: \(launch)"))
+        await service.check(hex)
+        for address in ["/", "/?test=true", "/?from=2020-01-01&to=2020-01-07"] {
+            #expect(await !browser.get(address).text.contains(launch), "\(address)")
+        }
+    }
+
     @Test("the figures, the chart's table and the panels are those of the statistics")
     func figures() async throws {
         for number in 1...3 { await click("Spring", String(repeating: "\(number)", count: 64)) }

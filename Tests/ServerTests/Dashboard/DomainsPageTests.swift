@@ -33,6 +33,7 @@ struct DomainsPageTests {
                 "ABCDE12345.com.example.shop", "apple-app-site-association", "opens the app",
             ]
         )
+        #expect(shown.contains("afterlink check-domain go.shop.example --url /sale"))
         let other = await browser.get("/domains?url=%2Fv1%2Fdeferred-deeplink").text
         let excluded = PageMarkup.table("What this URL does on a phone with the app", in: other)
         #expect(excluded.dropFirst().first?[2] != "opens the app")

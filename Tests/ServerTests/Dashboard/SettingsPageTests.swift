@@ -25,6 +25,11 @@ struct SettingsPageTests {
         return await browser.post(path, "token=\(await browser.formToken())&\(fields)")
     }
 
+    /// The digest of the settings in the form of an app, as the page has it now.
+    private func shownDigest(to browser: DashboardBrowser? = nil) async -> String {
+        PageMarkup(await (browser ?? self.browser).get("/settings").text).hidden("shown") ?? ""
+    }
+
     private func audit(_ query: String = "") async -> Answer {
         await service.send(.get, "/admin/api/audit", query: query, fields: service.bearer(.admin))
     }
@@ -44,6 +49,20 @@ struct SettingsPageTests {
         )
         #expect(page.contains("<summary>Shop &lt;b&gt;</summary>"))
         for kind in KeyKind.allCases { #expect(!page.contains(service.keyText(kind))) }
+    }
+
+    @Test("its tables are files without the texts of buttons, and the keys have their command")
+    func files() async {
+        let page = await browser.get("/settings").text
+        #expect(page.contains("afterlink keys list"))
+        let files = PageMarkup(page).tags.compactMap { $0.attributes["href"] }.filter {
+            $0.contains("as=csv")
+        }
+        #expect(files.count == 3)
+        for file in files {
+            let answer = await browser.get(file.replacing("&amp;", with: "&"))
+            answer.expect(200, lacks: ["Revoke"])
+        }
     }
 
     @Test("shows windows by method, whose changes the audit log has")
@@ -108,14 +127,14 @@ struct SettingsPageTests {
         let id = service.app.text
         let answer = await post(
             "/settings/apps",
-            "app=\(id)&link_hosts=go.example.com%0D%0Ago2.example.com&color=%23112233"
+            "app=\(id)&shown=\(await shownDigest())&link_hosts=go.example.com%0D%0Ago2.example.com&color=%23112233"
         )
         #expect(answer.status == 303, "\(answer.text)")
         let shown = await service.send(.get, "/admin/api/apps/\(id)", fields: service.bearer(.admin)).text
         #expect(shown.contains(#""link_hosts":["go.example.com","go2.example.com"]"#))
-        let wrong = await post("/settings/apps", "app=\(id)&color=blue")
+        let wrong = await post("/settings/apps", "app=\(id)&shown=\(await shownDigest())&color=blue")
         #expect(wrong.status == 422 && wrong.text.contains("color"))
-        _ = await post("/settings/apps", "app=\(id)&color=")
+        _ = await post("/settings/apps", "app=\(id)&shown=\(await shownDigest())&color=")
         let log = await audit("action=app.set").text
         let after = ##"{"color":"#112233","link_hosts":["go.example.com","go2.example.com"]}"##
         #expect(log.contains(#""before":{},"after":\#(after)"#))
@@ -124,6 +143,34 @@ struct SettingsPageTests {
         let rows = PageMarkup.table("Changes, the newest first", in: page).dropFirst()
         #expect(rows.count == 2 && rows.allSatisfy { $0[2] == "app: set" && $0[3] == "Shop <b>" })
         #expect(rows.last?[5].contains("#112233") == true)
+    }
+
+    @Test("of two sessions, the second to save an app's form gets what is stored beside what it entered")
+    func twoSessions() async throws {
+        let (id, other) = (service.app.text, await DashboardBrowser.signedIn(to: service))
+        let (first, second) = (await shownDigest(), await shownDigest(to: other))
+        #expect(first == second && !first.isEmpty)
+        let rest = "click_ids=keep&link_hosts=go.example.com"
+        let saved = await post("/settings/apps", "app=\(id)&shown=\(first)&\(rest)&color=%23112233")
+        #expect(saved.status == 303, "\(saved.text)")
+        let sent = "app=\(id)&shown=\(second)&\(rest)&color=%23445566"
+        let refused = await post("/settings/apps", sent, by: other)
+        refused.expect(409, holds: ["Another request has changed these settings", "Stored now: #112233"])
+        #expect(refused.text.contains(">#445566</textarea>") && !refused.text.contains("id=\"f-link_hosts\""))
+        let page = PageMarkup(refused.text)
+        #expect(page.hidden("app") == id && page.hidden("link_hosts") == "go.example.com")
+        #expect(await other.get("/settings").text.contains("<dd>#112233</dd>"))
+        // A change that the form does not show is no conflict, and stays.
+        #expect(await service.admin(.patch, "/apps/\(id)", #"{"fingerprint_window":3600}"#).status == 200)
+        let digest = try #require(page.hidden("shown"))
+        let again = "app=\(id)&shown=\(digest)&\(rest)&color=%23445566"
+        #expect(await post("/settings/apps", again, by: other).status == 303)
+        let settings = await other.get("/settings").text
+        #expect(settings.contains("<dd>#445566</dd>") && settings.contains("<dd>3600</dd>"))
+        // The command line and the API change settings too.
+        #expect(await service.admin(.patch, "/apps/\(id)", ##"{"color":"#778899"}"##).status == 200)
+        #expect(await post("/settings/apps", again, by: other).status == 409)
+        #expect(await post("/settings/apps", "app=\(id)&\(rest)").status == 409)
     }
 
     @Test("sessions are ended one by one or all at once, and the session that asks stays")

@@ -11,6 +11,8 @@ struct ChartFigures {
     let title: String
     /// What the labels mean, as the heading of their column.
     var scale: String = DashboardText.time
+    /// The id of the chart, for the script; nil for a chart that never changes.
+    var id: String?
     private(set) var labels: [String]
     private(set) var series: [Series]
     /// The expected conversions by label; empty for a chart without them.
@@ -71,7 +73,7 @@ struct ChartFigures {
         writeKey: (inout HTML, _ series: Int) -> Void,
         draw: (inout HTML) -> Void
     ) {
-        html.element("figure") { html in
+        html.element("figure", ["id": id]) { html in
             html.element("figcaption") { html in
                 let names = series.map(\.name) + (expected.isEmpty ? [] : [DashboardText.expectedBand])
                 for (index, name) in names.enumerated() where names.count > 1 {
@@ -82,7 +84,7 @@ struct ChartFigures {
                 }
             }
             html.element("div", ["class": "plot"]) { html in
-                Self.write(top.isMultiple(of: 2) ? [top, top / 2, 0] : [top, 0], "scale", to: &html)
+                Self.write(Self.scale(upTo: top), "scale", to: &html)
                 html.element(
                     "svg",
                     [
@@ -113,6 +115,9 @@ struct ChartFigures {
             }
         }
     }
+
+    /// Returns the numbers beside a drawing, from the top.
+    static func scale(upTo top: Int64) -> [Int64] { top.isMultiple(of: 2) ? [top, top / 2, 0] : [top, 0] }
 
     private static func write(_ values: [Int64], _ style: String, to html: inout HTML) {
         html.element("div", ["class": style, "aria-hidden": "true"]) { html in

@@ -20,6 +20,15 @@ struct Figure {
         earlier = reports.earlier.flatMap(number)
     }
 
+    /// Creates the figure of the verified revenue; its change needs the same single currency in both spans.
+    init(revenue sums: EventSums, earlier: EventSums?) {
+        func single(_ sums: EventSums) -> EventSum? { sums.revenue.count == 1 ? sums.revenue.first : nil }
+        let (present, before) = (single(sums), earlier.flatMap(single))
+        (name, text) = (DashboardText.verifiedRevenue, DashboardText.totals(sums))
+        number = present.map { Double($0.verified) }
+        self.earlier = before?.currency == present?.currency ? before.map { Double($0.verified) } : nil
+    }
+
     static func whole(_ value: Double?) -> String { DashboardText.count(value.map { Int64($0) }) }
 }
 

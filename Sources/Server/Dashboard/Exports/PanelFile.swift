@@ -54,6 +54,9 @@ enum PanelFile {
             name += "-\(panel.rawValue)"
             let reports = try await OverviewPage.reports(&exchange, filter, groupLimit: groupLimit)
             var rows: [[ExportValue]]? = panel.rows(reports.0, reports.earlier, filter)
+            if panel == .figures, let revenue = try await OverviewPage.events(exchange, filter)?.revenue {
+                rows?.append([.text("verified_revenue"), .text(revenue.text), .none])
+            }
             body = format.body(panel.columns) { rows.take() }
         case "launches": body = try launches(exchange, format)
         default: throw .notFound(DashboardText.noPage)

@@ -7,7 +7,7 @@ struct RecordedTable {
     /// The values by rows, the headings first.
     private var rows: [[ExportValue]] = []
     private var cell: String?
-    private var (isOpen, isTitle) = (false, false)
+    private var (isOpen, isSkipped) = (false, false)
 
     init(_ caption: String) { self.caption = caption }
 
@@ -20,17 +20,17 @@ struct RecordedTable {
         switch element.description {
         case "tr": rows.append([])
         case "th", "td": cell = ""
-        // The title of a drawing repeats its figures.
-        case "title": isTitle = true
+        // The title of a drawing repeats its figures, and a button is no value.
+        case "title", "form": isSkipped = true
         default: break
         }
     }
 
-    mutating func add(_ text: String) { if !isTitle { cell? += text } }
+    mutating func add(_ text: String) { if !isSkipped { cell? += text } }
 
     mutating func close(_ element: StaticString, isNumber: Bool) {
         switch element.description {
-        case "title": isTitle = false
+        case "title", "form": isSkipped = false
         case "th", "td":
             guard let text = cell, !rows.isEmpty else { return }
             cell = nil

@@ -69,7 +69,11 @@
   const live = document.getElementById("live");
   if (live) {
     const body = live.querySelector("tbody");
-    const columns = document.querySelectorAll("#live-chart rect");
+    const chart = document.getElementById("live-chart");
+    const columns = chart.querySelectorAll(".chart > rect");
+    const cells = chart.querySelectorAll("td");
+    const names = [...chart.querySelectorAll("thead th")].slice(1).map((heading) => heading.textContent);
+    const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
     const show = (message) => {
       for (const row of message.rows) {
         const path = "/launches/" + encodeURIComponent(row.id);
@@ -87,14 +91,20 @@
         document.getElementById("live-none")?.remove();
       }
       while (body.children.length > 50) body.lastElementChild.remove();
-      const top = Math.max(1, ...message.minutes);
+      chart.querySelector(".scale").replaceChildren(...message.scale.map((value) => {
+        const mark = document.createElement("span");
+        mark.textContent = grouped(value);
+        return mark;
+      }));
       message.minutes.forEach((count, index) => {
-        const column = columns[index];
-        const title = column.firstElementChild;
-        const height = Math.floor(count * 100 / top);
-        column.setAttribute("height", height);
-        column.setAttribute("y", 100 - height);
-        title.textContent = title.textContent.split(":")[0] + ": " + count;
+        const height = count * 100 / message.scale[0];
+        columns[index].setAttribute("height", height);
+        columns[index].setAttribute("y", 100 - height);
+        cells[index].textContent = grouped(count);
+      });
+      chart.querySelectorAll("g > title").forEach((title, minute) => {
+        const figures = names.map((name, index) => name + " " + cells[minute * names.length + index].textContent);
+        title.textContent = title.textContent.split(":")[0] + ": " + figures.join(", ");
       });
     };
     let stream;

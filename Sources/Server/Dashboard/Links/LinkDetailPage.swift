@@ -24,7 +24,7 @@ enum LinkDetailPage {
                 }
                 if let url = link.url(of: app), ending == nil { writeCode(link, url, to: &html) }
             }
-            writeVariants(listing, to: &html)
+            html.variants(listing, DashboardText.variants)
             writePreview(link.settings.preview, app, to: &html)
             let effects = LinkEffects.all(of: link.settings, in: app.settings.links, robots)
             html.table(DashboardText.visitors, DashboardText.visitorHeadings, effects) { html, effects in
@@ -108,24 +108,6 @@ enum LinkDetailPage {
         }
     }
 
-    private static func writeVariants(_ listing: LinkListing, to html: inout HTML) {
-        let variants = listing.link.settings.variants
-        let total = variants.reduce(0) { $0 + $1.weight }
-        let former = listing.variants.filter { counts in !variants.contains { $0.name == counts.name } }
-        let rows: [(name: String, variant: Link.Variant?)] =
-            variants.map { ($0.name, $0) } + former.map { ($0.name, nil) }
-        guard !rows.isEmpty else { return }
-        html.table(DashboardText.variants, DashboardText.variantHeadings, rows) { html, row in
-            let share = row.variant.map { Double($0.weight) / Double(max(total, 1)) }
-            let counts = listing.variants.first { $0.name == row.name }
-            html.rowName(row.name)
-            html.number(DashboardText.percent(share))
-            html.element("td", ["class": "any"], row.variant?.target.text ?? DashboardText.formerVariant)
-            html.number(DashboardText.count(Int64(counts?.clicks ?? 0)))
-            html.number(DashboardText.count(Int64(counts?.matches ?? 0)))
-        }
-    }
-
     private static func writePreview(_ preview: Link.Preview, _ app: App, to html: inout HTML) {
         html.element("section") { html in
             html.element("h2", DashboardText.preview)
@@ -200,5 +182,27 @@ extension HTML {
         element("ul", ["class": "warnings", "aria-label": DashboardText.warnings]) { html in
             html.element("li", DashboardText.noLinkHost)
         }
+    }
+
+    /// Writes the variants of a link with their counts, and their matches per click with the interval of chance.
+    mutating func variants(_ listing: LinkListing, _ caption: String) {
+        let variants = listing.link.settings.variants
+        let total = variants.reduce(0) { $0 + $1.weight }
+        let former = listing.variants.filter { counts in !variants.contains { $0.name == counts.name } }
+        let rows: [(name: String, variant: Link.Variant?)] =
+            variants.map { ($0.name, $0) } + former.map { ($0.name, nil) }
+        guard !rows.isEmpty else { return }
+        table(caption, DashboardText.variantHeadings, rows) { html, row in
+            let share = row.variant.map { Double($0.weight) / Double(max(total, 1)) }
+            let counts = listing.variants.first { $0.name == row.name }
+            let (clicks, matches) = (counts?.clicks ?? 0, counts?.matches ?? 0)
+            html.rowName(row.name)
+            html.number(DashboardText.percent(share))
+            html.element("td", ["class": "any"], row.variant?.target.text ?? DashboardText.formerVariant)
+            html.number(DashboardText.count(Int64(clicks)))
+            html.number(DashboardText.count(Int64(matches)))
+            html.number(DashboardText.rate(matches, of: clicks))
+        }
+        note(DashboardText.intervalExplained)
     }
 }

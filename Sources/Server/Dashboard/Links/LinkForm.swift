@@ -5,24 +5,31 @@ struct LinkForm {
     /// The id of the app; empty for the only one.
     var app = ""
     var slug = ""
-    /// When the link was changed last before the form was opened; nil for a new link.
-    var version: String?
+    /// The ``FormRecord/digest`` of the link that the form was filled with; nil for a new link.
+    private(set) var digest: String?
     private var texts: [LinkField: String] = [:]
 
     init() {}
 
     /// Fills the form with a stored link.
     init(_ link: Link) {
-        (app, slug, version) = (link.app.text, link.slug.text, link.updatedAt.iso8601)
+        (app, slug) = (link.app.text, link.slug.text)
         for (field, values) in link.settings.fields.all {
             texts[field] = values.joined(separator: field.kind == .variants ? "\n" : ", ")
         }
         texts[.expiresAt] = texts[.expiresAt].map(Self.localTime)
+        digest = record(path: "").digest
+    }
+
+    /// Returns the texts as those of a record that the page at the path shows.
+    func record(path: String) -> FormRecord {
+        let fields = LinkField.allCases.map { ($0.rawValue, DashboardText.name(of: $0), self[$0]) }
+        return FormRecord(fields: fields, path: path)
     }
 
     /// Reads the form that a browser has sent.
     init(_ form: DashboardForm) {
-        (app, slug, version) = (form["app"] ?? "", form["slug"] ?? "", form["updated_at"])
+        (app, slug, digest) = (form["app"] ?? "", form["slug"] ?? "", form[FormRecord.digestName])
         for field in LinkField.allCases { texts[field] = form[field.rawValue] }
     }
 

@@ -43,6 +43,11 @@ enum LinkFormPage {
         }
     }
 
+    static func record(_ exchange: Exchange, _: DashboardForm) async throws(APIError) -> FormRecord {
+        let link = try await LinkDetailPage.find(exchange).link
+        return LinkForm(link).record(path: "/links/\(link.id.text)")
+    }
+
     /// `POST /links/{id}/edit`: changes the link as the API does, or shows what is wrong beside each field.
     static func change(
         _ exchange: inout Exchange,
@@ -50,13 +55,11 @@ enum LinkFormPage {
         _ sent: DashboardForm
     ) async throws(APIError) -> Response {
         let former = try await LinkDetailPage.find(exchange).link
-        var form = LinkForm(sent)
+        let form = LinkForm(sent)
         let (directory, now) = (exchange.directory, exchange.now)
         do throws(APIError) {
             try await LinkEndpoints.change(exchange) { link throws(APIError) in
-                guard link.updatedAt.iso8601 == form.version else {
-                    throw .conflict(DashboardText.changedLink)
-                }
+                try LinkForm(link).record(path: "").check(sent)
                 guard let app = directory.app(link.app) else { throw .notFound(DashboardText.noLink) }
                 link.settings = try drafted { () throws(FieldProblems) in
                     try LinkDraft.settings(form.fields, for: app, at: now, insteadOf: link.settings)
@@ -64,8 +67,7 @@ enum LinkFormPage {
             }
             return DashboardPage.redirect(to: "/links/\(former.id.text)")
         } catch {
-            // The person has read that another change would be replaced, and may save again.
-            if error.code == .conflict { form.version = former.updatedAt.iso8601 }
+            guard error.code != .conflict else { throw error }
             return page(form, of: former, directory.apps, visit, after: error).response(visit: visit)
         }
     }
@@ -96,7 +98,7 @@ enum LinkFormPage {
             let app = apps.first { $0.id.text == form.app } ?? (apps.count == 1 ? apps.first : nil)
             if let app { html.writeLinkWarnings(of: app) }
             html.action(visit.address.path, visit, class: "edit") { html in
-                html.hidden("updated_at", form.version)
+                html.hidden(FormRecord.digestName, form.digest)
                 if link == nil {
                     html.element("fieldset") { html in
                         html.element("legend", DashboardText.address)

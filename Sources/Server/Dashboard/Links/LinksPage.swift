@@ -50,7 +50,9 @@ enum LinksPage {
         if directory.apps.isEmpty { return DashboardText.noApp }
         var standard = LinkQuery(limit: query.limit)
         standard.search = query.search?.isEmpty == true ? "" : nil
-        return query == standard ? DashboardText.noLinks : DashboardText.noLinkFound
+        standard.app = query.app
+        guard query == standard else { return DashboardText.noLinkFound }
+        return query.app == nil ? DashboardText.noLinks : DashboardText.noLinksOfApp
     }
 
     private static func writeFilters(

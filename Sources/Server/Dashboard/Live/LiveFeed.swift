@@ -35,6 +35,8 @@ final class LiveFeed: Sendable {
         var clicks: Int64 = 0
         var launches: Int64 = 0
         var matches: Int64 = 0
+
+        var all: [Int64] { [clicks, launches, matches] }
     }
 
     private struct State {

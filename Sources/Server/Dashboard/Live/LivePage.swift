@@ -30,6 +30,7 @@ enum LivePage {
             DashboardPage(title: DashboardText.liveTraffic) { html in
                 writeForm(choice, visit, directory, to: &html)
                 writeChart(minutes, to: &html)
+                html.exports(PanelExports(table: DashboardText.perMinute, of: visit.address))
                 html.element("p", ["class": "note", "id": "live-note"], DashboardText.liveNote)
                 html.next(visit.address, DashboardText.reload)
                 let ended: HTML.Attributes = [
@@ -110,41 +111,45 @@ enum LivePage {
 
     /// Writes three columns a minute: clicks, launches and matches.
     private static func writeChart(_ minutes: [LiveFeed.Counts], to html: inout HTML) {
-        let top = max(minutes.flatMap { [$0.clicks, $0.launches, $0.matches] }.max() ?? 0, 1)
         let names = [DashboardText.clicks, DashboardText.launches, DashboardText.matches]
-        html.element("figure") { html in
-            html.element("figcaption") { html in
-                for (index, name) in names.enumerated() {
-                    html.element("span", ["class": "k"]) { html in
-                        html.element("svg", ["class": "key", "viewBox": "0 0 24 10", "aria-hidden": "true"]) {
-                            $0.rectangle(class: "c\(index)", x: 0, y: 0, width: 24, height: 10)
-                        }
-                        html.text(name)
-                    }
-                }
+        var figures = ChartFigures(
+            title: DashboardText.perMinute,
+            labels: minutes.indices.map { DashboardText.minutesAgo(minutes.count - 1 - $0) },
+            series: names.enumerated().map { index, name in
+                ChartFigures.Series(name: name, values: minutes.map { $0.all[index] })
             }
-            html.element(
-                "svg",
-                [
-                    "viewBox": "0 0 720 100", "preserveAspectRatio": "none", "role": "img",
-                    "class": "chart", "id": "live-chart",
-                ]
-            ) { html in
-                html.element("title", DashboardText.perMinute)
+        )
+        (figures.id, figures.scale) = ("live-chart", DashboardText.minute)
+        let top = top(of: minutes)
+        figures.write(
+            upTo: top,
+            to: &html,
+            writeKey: { html, index in
+                html.element("svg", ["class": "key", "viewBox": "0 0 24 10", "aria-hidden": "true"]) {
+                    $0.rectangle(class: "c\(index)", x: 0, y: 0, width: 24, height: 10)
+                }
+            },
+            draw: { html in
                 for (minute, counts) in minutes.enumerated() {
-                    for (index, count) in [counts.clicks, counts.launches, counts.matches].enumerated() {
-                        let height = count * 100 / top
-                        html.element(
-                            "rect",
-                            [
-                                "class": "c\(index)", "x": "\(minute * 24 + index * 7)", "width": "6",
-                                "y": "\(100 - height)", "height": "\(height)",
-                            ]
-                        ) { $0.element("title", "\(names[index]): \(count)") }
+                    let room = figures.room(of: minute)
+                    for (index, count) in counts.all.enumerated() {
+                        let height = 100 * Double(count) / Double(top)
+                        html.rectangle(
+                            class: "c\(index)",
+                            x: room.start + room.width * (0.06 + 0.3 * Double(index)),
+                            y: 100 - height,
+                            width: room.width * 0.28,
+                            height: height
+                        )
                     }
                 }
             }
-        }
+        )
+    }
+
+    /// Returns the value at the upper edge of the chart.
+    private static func top(of minutes: [LiveFeed.Counts]) -> Int64 {
+        LineChart.roundedUp(max(minutes.flatMap(\.all).max() ?? 0, 1))
     }
 
     /// `GET /live/now`: the message of the stream with the newest rows, for pages that poll.
@@ -195,9 +200,11 @@ enum LivePage {
             }
             json.name("minutes")
             json.array { json in
-                for counts in minutes {
-                    for count in [counts.clicks, counts.launches, counts.matches] { json.value(count) }
-                }
+                for count in minutes.flatMap(\.all) { json.value(count) }
+            }
+            json.name("scale")
+            json.array { json in
+                for value in ChartFigures.scale(upTo: top(of: minutes)) { json.value(value) }
             }
         }
     }

@@ -5,6 +5,10 @@ internal import HTTPServer
 enum SettingsForms {
     private static var settings: Response { DashboardPage.redirect(to: "/settings") }
 
+    static func record(_ exchange: Exchange, _ form: DashboardForm) async throws(APIError) -> FormRecord {
+        FormRecord(try exchange.app(of: form))
+    }
+
     /// `POST /settings/apps`: changes settings of an app, as `PATCH /admin/api/apps/{id}` does.
     static func changeApp(
         _ exchange: inout Exchange,
@@ -121,5 +125,17 @@ enum SettingsForms {
             await exchange.stores.sessions.endAll(but: visit.session.digest, by: exchange.actor)
         )
         return settings
+    }
+}
+
+extension FormRecord {
+    /// The settings in the form of an app.
+    init(_ app: App) {
+        let links = app.settings.links.fields
+        let fields = AppLinkField.allCases.map { field in
+            (field.rawValue, field.rawValue, links[field].joined(separator: "\n"))
+        }
+        let clickIDs = ("click_ids", DashboardText.clickIDs, app.settings.clickIDs.rawValue)
+        self.init(fields: fields + [clickIDs], path: "/settings")
     }
 }

@@ -39,7 +39,7 @@ enum SettingsPage {
                 writeApps(directory.apps, visit, to: &html)
                 writeKeys(keys, directory, visit, at: now, to: &html)
                 writeSessions(sessions, directory, visit, to: &html)
-                writeSettings(settings, to: &html)
+                writeSettings(settings, visit, to: &html)
             }
         )
     }
@@ -53,7 +53,7 @@ enum SettingsPage {
                 html.facts([("id", app.id.text)] + app.settings.auditFields.shown)
                 guard visit.mayChange else { return }
                 html.paragraph(DashboardText.appExplained)
-                html.action("/settings/apps", visit, class: "filters") { html in
+                html.action("/settings/apps", visit, class: "filters", of: FormRecord(app)) { html in
                     html.hidden("app", app.id.text)
                     for field in AppLinkField.allCases {
                         let text = app.settings.links.fields[field].joined(separator: "\n")
@@ -98,6 +98,9 @@ enum SettingsPage {
                 }
             }
         }
+        html.exports(
+            PanelExports(table: DashboardText.keyCaption, of: visit.address).running(["keys", "list"])
+        )
         guard visit.mayChange else { return }
         html.action("/settings/keys", visit, class: "filters") { html in
             let kinds = KeyKind.allCases.map { ($0.rawValue, $0.rawValue) }
@@ -130,13 +133,18 @@ enum SettingsPage {
                 }
             }
         }
+        html.exports(PanelExports(table: DashboardText.sessionCaption, of: visit.address))
         guard visit.mayChange, sessions.count > 1 else { return }
         html.action("/settings/sessions/end-others", visit) { html in
             html.element("button", DashboardText.endOthers)
         }
     }
 
-    private static func writeSettings(_ settings: [ShownSetting], to html: inout HTML) {
+    private static func writeSettings(
+        _ settings: [ShownSetting],
+        _ visit: DashboardVisit,
+        to html: inout HTML
+    ) {
         guard !settings.isEmpty else { return }
         html.element("h2", DashboardText.processSettings)
         html.table(DashboardText.settingCaption, DashboardText.settingHeadings, settings) { html, setting in
@@ -144,6 +152,7 @@ enum SettingsPage {
             html.element("td", setting.value)
             html.element("td", setting.origin)
         }
+        html.exports(PanelExports(table: DashboardText.settingCaption, of: visit.address))
     }
 }
 

@@ -4,6 +4,7 @@ internal import Attribution
 extension DashboardText {
     static let events = "Events"
     static let revenue = "Revenue"
+    static let verifiedRevenue = "Revenue (verified)"
     static let cohorts = "Cohorts"
     static let eventCaption = "Events by name and currency"
     static let revenueCaption = "Revenue by currency"

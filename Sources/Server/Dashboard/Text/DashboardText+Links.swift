@@ -14,6 +14,8 @@ extension DashboardText {
     static let noLinks =
         "There is no link yet, apart from archived ones. Create one here or with `afterlink links create`;"
         + " `afterlink links import` imports the links of another service."
+    static let noLinksOfApp =
+        "This app has no link yet, apart from archived ones. Create one here or with `afterlink links create`."
     static let noLinkFound = "No link has these properties. Change the filters above."
     static let noLink =
         "There is no such link. It was deleted, or its id is mistyped; the page Links lists all."
@@ -39,7 +41,12 @@ extension DashboardText {
     static let changed = "Changed"
     static let code = "QR code"
     static let variants = "Variants"
-    static let variantHeadings = ["Variant", "Share", "Destination", "Clicks", "Matches"]
+    static let variantHeadings = [
+        "Variant", "Share", "Destination", "Clicks", "Matches", "Matches per click (95 %)",
+    ]
+    static let intervalExplained =
+        "The range has the true rate in 95 of 100 such tests. Variants whose ranges overlap may differ by chance alone."
+    static func variants(of slug: String) -> String { "Variants of \(slug), all time" }
     static let formerVariant = "Removed from the link; its counts remain"
     static let preview = "Preview in messengers"
     static let visitors = "What each visitor gets"
@@ -49,6 +56,19 @@ extension DashboardText {
     static let restore = "Restore"
     static let delete = "Delete…"
     static let deleteForGood = "Delete for good"
+
+    /// Returns a rate with the interval that Wilson gives for it, as `12 % (8 % – 17 %)`; a dash without clicks.
+    ///
+    /// Source: E. B. Wilson, Probable Inference, the Law of Succession, and Statistical Inference, 1927.
+    static func rate(_ matches: Int, of clicks: Int) -> String {
+        guard clicks > 0 else { return "–" }
+        let (count, rate, z) = (Double(clicks), min(1, Double(matches) / Double(clicks)), 1.96)
+        let scale = 1 + z * z / count
+        let middle = (rate + z * z / (2 * count)) / scale
+        let variance = rate * (1 - rate) / count + z * z / (4 * count * count)
+        let spread = z * variance.squareRoot() / scale
+        return "\(percent(rate)) (\(range(middle - spread, middle + spread)))"
+    }
 
     static func ended(_ ending: Link.Ending) -> String {
         "This link \(ending.reason), and no longer leads anywhere."
@@ -72,9 +92,6 @@ extension DashboardText {
     static let create = "Create link"
     static let cancel = "Cancel"
     static let notSaved = "The link was not saved. Correct these fields:"
-    static let changedLink =
-        "Another request has changed this link since you opened the form. Compare with the link's page; if you save"
-        + " again, your form replaces that change."
     static func editTitle(_ slug: String) -> String { "Edit \(slug)" }
 
     /// Returns the label of an input by its name; nil if no input has this name.

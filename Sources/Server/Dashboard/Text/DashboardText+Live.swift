@@ -10,6 +10,8 @@ extension DashboardText {
     static let newest = "Newest clicks and launches"
     static let reload = "Reload"
     static let perMinute = "Clicks, launches and matches of the last 30 minutes"
+    static let minute = "Minute"
+    static func minutesAgo(_ count: Int) -> String { count == 0 ? "Now" : "\(count) min ago" }
     static let noneLive = "There was no traffic in the last 30 minutes. What happens now appears here."
     static let liveNote = "The page follows the traffic of all servers by itself while it is visible."
     static let liveCurl =

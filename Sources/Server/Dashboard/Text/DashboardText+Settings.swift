@@ -10,6 +10,12 @@ extension DashboardText {
     static let clickIDs = "Click ids of ad networks"
     static let unknownPolicy = "must be off, keep or answer"
     static let save = "Save"
+    static let conflict = "Changed meanwhile"
+    static let changedMeanwhile =
+        "Another request has changed these settings since you opened the form, so nothing was saved. The fields below differ"
+        + " from what is stored now."
+    static let saveEntered = "Replace what is stored"
+    static let keepStored = "Keep what is stored"
     static let apiKey = "Key"
     static let apiKeys = "API keys"
     static let keyCaption = "Kind, app and last use of each key"
@@ -43,6 +49,10 @@ extension DashboardText {
     static let auditHeadings = ["Time", "By", "Change", "App", "What", "Before → after"]
     static let olderChanges = "Older changes"
     static let noChanges = "No change is recorded with these properties."
+
+    static func stored(_ text: String) -> String {
+        text.isEmpty ? "Nothing is stored now." : "Stored now: \(text)"
+    }
 
     static func meaning(of policy: ClickIDPolicy) -> String {
         switch policy {

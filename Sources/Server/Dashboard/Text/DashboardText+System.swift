@@ -139,7 +139,7 @@ extension DashboardText {
 
     static func answered(_ status: String) -> String { "Response \(status):" }
     static func scan(_ url: String) -> String {
-        "Scan the code: it opens \(url), and the click appears on Launches."
+        "Scan the code: it opens \(url). The click appears on Live, and so does the first launch."
     }
     static func codeTitle(_ url: String) -> String { "QR code of \(url)" }
 

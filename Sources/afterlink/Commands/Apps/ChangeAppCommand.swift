@@ -54,7 +54,8 @@ enum ChangeAppCommand {
         }
         try await checkHosts(before, changed.settings, directory, database.links)
         try await AppName.translatingConflict(changed.settings.name) {
-            try await database.apps.update(changed.id, to: changed.settings, by: .commandLine)
+            let (id, settings) = (changed.id, changed.settings)
+            try await database.apps.update(id, from: nil, to: settings, by: .commandLine)
         }
         invocation.show(AppListing.table([changed]), json: AppListing.json(changed))
     }
