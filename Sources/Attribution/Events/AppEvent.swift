@@ -80,6 +80,9 @@ public struct AppEvent: Equatable, Sendable {
         (self.id, self.name, self.occurredAt) = (id, name, occurredAt)
     }
 
+    /// Whether a refund may name the event as its purchase.
+    public var isRefundable: Bool { purchase == nil && (money != nil || name == .purchase) }
+
     /// The number of milliseconds in which a repeated id is a duplicate: 30 days.
     public static let uniqueMilliseconds: Int64 = 30 * 86_400_000
     /// The largest length of an id of an event, a purchase or a user, in bytes.

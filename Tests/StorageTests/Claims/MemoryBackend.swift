@@ -405,6 +405,7 @@ final class MemoryStore: Sendable {
     func stop() { threads.stop(within: 60_000) }
 }
 
+    func refunds(ofPurchases ids: [String], in scope: Scope) -> [EventRecord] { [] }
 /// No events: the tests of claims send none.
 extension MemoryReader {
     func attributedInstalls(_ subjects: EventSubjects) -> [AttributedInstall] { [] }
