@@ -133,14 +133,8 @@ extension PostgreSQLWriterReader {
         try rows.apps(ofAppleItem: item)
     }
 
-    func outboxEvents(
-        of scope: Int64,
-        after id: OutboxEventID,
-        before end: UInt64,
-        atMost limit: Int,
-        samples: Bool
-    ) throws(PostgreSQLError) -> [(id: OutboxEventID, type: String)] {
-        try rows.outboxEvents(of: scope, after: id, before: end, atMost: limit, samples: samples)
+    func outboxEvents(_ range: OutboxRange) throws(PostgreSQLError) -> [(id: OutboxEventID, type: String)] {
+        try rows.outboxEvents(range)
     }
 
     private var rows: PostgreSQLReader { get throws(PostgreSQLError) { try batch.connection.reader() } }
@@ -160,14 +154,17 @@ extension PostgreSQLReader: PostbackRows {
         try all(Self.selectAppsOfItem, item) { row throws(PostgreSQLError) in row.get("app") }
     }
 
-    func outboxEvents(
-        of scope: Int64,
-        after id: OutboxEventID,
-        before end: UInt64,
-        atMost limit: Int,
-        samples: Bool
-    ) throws(PostgreSQLError) -> [(id: OutboxEventID, type: String)] {
-        try all(Self.selectEvents, scope, id.high, id.low, end, Int64(limit), samples) {
+    func outboxEvents(_ range: OutboxRange) throws(PostgreSQLError) -> [(id: OutboxEventID, type: String)] {
+        let (first, limit) = (range.after, Int64(range.limit))
+        return try all(
+            Self.selectEvents,
+            range.scope,
+            first.high,
+            first.low,
+            range.before,
+            limit,
+            range.samples
+        ) {
             row throws(PostgreSQLError) in
             let id = OutboxEventID(high: row.get("id_high"), low: row.get("id_low"))
             return (id: id, type: row.get("type"))
