@@ -269,8 +269,14 @@ extension PostbackDelivery {
     public var nextAttempt: Timestamp? { state == .pending ? dueAt : nil }
 
     /// Returns the request of the last attempt, or else the one that would be sent now.
+    ///
+    /// Without signatures if the endpoint's secret has been rotated since the attempt.
     public func call(to endpoint: PostbackEndpoint, _ keys: ServerKeys, at now: Timestamp) -> PostbackCall? {
-        PostbackCall(event, sequence, to: endpoint, keys: keys, at: attemptedAt ?? now)
+        var call = PostbackCall(event, sequence, to: endpoint, keys: keys, at: attemptedAt ?? now)
+        if let attemptedAt, let rotatedAt = endpoint.rotatedAt, attemptedAt < rotatedAt {
+            call?.omitSignatures()
+        }
+        return call
     }
 }
 
