@@ -115,15 +115,15 @@ public struct ErasedRow: Equatable, Sendable {
 
 extension StoredApplePostback {
     /// Returns the values of the postback as a row of `apple_postbacks`.
-    public func exportValues(of app: AppID?) -> [ExportValue] {
+    public func exportValues(of app: App?) -> [ExportValue] {
         [
-            .text(postback.id), .time(receivedAt), .text(app?.text), .text(postback.item),
+            .text(postback.id), .time(receivedAt), .text(app?.id.text), .text(postback.appStoreID),
             .text(postback.framework.rawValue), .text(postback.version), .text(postback.network),
             .text(postback.source), .integer(postback.sequence), .flag(postback.didWin),
             .text(postback.conversionType), .text(postback.publisher),
             postback.fineValue.map { .integer($0) } ?? .none, .text(postback.coarseValue?.rawValue),
             .text(postback.interaction), .text(postback.country), .text(verification.rawValue),
-            .text(environment.rawValue), .flag(isCounted),
+            .text(environment.rawValue), .flag(isCounted && environment.isCounted(for: app)),
         ]
     }
 }
