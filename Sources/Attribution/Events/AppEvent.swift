@@ -108,28 +108,6 @@ public struct EventBatch: Sendable {
     }
 }
 
-/// A stored event, with the match that it is credited to.
-public struct StoredEvent: Equatable, Sendable {
-    public let event: AppEvent
-    public let app: AppID
-    public let isTest: Bool
-    public let isVerified: Bool
-    public let receivedAt: Timestamp
-    public let attribution: EventAttribution?
-
-    public init(
-        _ event: AppEvent,
-        app: AppID,
-        isTest: Bool,
-        isVerified: Bool,
-        receivedAt: Timestamp,
-        attribution: EventAttribution?
-    ) {
-        (self.event, self.app, self.isTest, self.isVerified) = (event, app, isTest, isVerified)
-        (self.receivedAt, self.attribution) = (receivedAt, attribution)
-    }
-}
-
 /// The store of events.
 public protocol EventStore {
     /// Stores events, and returns for each whether it is new; false for one that repeats an id.

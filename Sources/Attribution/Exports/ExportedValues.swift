@@ -51,20 +51,6 @@ extension Click {
     }
 }
 
-extension StoredEvent {
-    /// The values of the event as a row of `events`.
-    public var exportValues: [ExportValue] {
-        [
-            .text(event.id), .text(app.text), .flag(isTest), .text(event.name.text), .time(event.occurredAt),
-            .time(receivedAt), .flag(isVerified), .decimal(event.money?.text),
-            .text(event.money?.currency.code), .text(event.purchase), .text(event.properties),
-            .text(attribution?.click.text), .text(attribution?.campaign), .text(attribution?.source.rawValue),
-            .text(attribution?.link?.text), .text(attribution?.variant),
-            .text(attribution?.method.rawValue), .time(attribution?.matchedAt),
-        ]
-    }
-}
-
 extension PostbackDelivery {
     /// Returns the values of the delivery as a row of `deliveries`, without the body.
     public func exportValues(to endpoint: PostbackEndpoint) -> [ExportValue] {

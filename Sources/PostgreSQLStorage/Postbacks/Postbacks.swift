@@ -183,14 +183,10 @@ extension PostgreSQLReader: PostbackRows {
 
     func pendingDeliveries(of endpoint: Int64) throws(PostgreSQLError) -> (count: Int, oldest: Timestamp?) {
         let limit = Int64(EndpointStatus.maximumCounted)
-        let count = try all(Self.countPending, endpoint, limit) { row throws(PostgreSQLError) -> Int in
-            row.get("count")
-        }.first
+        let count: Int? = try first(Self.countPending, endpoint, limit) { $0.get("count") }
         guard let count, count > 0 else { return (0, nil) }
-        let oldest = try all(Self.oldestPending, endpoint) { row throws(PostgreSQLError) -> UInt64 in
-            row.get("id_high")
-        }.first
-        return (count, oldest.map { Timestamp(milliseconds: Int64($0 >> 16)) })
+        let oldest = try first(Self.oldestPending, endpoint) { RowIdentifier.time(of: $0.get("id_high")) }
+        return (count, oldest)
     }
 
     func deliveries(of endpoint: EndpointRecord, before id: OutboxEventID, _ body: (DeliveryRow) -> Bool)

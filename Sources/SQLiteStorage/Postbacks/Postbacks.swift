@@ -168,8 +168,10 @@ extension SQLiteReader: PostbackRows {
             Int($0.integer(0))
         }
         guard let count, count > 0 else { return (0, nil) }
-        let oldest = try connection.statement(Self.oldestPending).first(endpoint) { $0.word(0) }
-        return (count, oldest.map { Timestamp(milliseconds: Int64($0 >> 16)) })
+        let oldest = try connection.statement(Self.oldestPending).first(endpoint) {
+            RowIdentifier.time(of: $0.integer(0))
+        }
+        return (count, oldest)
     }
 
     func deliveries(of endpoint: EndpointRecord, before id: OutboxEventID, _ body: (DeliveryRow) -> Bool)

@@ -64,9 +64,7 @@ struct PageBuilder {
     }
 
     mutating func add(_ event: EventRecord) -> Bool {
-        add(.row(event.number), of: apps[event.scope.number >> 1]) { app in
-            event.event(of: app)?.exportValues ?? []
-        }
+        add(.row(event.number), of: apps[event.scope.number >> 1], event.exportValues)
     }
 
     mutating func add(_ row: DeliveryRow, to endpoint: PostbackEndpoint) -> Bool {

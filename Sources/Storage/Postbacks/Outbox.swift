@@ -135,7 +135,7 @@ extension WriteTransaction {
     }
 
     private func makeEventID(at time: Timestamp) -> OutboxEventID {
-        let first = UInt64(max(0, time.milliseconds)) << 16
+        let first = UInt64(RowIdentifier.first(at: time))
         let random = state.configuration.random
         return OutboxEventID(high: first | random() & 0xffff, low: random())
     }
@@ -170,7 +170,7 @@ extension WriteTransaction {
     }
 
     private func removePostbacks(about subject: Int64, _ scope: Scope, at time: Timestamp) throws(Failure) {
-        let first = UInt64(max(0, time.milliseconds)) << 16
+        let first = UInt64(RowIdentifier.first(at: time))
         try writer.removeOutboxEvents(about: subject, in: scope.number, from: first)
     }
 }
@@ -270,8 +270,8 @@ extension WriteTransaction {
             let count = try writer.replay([event], .all, to: record.number, at: now)
             return .replayed(count: count, upTo: nil)
         }
-        let first = UInt64(max(0, replay.since?.milliseconds ?? 0)) << 16
-        let end = replay.until.map { UInt64(max(0, $0.milliseconds)) << 16 } ?? UInt64(Int64.max)
+        let first = replay.since.map { UInt64(RowIdentifier.first(at: $0)) } ?? 0
+        let end = replay.until.map { UInt64(RowIdentifier.first(at: $0)) } ?? UInt64(Int64.max)
         let found = try reader.outboxEvents(
             OutboxRange(
                 scope: record.scope,
