@@ -742,3 +742,5 @@ CREATE TABLE erased_rows (
     app_low INTEGER NOT NULL,
     erased_at INTEGER NOT NULL
 ) STRICT;
+
+CREATE INDEX events_of_purchases ON events (scope, purchase) WHERE purchase IS NOT NULL AND click IS NULL;

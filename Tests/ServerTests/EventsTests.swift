@@ -137,6 +137,9 @@ struct EventsTests {
             (
                 #""event_id":"a","name":"refund","purchase_id":"p","amount":"1","currency":"EUR""#, "amount"
             ),
+            (
+                #""event_id":"a","name":"refund","purchase_id":"p","amount":"0","currency":"EUR""#, "amount"
+            ),
             (#""event_id":"a","name":"purchase","user":"u","purchase_id":"p""#, "purchase_id"),
             (#""event_id":"a","name":"open","user":"u","properties":[]"#, "properties"),
             (#""event_id":"a","name":"open","user":"u","properties":{"a":{}}"#, "properties.a"),

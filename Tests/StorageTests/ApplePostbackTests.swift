@@ -98,10 +98,14 @@ struct ApplePostbackTests {
             _ = try await session.store(Self.postback("own"))
             _ = try await session.store(Self.postback("forged", .invalid))
             _ = try await session.store(Self.postback("unclaimed", item: "1"))
+            let ads = ApplePostback(.appleAds, network: "apple_ads", item: app.text, id: "ads")
+            _ = try await session.store(
+                StoredApplePostback(ads, .valid, .production, receivedAt: TestStore.noon, body: "")
+            )
         }
-        #expect(try await ids(after: 29) == ["own", "forged", "unclaimed"])
-        #expect(try await ids(after: 31) == ["own", "forged"])
-        #expect(try await ids(after: 91) == ["own"])
+        #expect(try await ids(after: 29) == ["own", "forged", "unclaimed", "ads"])
+        #expect(try await ids(after: 31) == ["own", "forged", "ads"])
+        #expect(try await ids(after: 91) == ["own", "ads"])
         #expect(try await ids(after: 401) == [])
     }
 

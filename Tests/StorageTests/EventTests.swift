@@ -273,6 +273,61 @@ struct EventTests {
         )
     }
 
+    @Test("that refund a later purchase are credited with it, or with its match", arguments: backends)
+    func earlyRefunds(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let late = TestStore.noon.advanced(byMilliseconds: AppEvent.uniqueMilliseconds)
+        @Sendable func refund(_ id: String, user: UInt64? = nil, of purchase: String) throws -> AppEvent {
+            try Self.event(id, "refund", user: user, money: (-400, "EUR"), purchase: purchase, at: late)
+        }
+        try await test.run { session in
+            try await Self.match(session, install: 7)
+            let early = [try refund("r0", of: "p0")]
+            _ = try await session.record(Self.batch(early, isVerified: true))
+            let refunds = try [
+                refund("r1", of: "p1"), refund("r2", of: "p2"), refund("r3", user: 9, of: "p3"),
+            ]
+            _ = try await session.record(Self.batch(refunds, isVerified: true, at: late))
+            let events = try [
+                // Another event may have this id by now.
+                Self.event("p0", install: 7, at: late),
+                Self.event("p1", install: 7, money: (1000, "EUR"), at: late),
+                Self.event("p2", "subscription_renewed", install: 8, money: (2000, "EUR"), at: late),
+                Self.event("p3", install: 8, at: late), Self.event("e", user: 9, at: late),
+            ]
+            let time = late.advanced(byMilliseconds: 1)
+            _ = try await session.record(Self.batch(events, isVerified: true, at: time))
+        }
+        func credited() async throws -> [String?] {
+            try await Self.exported(test).filter { $0["campaign"] != nil }.map { $0["event_id"] }
+        }
+        #expect(try await credited() == ["r1", "p0", "p1"])
+        let first = try #require(try await Self.counted(test).byCampaign.first)
+        #expect(first.sums.eventCount == 3 && first.sums.revenue.map(\.verified) == [600])
+        test.clock.now = late
+        _ = try await test.run { try await Self.match($0, install: 8, fingerprint: 2, at: late) }
+        #expect(try await credited() == ["r1", "r2", "r3", "p0", "p1", "p2", "p3", "e"])
+        let all = try #require(try await Self.counted(test).byCampaign.first)
+        #expect(all.sums.eventCount == 8 && all.sums.revenue.map(\.verified) == [1800])
+    }
+
+    @Test("that refund a purchase are credited if two servers get the two at once", arguments: backends)
+    func refundAtOnce(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let other = try await TestStore(test.place.backend, in: test.place)
+        _ = try await test.run { try await Self.match($0, install: 7) }
+        for number in 0..<20 {
+            let purchase = try Self.event("p\(number)", install: 7, money: (1000, "EUR"))
+            let refund = try Self.event("r\(number)", "refund", money: (-400, "EUR"), purchase: purchase.id)
+            async let first = test.run { try await $0.record(Self.batch([purchase])) }
+            async let second = other.run { try await $0.record(Self.batch([refund])) }
+            _ = try await (first, second)
+        }
+        try other.database.catchUp()
+        let report = try await Self.counted(test)
+        #expect(report.byCampaign.first?.sums.revenue.map(\.reported) == [12_000])
+    }
+
     @Test("have at most 100 names a day, and the others count together", arguments: backends)
     func names(backend: Backend) async throws {
         let test = try await TestStore(backend)

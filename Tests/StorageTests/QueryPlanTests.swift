@@ -216,6 +216,7 @@ private let plans: [(statements: [SQL], plan: String)] = [
         [SQLiteReader.liveClicksBySecond, SQLiteReader.liveClicksByHour],
         "live_clicks(scope span expires_in>…"
     ),
+    ([SQLiteReader.refunds], "events INDEX events_of_purchases(scope purchase)"),
     ([SQLiteReader.driftCounts], "counts(scope campaign dimension span period> period<)"),
     ([SQLiteReader.driftGroups], "drift_groups(scope)"),
     ([SQLiteReader.driftAlarms], "drift_groups INDEX drift_alarms(scope)"),

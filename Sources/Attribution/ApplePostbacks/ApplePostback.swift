@@ -29,7 +29,7 @@ public struct ApplePostback: Equatable, Sendable {
     public var version: String?
     /// The identifier of the ad network.
     public let network: String
-    /// The App Store's number of the advertised app.
+    /// The App Store's number of the advertised app; for Apple Ads, the app's own id if it has no number.
     public let item: String
     /// The postback's own identifier.
     public let id: String
@@ -56,8 +56,18 @@ public struct ApplePostback: Equatable, Sendable {
         (self.framework, self.network, self.item, self.id) = (framework, network, item, id)
     }
 
+    /// The App Store's number of the advertised app; empty if there is none.
+    public var appStoreID: String { item.utf8.allSatisfy(\.isASCIIDigit) ? item : "" }
+
     /// Whether Apple withheld the conversion value of a winning postback, because too few people were counted.
     public var withholdsValue: Bool { didWin && fineValue == nil && coarseValue == nil }
+}
+
+extension App {
+    /// The texts that ``ApplePostback/item`` may have for the app.
+    public var appleItems: [String] {
+        [settings.links.apple.appStoreID.map { String($0) }, id.text].compactMap(\.self)
+    }
 }
 
 extension ApplePostback {
@@ -67,7 +77,7 @@ extension ApplePostback {
         json.member("version", version)
         json.member("id", id)
         json.member("network", network)
-        json.member("app_store_id", item)
+        json.member("app_store_id", appStoreID)
         json.member("source_identifier", source)
         json.member("sequence", sequence)
         json.member("did_win", didWin)

@@ -38,7 +38,7 @@ public enum ApplePostbackOutcome: String, Sendable {
 
 /// A query for stored postbacks.
 public struct ApplePostbackQuery: Equatable, Sendable {
-    /// The App Store's numbers of the advertised apps; nil for all.
+    /// The ``ApplePostback/item`` of the advertised apps; nil for all.
     public var items: Set<String>?
     public var framework: ApplePostback.Framework?
     public var network: String?

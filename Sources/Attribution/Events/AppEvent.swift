@@ -80,6 +80,9 @@ public struct AppEvent: Equatable, Sendable {
         (self.id, self.name, self.occurredAt) = (id, name, occurredAt)
     }
 
+    /// Whether a refund may name the event as its purchase.
+    public var isRefundable: Bool { purchase == nil && (money != nil || name == .purchase) }
+
     /// The number of milliseconds in which a repeated id is a duplicate: 30 days.
     public static let uniqueMilliseconds: Int64 = 30 * 86_400_000
     /// The largest length of an id of an event, a purchase or a user, in bytes.
@@ -102,28 +105,6 @@ public struct EventBatch: Sendable {
     public init(app: AppID, isTest: Bool, isVerified: Bool, receivedAt: Timestamp, events: [AppEvent]) {
         (self.app, self.isTest, self.isVerified) = (app, isTest, isVerified)
         (self.receivedAt, self.events) = (receivedAt, events)
-    }
-}
-
-/// A stored event, with the match that it is credited to.
-public struct StoredEvent: Equatable, Sendable {
-    public let event: AppEvent
-    public let app: AppID
-    public let isTest: Bool
-    public let isVerified: Bool
-    public let receivedAt: Timestamp
-    public let attribution: EventAttribution?
-
-    public init(
-        _ event: AppEvent,
-        app: AppID,
-        isTest: Bool,
-        isVerified: Bool,
-        receivedAt: Timestamp,
-        attribution: EventAttribution?
-    ) {
-        (self.event, self.app, self.isTest, self.isVerified) = (event, app, isTest, isVerified)
-        (self.receivedAt, self.attribution) = (receivedAt, attribution)
     }
 }
 

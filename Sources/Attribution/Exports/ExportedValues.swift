@@ -51,20 +51,6 @@ extension Click {
     }
 }
 
-extension StoredEvent {
-    /// The values of the event as a row of `events`.
-    public var exportValues: [ExportValue] {
-        [
-            .text(event.id), .text(app.text), .flag(isTest), .text(event.name.text), .time(event.occurredAt),
-            .time(receivedAt), .flag(isVerified), .decimal(event.money?.text),
-            .text(event.money?.currency.code), .text(event.purchase), .text(event.properties),
-            .text(attribution?.click.text), .text(attribution?.campaign), .text(attribution?.source.rawValue),
-            .text(attribution?.link?.text), .text(attribution?.variant),
-            .text(attribution?.method.rawValue), .time(attribution?.matchedAt),
-        ]
-    }
-}
-
 extension PostbackDelivery {
     /// Returns the values of the delivery as a row of `deliveries`, without the body.
     public func exportValues(to endpoint: PostbackEndpoint) -> [ExportValue] {
@@ -115,15 +101,15 @@ public struct ErasedRow: Equatable, Sendable {
 
 extension StoredApplePostback {
     /// Returns the values of the postback as a row of `apple_postbacks`.
-    public func exportValues(of app: AppID?) -> [ExportValue] {
+    public func exportValues(of app: App?) -> [ExportValue] {
         [
-            .text(postback.id), .time(receivedAt), .text(app?.text), .text(postback.item),
+            .text(postback.id), .time(receivedAt), .text(app?.id.text), .text(postback.appStoreID),
             .text(postback.framework.rawValue), .text(postback.version), .text(postback.network),
             .text(postback.source), .integer(postback.sequence), .flag(postback.didWin),
             .text(postback.conversionType), .text(postback.publisher),
             postback.fineValue.map { .integer($0) } ?? .none, .text(postback.coarseValue?.rawValue),
             .text(postback.interaction), .text(postback.country), .text(verification.rawValue),
-            .text(environment.rawValue), .flag(isCounted),
+            .text(environment.rawValue), .flag(isCounted && environment.isCounted(for: app)),
         ]
     }
 }

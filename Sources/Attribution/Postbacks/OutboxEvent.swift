@@ -13,7 +13,7 @@ public struct OutboxEvent: Equatable, Sendable {
     }
 
     /// The time of the fact.
-    public var at: Timestamp { Timestamp(milliseconds: Int64(id.high >> 16)) }
+    public var at: Timestamp { id.time }
 
     /// Returns the body of a delivery, the same for every attempt.
     public func body(app: AppID, isTest: Bool, sequence: Int64) -> [UInt8] {

@@ -2,12 +2,12 @@
 public struct PostbackCall: Equatable, Sendable {
     public let url: String
     public let isPost: Bool
-    public let fields: [Field]
+    public private(set) var fields: [Field]
     public let body: [UInt8]
 
     public struct Field: Equatable, Sendable {
         public let name: String
-        public let value: String
+        public fileprivate(set) var value: String
         /// Whether an operator set the field; no page and no response shows its value.
         public var isSecret = false
     }
@@ -48,5 +48,12 @@ public struct PostbackCall: Equatable, Sendable {
         }
         if isPost { fields.append(Field(name: "Content-Type", value: "application/json")) }
         self.fields = fields
+    }
+
+    /// Writes a note in place of the signatures, because the secrets that made them are not stored any more.
+    public mutating func omitSignatures() {
+        for index in fields.indices where fields[index].name == PostbackMessage.signatureField {
+            fields[index].value = "made before the secret was rotated"
+        }
     }
 }

@@ -58,6 +58,11 @@ public struct PostbackEndpoint: Equatable, Sendable {
     /// How long the former secret signs after a rotation, in milliseconds.
     public static let overlapMilliseconds: Int64 = 86_400_000
 
+    /// The time of the last rotation; nil without one.
+    public var rotatedAt: Timestamp? {
+        formerUntil.map { $0.advanced(byMilliseconds: -Self.overlapMilliseconds) }
+    }
+
     /// Returns the secrets that sign at a time, the current one first; empty if a key is missing.
     public func secrets(_ keys: ServerKeys, at now: Timestamp) -> [PostbackSecret] {
         let former = formerUntil.map { $0 > now } ?? false ? [formerSecret] : []

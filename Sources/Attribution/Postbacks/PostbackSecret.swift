@@ -51,12 +51,14 @@ public struct PostbackMessage: Equatable, Sendable {
     /// The bytes that signatures cover: `{id}.{timestamp}.{body}`.
     public var baseString: [UInt8] { Array("\(id).\(seconds).".utf8) + body }
 
+    static let signatureField = "webhook-signature"
+
     /// Returns the header fields of a request; with two secrets during a rotation, one signature by each.
     public func fields(signedBy secrets: [PostbackSecret]) -> [(name: String, value: String)] {
         let base = baseString
         return [
             (name: "webhook-id", value: id), (name: "webhook-timestamp", value: String(seconds)),
-            (name: "webhook-signature", value: secrets.map { $0.signature(of: base) }.joined(separator: " ")),
+            (name: Self.signatureField, value: secrets.map { $0.signature(of: base) }.joined(separator: " ")),
         ]
     }
 

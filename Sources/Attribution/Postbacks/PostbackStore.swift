@@ -130,3 +130,16 @@ public protocol PostbackStore {
     /// Stores an event about a fact that no table contains, such as a changed domain file.
     func publish(_ type: PostbackType, of app: AppID, data: String) async throws(StoreError)
 }
+
+extension PostbackStore {
+    /// Stores an endpoint, with deliveries of the stored events since a time.
+    public func create(_ endpoint: PostbackEndpoint, since: Timestamp?, by actor: AuditActor)
+        async throws(StoreError)
+    {
+        try await create(endpoint, by: actor)
+        guard let since else { return }
+        var history = PostbackReplay(.missing)
+        history.since = since
+        _ = try await replay(history, to: endpoint.id, by: actor)
+    }
+}

@@ -40,8 +40,8 @@ extension PostgreSQLWriter {
     private static let deletePostbacks = PreparedStatement(
         """
         DELETE FROM apple_postbacks WHERE number IN (SELECT number FROM apple_postbacks
-        WHERE number < $1 AND (number < $3 OR number < $2 AND verification <> 'valid' OR item NOT IN
-        (SELECT value FROM app_fields WHERE field = 'ios_store_id'))
+        WHERE number < $1 AND (number < $3 OR number < $2 AND verification <> 'valid'
+        OR framework <> 'apple_ads' AND item NOT IN (SELECT value FROM app_fields WHERE field = 'ios_store_id'))
         ORDER BY number LIMIT $4 FOR UPDATE SKIP LOCKED)
         """
     )

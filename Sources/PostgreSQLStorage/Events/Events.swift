@@ -47,7 +47,8 @@ extension PostgreSQLWriter {
 
     private static let credit = PreparedStatement(
         """
-        UPDATE events e SET click = r.click, click_low = r.click_low, campaign = r.campaign, source = r.source,
+        UPDATE events e SET install = r.install, install_rest = r.install_rest, user_hash = r.user_hash,
+        user_rest = r.user_rest, named_click = r.named_click, named_low = r.named_low, click = r.click, click_low = r.click_low, campaign = r.campaign, source = r.source,
         link = r.link, variant = r.variant, method = r.method, matched_at = r.matched_at
         FROM \(rowsWith: EventRecord.columns) WHERE e.number = r.number
         """
@@ -152,6 +153,16 @@ extension PostgreSQLReader: EventRows {
 
     private static let named = PreparedStatement("\(selectEvents) WHERE scope = $1 AND event_id = ANY ($2)")
 
+    func refunds(ofPurchases ids: [String], in scope: Scope) throws(PostgreSQLError) -> [EventRecord] {
+        try all(Self.refunds, scope.number, ids) { row throws(PostgreSQLError) in
+            try row.record(EventRecord.self)
+        }
+    }
+
+    private static let refunds = PreparedStatement(
+        "\(selectEvents) WHERE scope = $1 AND purchase = ANY ($2) AND click IS NULL LIMIT 10000"
+    )
+
     func eventNames(ofClicks clicks: [Int64]) throws(PostgreSQLError) -> Set<EventOfClick> {
         guard !clicks.isEmpty else { return [] }
         return Set(
@@ -211,6 +222,10 @@ extension PostgreSQLWriterReader {
         try reader.events(named: ids, in: scope)
     }
 
+    func refunds(ofPurchases ids: [String], in scope: Scope) throws(PostgreSQLError) -> [EventRecord] {
+        try reader.refunds(ofPurchases: ids, in: scope)
+    }
+
     func eventNames(ofClicks clicks: [Int64]) throws(PostgreSQLError) -> Set<EventOfClick> {
         try reader.eventNames(ofClicks: clicks)
     }
@@ -222,16 +237,24 @@ extension PostgreSQLWriterReader {
     func newestEvent() throws(PostgreSQLError) -> Int64 { try reader.newestEvent() }
 }
 
-/// The first word of an installation's hash, or the number of a click, for which events may wait.
+/// The first word of an installation's hash or of a purchase's digest, or the number of a click, for which events may
+/// wait.
 struct EventKey: Hashable {
     let scope: Scope
     let key: Int64
 }
 
-/// Locks for the installation or click that an event and a match share.
+extension EventKey {
+    init(_ scope: Scope, purchase id: String) {
+        let word: UInt64 = KeyDigest(of: id).bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        self.init(scope: scope, key: Int64(bitPattern: word))
+    }
+}
+
+/// Locks for the installation or click that an event and a match share, and for the purchase of a refund.
 ///
 /// If one server writes the match while another one writes the event, the lock makes the later one read the earlier
-/// one's row. Matches exclude events, and events do not exclude each other.
+/// one's row. Matches exclude events, refunds exclude purchases, and other events do not exclude each other.
 enum EventLocks {
     /// The number of different locks; a server has memory for only a few thousand at a time.
     private static let count: Int64 = 1024

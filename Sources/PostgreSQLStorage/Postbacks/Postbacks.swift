@@ -133,14 +133,8 @@ extension PostgreSQLWriterReader {
         try rows.apps(ofAppleItem: item)
     }
 
-    func outboxEvents(
-        of scope: Int64,
-        after id: OutboxEventID,
-        before end: UInt64,
-        atMost limit: Int,
-        samples: Bool
-    ) throws(PostgreSQLError) -> [(id: OutboxEventID, type: String)] {
-        try rows.outboxEvents(of: scope, after: id, before: end, atMost: limit, samples: samples)
+    func outboxEvents(_ range: OutboxRange) throws(PostgreSQLError) -> [(id: OutboxEventID, type: String)] {
+        try rows.outboxEvents(range)
     }
 
     private var rows: PostgreSQLReader { get throws(PostgreSQLError) { try batch.connection.reader() } }
@@ -160,14 +154,17 @@ extension PostgreSQLReader: PostbackRows {
         try all(Self.selectAppsOfItem, item) { row throws(PostgreSQLError) in row.get("app") }
     }
 
-    func outboxEvents(
-        of scope: Int64,
-        after id: OutboxEventID,
-        before end: UInt64,
-        atMost limit: Int,
-        samples: Bool
-    ) throws(PostgreSQLError) -> [(id: OutboxEventID, type: String)] {
-        try all(Self.selectEvents, scope, id.high, id.low, end, Int64(limit), samples) {
+    func outboxEvents(_ range: OutboxRange) throws(PostgreSQLError) -> [(id: OutboxEventID, type: String)] {
+        let (first, limit) = (range.after, Int64(range.limit))
+        return try all(
+            Self.selectEvents,
+            range.scope,
+            first.high,
+            first.low,
+            range.before,
+            limit,
+            range.samples
+        ) {
             row throws(PostgreSQLError) in
             let id = OutboxEventID(high: row.get("id_high"), low: row.get("id_low"))
             return (id: id, type: row.get("type"))
@@ -186,14 +183,10 @@ extension PostgreSQLReader: PostbackRows {
 
     func pendingDeliveries(of endpoint: Int64) throws(PostgreSQLError) -> (count: Int, oldest: Timestamp?) {
         let limit = Int64(EndpointStatus.maximumCounted)
-        let count = try all(Self.countPending, endpoint, limit) { row throws(PostgreSQLError) -> Int in
-            row.get("count")
-        }.first
+        let count: Int? = try first(Self.countPending, endpoint, limit) { $0.get("count") }
         guard let count, count > 0 else { return (0, nil) }
-        let oldest = try all(Self.oldestPending, endpoint) { row throws(PostgreSQLError) -> UInt64 in
-            row.get("id_high")
-        }.first
-        return (count, oldest.map { Timestamp(milliseconds: Int64($0 >> 16)) })
+        let oldest = try first(Self.oldestPending, endpoint) { RowIdentifier.time(of: $0.get("id_high")) }
+        return (count, oldest)
     }
 
     func deliveries(of endpoint: EndpointRecord, before id: OutboxEventID, _ body: (DeliveryRow) -> Bool)

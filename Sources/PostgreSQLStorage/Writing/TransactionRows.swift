@@ -130,7 +130,8 @@ struct RowNeeds {
     var visitors: [Visitor] = []
     /// The scopes whose learnt sums grow.
     var learning: Set<Scope> = []
-    /// The installations and clicks of events and of claims, for ``EventLocks``; true for those of claims.
+    /// The installations, clicks and purchases of events and of claims, for ``EventLocks``; true for those of claims and
+    /// for the purchases of refunds.
     var eventKeys: [EventKey: Bool] = [:]
 
     var isEmpty: Bool {
@@ -164,9 +165,11 @@ struct RowNeeds {
         case .events(let batch):
             guard let scope = try transaction.scope(of: batch.app, isTest: batch.isTest) else { return }
             for event in batch.events {
-                let keys = event.installs.map(\.index) + [event.click?.high].compactMap(\.self)
-                for key in keys.map({ EventKey(scope: scope, key: Int64(bitPattern: $0)) })
-                where eventKeys[key] == nil { eventKeys[key] = false }
+                let words = event.installs.map(\.index) + [event.click?.high].compactMap(\.self)
+                var keys = words.map { EventKey(scope: scope, key: Int64(bitPattern: $0)) }
+                if event.isRefundable { keys.append(EventKey(scope, purchase: event.id)) }
+                for key in keys where eventKeys[key] == nil { eventKeys[key] = false }
+                if let purchase = event.purchase { eventKeys[EventKey(scope, purchase: purchase)] = true }
             }
         case .updates(let updates): clicks += updates.failedDeliveries.map { Int64(bitPattern: $0.high) }
         case .learning(.add(let slices)): learning.formUnion(slices.map(\.scope))

@@ -163,6 +163,16 @@ extension SQLiteReader: EventRows {
 
     static let named: SQL = "\(selectEvents) WHERE scope = ?1 AND event_id = ?2"
 
+    func refunds(ofPurchases ids: [String], in scope: Scope) throws(SQLiteError) -> [EventRecord] {
+        var found: [EventRecord] = []
+        for id in ids {
+            found += try connection.statement(Self.refunds).all(EventRecord.self, scope.number, id)
+        }
+        return found
+    }
+
+    static let refunds: SQL = "\(selectEvents) WHERE scope = ?1 AND purchase = ?2 AND click IS NULL LIMIT 100"
+
     func eventNames(ofClicks clicks: [Int64]) throws(SQLiteError) -> Set<EventOfClick> {
         var names: Set<EventOfClick> = []
         for click in clicks {

@@ -140,16 +140,12 @@ extension SQLiteReader: PostbackRows {
             .all(item) { $0.integer(0) }
     }
 
-    func outboxEvents(
-        of scope: Int64,
-        after id: OutboxEventID,
-        before end: UInt64,
-        atMost limit: Int,
-        samples: Bool
-    ) throws(SQLiteError) -> [(id: OutboxEventID, type: String)] {
-        try connection.statement(Self.selectEvents).all(scope, id.high, id.low, end, Int64(limit), samples) {
-            (id: OutboxEventID(high: $0.word(0), low: $0.word(1)), type: $0.text(2))
-        }
+    func outboxEvents(_ range: OutboxRange) throws(SQLiteError) -> [(id: OutboxEventID, type: String)] {
+        let (first, limit) = (range.after, Int64(range.limit))
+        return try connection.statement(Self.selectEvents)
+            .all(range.scope, first.high, first.low, range.before, limit, range.samples) {
+                (id: OutboxEventID(high: $0.word(0), low: $0.word(1)), type: $0.text(2))
+            }
     }
 
     func dueDeliveries(of endpoint: EndpointRecord, at now: Timestamp, atMost limit: Int) throws(SQLiteError)
@@ -172,8 +168,10 @@ extension SQLiteReader: PostbackRows {
             Int($0.integer(0))
         }
         guard let count, count > 0 else { return (0, nil) }
-        let oldest = try connection.statement(Self.oldestPending).first(endpoint) { $0.word(0) }
-        return (count, oldest.map { Timestamp(milliseconds: Int64($0 >> 16)) })
+        let oldest = try connection.statement(Self.oldestPending).first(endpoint) {
+            RowIdentifier.time(of: $0.integer(0))
+        }
+        return (count, oldest)
     }
 
     func deliveries(of endpoint: EndpointRecord, before id: OutboxEventID, _ body: (DeliveryRow) -> Bool)

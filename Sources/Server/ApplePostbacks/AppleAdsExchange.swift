@@ -112,7 +112,8 @@ struct AppleAdsAttribution: Sendable {
     /// Returns the attribution as a row beside Apple's postbacks.
     func postback(of app: App, id: String) -> ApplePostback {
         let network = ApplePostback.Framework.appleAds.rawValue
-        var postback = ApplePostback(.appleAds, network: network, item: app.appleItems.first ?? "", id: id)
+        let item = app.appleItems.first ?? app.id.text
+        var postback = ApplePostback(.appleAds, network: network, item: item, id: id)
         postback.source = self["campaign_id"]
         postback.conversionType = self["conversion_type"]?.lowercased()
         postback.interaction = self["claim_type"].map { $0 == "Impression" ? "view" : "click" }

@@ -38,12 +38,7 @@ enum ApplePostbackEndpoints {
     }
 }
 
-extension App {
-    /// The App Store's numbers of the app: one, or none.
-    public var appleItems: [String] { settings.links.apple.appStoreID.map { [String($0)] } ?? [] }
-}
-
-/// The apps by the App Store's numbers, with the meanings of their conversion values.
+/// The apps by their ``App/appleItems``, with the meanings of their conversion values.
 public struct AppleApps {
     private var apps: [String: (app: App, schemas: ConversionSchemas)] = [:]
 
@@ -56,6 +51,11 @@ public struct AppleApps {
 
     /// Returns the first app with a number of the App Store; nil if no app here has it.
     public func app(_ item: String) -> App? { apps[item]?.app }
+
+    /// Returns whether reports on live traffic count a postback.
+    public func counts(_ stored: StoredApplePostback) -> Bool {
+        stored.isCounted && stored.environment.isCounted(for: app(stored.postback.item))
+    }
 
     /// Returns what a postback's conversion value means by the schema at a time; nil if it is not known.
     public func meaning(of postback: ApplePostback, at time: Timestamp) -> String? {
@@ -74,7 +74,7 @@ public enum ApplePostbackBody {
             json.member("app", orNull: apps.app(stored.postback.item)?.id.text)
             json.member("verification", stored.verification.rawValue)
             json.member("environment", stored.environment.rawValue)
-            json.member("counted", stored.isCounted)
+            json.member("counted", apps.counts(stored))
             stored.postback.write(to: &json)
             json.member("event", apps.meaning(of: stored.postback, at: stored.receivedAt))
         }

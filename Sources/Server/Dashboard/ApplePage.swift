@@ -24,9 +24,9 @@ enum ApplePage {
                 let app = apps.app(sum.postback.item)
                 guard filter.app == nil || app?.id == filter.app?.id else { continue }
                 states[state(sum), default: 0] += sum.count
-                let isShown = sum.environment == (filter.isTest ? .development : .production)
-                let isOptedIn = app?.settings.links.apple.countsDevelopmentPostbacks == true
-                guard sum.isCounted, isShown || isOptedIn && !filter.isTest else { continue }
+                let isDevelopment = sum.environment == .development
+                let isShown = filter.isTest ? isDevelopment : sum.environment.isCounted(for: app)
+                guard sum.isCounted, isShown else { continue }
                 let meaning = apps.meaning(of: sum.postback, at: start)
                 counts[row(sum.postback, app, meaning), default: 0] += sum.count
             }

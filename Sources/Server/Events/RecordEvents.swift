@@ -163,7 +163,7 @@ struct EventBodyReader {
         guard money.amount >= 0 || name == .refund else {
             throw .invalidField("amount", "may be negative only in a refund; send the name refund")
         }
-        guard money.amount <= 0 || name != .refund else {
+        guard money.amount < 0 || name != .refund else {
             throw .invalidField("amount", "must be negative in a refund, such as \"-12.90\"")
         }
         return money

@@ -49,12 +49,7 @@ enum PostbackEndpoints {
             throw .unprocessable(error.all)
         }
         let store = exchange.stores.postbacks
-        try await exchange.store(await store.create(made.0, by: exchange.actor))
-        if let since {
-            var history = PostbackReplay(.missing)
-            history.since = since
-            _ = try await exchange.store(await store.replay(history, to: made.0.id, by: exchange.actor))
-        }
+        try await exchange.store(await store.create(made.0, since: since, by: exchange.actor))
         return made
     }
 
@@ -86,21 +81,20 @@ enum PostbackEndpoints {
 
     /// `POST /admin/api/postbacks/{id}/rotate`: creates a new secret; for a day, the previous one signs too.
     static func rotate(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let (endpoint, rotation) = try await rotateSecret(&exchange)
+        return Response(.ok) { PostbackBody.write(rotation, of: endpoint.id, to: &$0) }
+    }
+
+    /// Replaces the secret of the endpoint whose id is in the path.
+    static func rotateSecret(_ exchange: inout Exchange) async throws(APIError)
+        -> (PostbackEndpoint, PostbackRotation)
+    {
         let endpoint = try await status(&exchange).endpoint
-        let rotation = endpoint.rotation(
-            exchange.keys.server,
-            at: exchange.now,
-            random: exchange.service.random
-        )
-        let change = rotation.change
-        try await exchange.store(
-            await exchange.stores.postbacks.change(endpoint.id, change, by: exchange.actor)
-        )
-        return Response(.ok) { json in
-            json.member("id", endpoint.id.text)
-            json.member("secret", rotation.secret.text)
-            json.member("former_until", rotation.until.iso8601)
-        }
+        let (keys, random) = (exchange.keys.server, exchange.service.random)
+        let rotation = endpoint.rotation(keys, at: exchange.now, random: random)
+        let (store, change) = (exchange.stores.postbacks, rotation.change)
+        try await exchange.store(await store.change(endpoint.id, change, by: exchange.actor))
+        return (endpoint, rotation)
     }
 
     /// `POST /admin/api/postbacks/{id}/test`: sends an invented event.
@@ -205,6 +199,12 @@ public enum PostbackBody {
         json.member("oldest_pending_at", orNull: status.oldest?.iso8601)
     }
 
+    public static func write(_ rotation: PostbackRotation, of id: EndpointID, to json: inout JSONWriter) {
+        json.member("id", id.text)
+        json.member("secret", rotation.secret.text)
+        json.member("former_until", rotation.until.iso8601)
+    }
+
     /// Returns the data of the event that reports a changed copy of a domain file.
     static func text(_ copy: DomainCopy) -> String {
         JSONWriter.object { json in
@@ -269,10 +269,19 @@ extension PostbackDelivery {
     public var nextAttempt: Timestamp? { state == .pending ? dueAt : nil }
 
     /// Returns the request of the last attempt, or else the one that would be sent now.
+    ///
+    /// Without signatures if the endpoint's secret has been rotated since the attempt.
     public func call(to endpoint: PostbackEndpoint, _ keys: ServerKeys, at now: Timestamp) -> PostbackCall? {
-        PostbackCall(event, sequence, to: endpoint, keys: keys, at: attemptedAt ?? now)
+        var call = PostbackCall(event, sequence, to: endpoint, keys: keys, at: attemptedAt ?? now)
+        if let attemptedAt, let rotatedAt = endpoint.rotatedAt, attemptedAt < rotatedAt {
+            call?.omitSignatures()
+        }
+        return call
     }
 }
+
+/// A new secret, the change that stores it, and the time until which the previous one signs too.
+public typealias PostbackRotation = (secret: PostbackSecret, change: EndpointChange, until: Timestamp)
 
 extension PostbackEndpoint {
     /// The type of an invented event for a test: the first type of the endpoint.
@@ -280,10 +289,7 @@ extension PostbackEndpoint {
         PostbackType.allCases.first(where: types.contains) ?? .matchCreated
     }
 
-    /// Creates a new secret, and the change that stores it.
-    public func rotation(_ keys: ServerKeys, at now: Timestamp, random: RandomSource)
-        -> (secret: PostbackSecret, change: EndpointChange, until: Timestamp)
-    {
+    public func rotation(_ keys: ServerKeys, at now: Timestamp, random: RandomSource) -> PostbackRotation {
         let secret = PostbackSecret(random: random)
         let until = now.advanced(byMilliseconds: Self.overlapMilliseconds)
         let sealed = keys.current.seal(secret.bytes, of: id, random: random)

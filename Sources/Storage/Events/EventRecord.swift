@@ -140,24 +140,17 @@ public struct EventRecord: Record, Equatable, Sendable {
         attribution = EventAttribution(&row)
     }
 
-    /// Returns the event as callers get it; nil if its stored name is not valid.
-    public func event(of app: AppID) -> StoredEvent? {
-        guard let name = EventName(name) else { return nil }
+    /// Returns the values of the event as a row of `events` of an export.
+    func exportValues(of app: AppID) -> [ExportValue] {
         // The id of an event has a suffix once another event may use the id again.
         let id = eventID.split(separator: Self.formerSeparator).first.map(String.init) ?? eventID
-        var event = AppEvent(id: id, name: name, occurredAt: occurredAt)
-        (event.money, event.purchase, event.properties) = (money, purchase, properties)
-        (event.click, event.installs, event.users) = (
-            namedClick, [install].compactMap(\.self), [user].compactMap(\.self)
-        )
-        return StoredEvent(
-            event,
-            app: app,
-            isTest: scope.isTest,
-            isVerified: isVerified,
-            receivedAt: receivedAt,
-            attribution: attribution
-        )
+        return [
+            .text(id), .text(app.text), .flag(scope.isTest), .text(name), .time(occurredAt),
+            .time(receivedAt), .flag(isVerified), .decimal(money?.text), .text(money?.currency.code),
+            .text(purchase), .text(properties), .text(attribution?.click.text), .text(attribution?.campaign),
+            .text(attribution?.source.rawValue), .text(attribution?.link?.text), .text(attribution?.variant),
+            .text(attribution?.method.rawValue), .time(attribution?.matchedAt),
+        ]
     }
 
     /// Separates an event's released id from its number; no id contains it.

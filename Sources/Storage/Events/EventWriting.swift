@@ -39,6 +39,8 @@ public protocol EventRows {
     /// Returns for each user an event that is credited to the user's newest match.
     func creditedEvents(ofUsers users: [KeyedHash], in scope: Scope) throws(Failure) -> [EventRecord]
     func events(named ids: [String], in scope: Scope) throws(Failure) -> [EventRecord]
+    /// Returns the refunds of purchases that are not credited.
+    func refunds(ofPurchases ids: [String], in scope: Scope) throws(Failure) -> [EventRecord]
     /// Returns the names of the events that are credited to clicks.
     func eventNames(ofClicks clicks: [Int64]) throws(Failure) -> Set<EventOfClick>
     /// Returns the first events of a range of numbers, in their order.
@@ -55,7 +57,7 @@ public protocol EventWriter: ClickWriter {
     func releaseEvents(_ ids: [String], in scope: Scope, receivedBefore time: Timestamp) throws(Failure)
     /// Stores those events whose ids are new, and returns these ids.
     func insert(_ events: [EventRecord]) throws(Failure) -> Set<String>
-    /// Stores the attributions of stored events.
+    /// Stores the attributions of stored events, and their installations, users and named clicks.
     func credit(_ events: [EventRecord]) throws(Failure)
     func eraseEvents(_ numbers: [Int64]) throws(Failure) -> Int64
     func eraseInstalls(ofClicks clicks: [Int64]) throws(Failure) -> Int64
@@ -105,7 +107,10 @@ extension WriteTransaction {
         records.removeAll { !accepted.contains($0.eventID) }
         counting.clickIDs = try clickIDs(of: records, in: scope)
         for record in records { counting.add(record) }
-        try creditOthers(of: records, &counting)
+        let refundable = Set(unique.filter(\.isRefundable).map(\.id))
+        let refunds = try creditRefunds(of: records.filter { refundable.contains($0.eventID) })
+        for refund in refunds where refund.attribution != nil { counting.add(refund, isCredit: true) }
+        try creditOthers(of: records + refunds, &counting)
         try add(counting)
         memory.newestEvent = newest
         var isFirst = accepted
@@ -142,6 +147,23 @@ extension WriteTransaction {
         try credit(waitingFor: subjects, claimed: nil, found, &counting)
     }
 
+    /// Stores what the refunds of these purchases inherit from them; returns the changed refunds.
+    private func creditRefunds(of purchases: [EventRecord]) throws(Failure) -> [EventRecord] {
+        guard let scope = purchases.first?.scope else { return [] }
+        var refunds: [EventRecord] = []
+        for waiting in try reader.refunds(ofPurchases: purchases.map(\.eventID), in: scope) {
+            guard let purchase = purchases.first(where: { $0.eventID == waiting.purchase }),
+                // After this time, another event may have the purchase's id.
+                purchase.receivedAt.milliseconds(since: waiting.receivedAt) <= AppEvent.uniqueMilliseconds
+            else { continue }
+            var refund = waiting
+            refund.inherit(from: purchase)
+            if refund != waiting { refunds.append(refund) }
+        }
+        if !refunds.isEmpty { try writer.credit(refunds) }
+        return refunds
+    }
+
     private func credit(
         waitingFor subjects: EventSubjects,
         claimed: EventAttribution?,
@@ -166,6 +188,7 @@ extension WriteTransaction {
             }
             guard !credited.isEmpty else { return }
             try writer.credit(credited)
+            credited += try creditRefunds(of: credited)
             // Other waiting events may name only the user of a credited event.
             subjects = EventSubjects(subjects.scope)
             for event in credited {
@@ -287,7 +310,7 @@ private struct Credits<Reader: WriterReader> {
             ?? event.users.compactMap { users[$0] }.first
         if let found, found.mayCredit(eventAt: event.occurredAt) { record.attribution = found }
         if let purchase = event.purchase.flatMap({ purchases[$0] }) { record.inherit(from: purchase) }
-        if event.name == .purchase { purchases[event.id] = record }
+        if event.isRefundable { purchases[event.id] = record }
         guard let attribution = record.attribution else { return }
         // Later events of the request may name only a part of what this one names.
         for user in event.users where users[user] == nil { users[user] = attribution }

@@ -5,16 +5,14 @@ struct PageBuilder {
     let query: ExportQuery
     private(set) var page = ExportPage()
     private let apps: [Int64: AppID]
-    /// The apps by their App Store ids.
-    private let items: [String: AppID]
+    /// The apps by their ``App/appleItems``.
+    private let items: [String: App]
 
     init(_ query: ExportQuery, _ snapshot: DirectoryCache.Snapshot) {
         self.query = query
         // The apps come from the same snapshot as the rows, so that the app of every row is known.
         apps = Dictionary(snapshot.numbers.map { ($1, $0) }) { first, _ in first }
-        let items = snapshot.directory.apps.compactMap { app in
-            app.settings.links.apple.appStoreID.map { (String($0), app.id) }
-        }
+        let items = snapshot.directory.apps.flatMap { app in app.appleItems.map { ($0, app) } }
         self.items = Dictionary(items) { first, _ in first }
     }
 
@@ -66,9 +64,7 @@ struct PageBuilder {
     }
 
     mutating func add(_ event: EventRecord) -> Bool {
-        add(.row(event.number), of: apps[event.scope.number >> 1]) { app in
-            event.event(of: app)?.exportValues ?? []
-        }
+        add(.row(event.number), of: apps[event.scope.number >> 1], event.exportValues)
     }
 
     mutating func add(_ row: DeliveryRow, to endpoint: PostbackEndpoint) -> Bool {
@@ -88,7 +84,7 @@ struct PageBuilder {
     mutating func add(_ stored: StoredApplePostback) -> Bool {
         let app = items[stored.postback.item]
         guard app == nil, query.app == nil else {
-            return add(.row(stored.number), of: app) { app in stored.exportValues(of: app) }
+            return add(.row(stored.number), of: app?.id) { _ in stored.exportValues(of: app) }
         }
         page.next = nil
         page.rows.append(ExportRow(.row(stored.number), stored.exportValues(of: nil)))

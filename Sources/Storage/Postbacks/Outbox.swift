@@ -10,17 +10,21 @@ public protocol EndpointRows {
     func appsWithClickIDs() throws(Failure) -> [Int64]
     /// Returns the numbers of the apps with an App Store id.
     func apps(ofAppleItem item: String) throws(Failure) -> [Int64]
-    /// Returns the identifiers and types of a scope's events after an identifier and before a time, in their order.
-    ///
-    /// `samples` says whether invented events are among them.
-    func outboxEvents(
-        of scope: Int64,
-        after id: OutboxEventID,
-        before end: UInt64,
-        atMost limit: Int,
-        samples: Bool
-    )
-        throws(Failure) -> [(id: OutboxEventID, type: String)]
+    /// Returns the identifiers and types of a range's events, in their order.
+    func outboxEvents(_ range: OutboxRange) throws(Failure) -> [(id: OutboxEventID, type: String)]
+}
+
+/// A range of a scope's events in the outbox.
+public struct OutboxRange: Sendable {
+    public let scope: Int64
+    /// The event after which the range starts.
+    public let after: OutboxEventID
+    /// The first half of the identifier before which the range ends.
+    public let before: UInt64
+    /// The maximum number of events.
+    public let limit: Int
+    /// Whether the range contains invented events.
+    public let samples: Bool
 }
 
 /// The statements of endpoints, events and deliveries.
@@ -131,7 +135,7 @@ extension WriteTransaction {
     }
 
     private func makeEventID(at time: Timestamp) -> OutboxEventID {
-        let first = UInt64(max(0, time.milliseconds)) << 16
+        let first = UInt64(RowIdentifier.first(at: time))
         let random = state.configuration.random
         return OutboxEventID(high: first | random() & 0xffff, low: random())
     }
@@ -166,7 +170,7 @@ extension WriteTransaction {
     }
 
     private func removePostbacks(about subject: Int64, _ scope: Scope, at time: Timestamp) throws(Failure) {
-        let first = UInt64(max(0, time.milliseconds)) << 16
+        let first = UInt64(RowIdentifier.first(at: time))
         try writer.removeOutboxEvents(about: subject, in: scope.number, from: first)
     }
 }
@@ -254,25 +258,29 @@ extension WriteTransaction {
         memory.values.hasPostbacks = true
         if let event = replay.event {
             let found = try reader.outboxEvents(
-                of: record.scope,
-                after: OutboxEventID(high: event.high, low: event.low &- 1),
-                before: event.high + 1,
-                atMost: 1,
-                samples: true
+                OutboxRange(
+                    scope: record.scope,
+                    after: OutboxEventID(high: event.high, low: event.low &- 1),
+                    before: event.high + 1,
+                    limit: 1,
+                    samples: true
+                )
             )
             guard found.first?.id == event else { return .replayed(count: 0, upTo: nil) }
             let count = try writer.replay([event], .all, to: record.number, at: now)
             return .replayed(count: count, upTo: nil)
         }
-        let first = UInt64(max(0, replay.since?.milliseconds ?? 0)) << 16
-        let end = replay.until.map { UInt64(max(0, $0.milliseconds)) << 16 } ?? UInt64(Int64.max)
+        let first = replay.since.map { UInt64(RowIdentifier.first(at: $0)) } ?? 0
+        let end = replay.until.map { UInt64(RowIdentifier.first(at: $0)) } ?? UInt64(Int64.max)
         let found = try reader.outboxEvents(
-            of: record.scope,
-            after: after ?? OutboxEventID(high: max(first, 1) - 1, low: UInt64(Int64.max)),
-            before: end,
-            atMost: Self.replayedAtOnce,
-            // An invented event is for the endpoint alone for which it was made.
-            samples: false
+            OutboxRange(
+                scope: record.scope,
+                after: after ?? OutboxEventID(high: max(first, 1) - 1, low: UInt64(Int64.max)),
+                before: end,
+                limit: Self.replayedAtOnce,
+                // An invented event is for the endpoint alone for which it was made.
+                samples: false
+            )
         )
         let types = replay.types ?? record.endpoint.types
         let events = found.filter { event in PostbackType(rawValue: event.type).map(types.contains) ?? false }

@@ -53,7 +53,7 @@ extension WriteTransaction {
         for (id, reason) in step.disabled { try disable(id, because: reason) }
         var isMore = false
         if let time = step.removingBefore {
-            let (first, limit) = (UInt64(max(0, time.milliseconds)) << 16, Self.removedAtOnce)
+            let (first, limit) = (UInt64(RowIdentifier.first(at: time)), Self.removedAtOnce)
             let endpoints = try reader.endpointRecords()
             for endpoint in endpoints {
                 let count = try writer.removeDeliveries(to: endpoint.number, before: first, atMost: limit)

@@ -116,6 +116,20 @@ struct AppleAdsTests {
         #expect(!appleTokens.contains { seen.contains($0) })
     }
 
+    @Test("appears in lists and exports of an app that is not in the App Store")
+    func withoutStore() async throws {
+        var settings = Self.shop
+        settings.links.apple.appStoreID = nil
+        let body = #"{"token":"t","device_id":"D"}"#
+        let answers = [OtherServer.response("200 OK", Self.attributed)]
+        let service = try await Self.call(answers, [body], settings: settings).service
+        let query = "app=\(service.app.text)"
+        let list = await service.admin(.get, "/apple-postbacks", query: query).text
+        #expect(list.contains(#""app":"\#(service.app.text)""#) && list.contains(#""app_store_id":"""#))
+        let export = await service.admin(.get, "/export/apple_postbacks.csv", query: query).text
+        #expect(export.contains(",\(service.app.text),,apple_ads,"), "\(export)")
+    }
+
     @Test("tries three times while Apple has no record, and then tells the client to come again")
     func missing() async throws {
         let none = OtherServer.response("404 Not Found")

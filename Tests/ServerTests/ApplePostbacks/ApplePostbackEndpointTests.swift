@@ -54,10 +54,23 @@ struct ApplePostbackEndpointTests {
             texts("app") == [service.app.text, service.app.text, nil, service.app.text, service.app.text]
         )
         #expect(texts("event")[3] == "sign_up" && texts("event")[4] == "Purchase")
-        #expect(rows.map { $0.object?["counted"]?.bool } == [false, false, true, true, true])
+        #expect(rows.map { $0.object?["counted"]?.bool } == [false, false, false, true, true])
         #expect(try await Self.rows(service, query: "verification=invalid").count == 1)
         #expect(try await Self.rows(service, query: "app=\(service.app.text)").count == 4)
         #expect(try await Self.rows(service, query: "environment=development").count == 1)
+    }
+
+    @Test("of development are counted only if the app says so", arguments: [true, false])
+    func development(isOptedIn: Bool) async throws {
+        var settings = Self.shop
+        settings.links.apple.appStoreID = 10_738_027_756
+        settings.links.apple.countsDevelopmentPostbacks = isOptedIn
+        let service = try await TestService(settings)
+        #expect(await service.send(.post, Self.kit, body: AppleSamples.adAttributionKit).status == 200)
+        let rows = try await Self.rows(service)
+        #expect(rows.map { $0.object?["counted"]?.bool } == [isOptedIn])
+        let export = await service.admin(.get, "/export/apple_postbacks.csv").text
+        #expect(export.contains(",development,\(isOptedIn)"), "\(export)")
     }
 
     @Test("are counted once, although every later body is stored")

@@ -151,6 +151,12 @@ struct PostbackEndpointTests {
         // Two signatures, by the new secret and by the former one.
         let signature = try #require(list.firstRange(of: #""webhook-signature":""#)?.upperBound)
         #expect(list[signature...].prefix { $0 != "\"" }.split(separator: " ").count == 2)
+        // The secrets of a request from before the last rotation are not known any more.
+        service.clock.advance(seconds: 1)
+        #expect(await service.admin(.post, "/postbacks/\(id)/rotate").status == 200)
+        let former = await service.admin(.get, "/postbacks/\(id)/deliveries").text
+        #expect(former.contains(#""webhook-signature":"made before the secret was rotated""#))
+        #expect(!former.contains("v1,"))
     }
 
     @Test("the dashboard creates, shows, tests and replays, and a read key only looks")

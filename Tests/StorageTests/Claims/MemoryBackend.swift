@@ -170,13 +170,7 @@ final class MemoryReader: LoopReader, LoopRows, WriterReader {
     func endpointRecords() -> [EndpointRecord] { [] }
     func appsWithClickIDs() -> [Int64] { [] }
     func apps(ofAppleItem _: String) -> [Int64] { [] }
-    func outboxEvents(
-        of scope: Int64,
-        after id: OutboxEventID,
-        before end: UInt64,
-        atMost limit: Int,
-        samples: Bool
-    ) -> [(id: OutboxEventID, type: String)] { [] }
+    func outboxEvents(_ range: OutboxRange) -> [(id: OutboxEventID, type: String)] { [] }
     func dashboards() -> [(server: Int64, url: String)] { [] }
 
     func directorySnapshot() -> DirectoryCache.Snapshot {
@@ -411,6 +405,7 @@ extension MemoryReader {
     func events(of subjects: EventSubjects, onlyWaiting: Bool, atMost limit: Int) -> [EventRecord] { [] }
     func creditedEvents(ofUsers users: [KeyedHash], in scope: Scope) -> [EventRecord] { [] }
     func events(named ids: [String], in scope: Scope) -> [EventRecord] { [] }
+    func refunds(ofPurchases ids: [String], in scope: Scope) -> [EventRecord] { [] }
     func eventNames(ofClicks clicks: [Int64]) -> Set<EventOfClick> { [] }
     func exportedEvents(_ numbers: ClosedRange<Int64>, atMost limit: Int) -> [EventRecord] { [] }
     func newestEvent() -> Int64 { 0 }

@@ -248,14 +248,7 @@ enum PostbackPage {
     static func rotate(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
         async throws(APIError) -> Response
     {
-        let endpoint = try await PostbackEndpoints.status(&exchange).endpoint
-        let rotation = endpoint.rotation(
-            exchange.keys.server,
-            at: exchange.now,
-            random: exchange.service.random
-        )
-        let (store, actor, change) = (exchange.stores.postbacks, exchange.actor, rotation.change)
-        try await exchange.store(await store.change(endpoint.id, change, by: actor))
+        let (endpoint, rotation) = try await PostbackEndpoints.rotateSecret(&exchange)
         return show(rotation.secret, of: endpoint, visit)
     }
 }

@@ -62,7 +62,7 @@ enum ListApplePostbacksCommand {
             .left("EVENT") { apps.meaning(of: $0.postback, at: $0.receivedAt) ?? "–" },
             .left("SIGNATURE", \.verification.rawValue),
             .left("ENVIRONMENT", \.environment.rawValue),
-            .left("COUNTED") { $0.isCounted ? "yes" : "no" },
+            .left("COUNTED") { apps.counts($0) ? "yes" : "no" },
             .left("ID", \.postback.id),
         ])
     }

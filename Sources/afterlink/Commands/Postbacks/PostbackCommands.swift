@@ -65,12 +65,7 @@ enum CreatePostbackCommand {
             throw CommandFailure.usage(error.all.map(\.message).joined(separator: " "))
                 .advising("`afterlink help postbacks create` describes the options.")
         }
-        try await database.postbacks.create(endpoint, by: .commandLine)
-        if let since {
-            var history = PostbackReplay(.missing)
-            history.since = since
-            _ = try await database.postbacks.replay(history, to: endpoint.id, by: .commandLine)
-        }
+        try await database.postbacks.create(endpoint, since: since, by: .commandLine)
         let shown = endpoint.isTemplate ? nil : secret.text
         let json = JSONWriter.text { json in
             json.member("id", endpoint.id.text)
@@ -294,11 +289,7 @@ enum RotatePostbackCommand {
         let endpoint = try await PostbackChoice.find(invocation, in: database)
         let rotation = endpoint.rotation(keys, at: WallClock.system.now(), random: .system)
         try await database.postbacks.change(endpoint.id, rotation.change, by: .commandLine)
-        let json = JSONWriter.text { json in
-            json.member("id", endpoint.id.text)
-            json.member("secret", rotation.secret.text)
-            json.member("former_until", rotation.until.iso8601)
-        }
+        let json = JSONWriter.text { PostbackBody.write(rotation, of: endpoint.id, to: &$0) }
         let text =
             "The new secret, shown only now: \(rotation.secret.text)\nThe previous one signs until \(rotation.until.iso8601)."
         invocation.show(text, json: json)
