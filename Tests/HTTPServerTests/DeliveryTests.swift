@@ -83,7 +83,7 @@ struct DeliveryTests {
                 let client = try connect(to: server, version)
                 _ = try client.ask("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
                 client.close()
-                #expect(await reports.become([.delivered]))
+                #expect(await reports.become([.delivered]), "\(reports.all)")
             }
         }
     }

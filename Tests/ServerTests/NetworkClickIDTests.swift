@@ -275,8 +275,9 @@ struct NetworkClickIDTests {
         }
         let browser = await DashboardBrowser.signedIn(to: service)
         func post(_ value: String) async -> Answer {
-            let fields = "token=\(await browser.formToken())&app=\(service.app.text)&click_ids=\(value)"
-            return await browser.post("/settings/apps", fields)
+            let shown = PageMarkup(await browser.get("/settings").text).hidden("shown") ?? ""
+            let fields = "app=\(service.app.text)&shown=\(shown)&click_ids=\(value)"
+            return await browser.post("/settings/apps", "token=\(await browser.formToken())&\(fields)")
         }
         #expect(await post("answer").status == 303)
         #expect(await post("on").status == 400)
