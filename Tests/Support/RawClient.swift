@@ -104,6 +104,8 @@ public final class RawClient {
 
     /// Closes with a reset instead of an end.
     public func reset() {
+        // The number of a closed descriptor may be that of another client by now.
+        guard isOpen else { return }
         var option = linger(l_onoff: 1, l_linger: 0)
         // setsockopt reads the local value.
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
