@@ -48,8 +48,9 @@ extension PostgreSQLWriter {
     private static let credit = PreparedStatement(
         """
         UPDATE events e SET install = r.install, install_rest = r.install_rest, user_hash = r.user_hash,
-        user_rest = r.user_rest, named_click = r.named_click, named_low = r.named_low, click = r.click, click_low = r.click_low, campaign = r.campaign, source = r.source,
-        link = r.link, variant = r.variant, method = r.method, matched_at = r.matched_at
+            user_rest = r.user_rest, named_click = r.named_click, named_low = r.named_low, click = r.click,
+            click_low = r.click_low, campaign = r.campaign, source = r.source, link = r.link, variant = r.variant,
+            method = r.method, matched_at = r.matched_at
         FROM \(rowsWith: EventRecord.columns) WHERE e.number = r.number
         """
     )

@@ -154,24 +154,26 @@ extension SQLiteReader: EventRows {
         """
 
     func events(named ids: [String], in scope: Scope) throws(SQLiteError) -> [EventRecord] {
-        var found: [EventRecord] = []
-        for id in ids {
-            found += try connection.statement(Self.named).all(EventRecord.self, scope.number, id)
-        }
-        return found
+        try events(Self.named, of: ids, in: scope)
     }
 
     static let named: SQL = "\(selectEvents) WHERE scope = ?1 AND event_id = ?2"
 
     func refunds(ofPurchases ids: [String], in scope: Scope) throws(SQLiteError) -> [EventRecord] {
-        var found: [EventRecord] = []
-        for id in ids {
-            found += try connection.statement(Self.refunds).all(EventRecord.self, scope.number, id)
-        }
-        return found
+        try events(Self.refunds, of: ids, in: scope)
     }
 
     static let refunds: SQL = "\(selectEvents) WHERE scope = ?1 AND purchase = ?2 AND click IS NULL LIMIT 100"
+
+    private func events(_ statement: SQL, of ids: [String], in scope: Scope) throws(SQLiteError)
+        -> [EventRecord]
+    {
+        var found: [EventRecord] = []
+        for id in ids {
+            found += try connection.statement(statement).all(EventRecord.self, scope.number, id)
+        }
+        return found
+    }
 
     func eventNames(ofClicks clicks: [Int64]) throws(SQLiteError) -> Set<EventOfClick> {
         var names: Set<EventOfClick> = []
