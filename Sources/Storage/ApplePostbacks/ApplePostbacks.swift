@@ -16,7 +16,7 @@ public struct ApplePostbackDeadlines: Sendable {
     public let unclaimed: Int64
     /// For those whose signature is not verified: 90 days.
     public let unverified: Int64
-    /// For all others: 400 days, so that a month can be compared with that of the year before.
+    /// For all others: 400 days, so that a month can be compared with the same month of the previous year.
     public let all: Int64
 
     public init(at now: Timestamp) {
@@ -31,10 +31,11 @@ public struct ApplePostbackDeadlines: Sendable {
 public protocol ApplePostbackRows {
     associatedtype Failure: Error
 
-    /// Feeds the postbacks with numbers from `first` on and before `end` to `body`, newest first, until it returns false.
+    /// Passes the postbacks with numbers from `first` up to, but not including, `end` to `body`, newest first, until it
+    /// returns false.
     func applePostbacks(from first: Int64, before end: Int64, _ body: (StoredApplePostback) -> Bool)
         throws(Failure)
-    /// Returns how many postbacks have numbers from `first` on and before `end`, by their values.
+    /// Returns how many postbacks with numbers from `first` up to, but not including, `end` have equal values.
     func applePostbackSums(from first: Int64, before end: Int64) throws(Failure) -> [ApplePostbackSum]
     /// Returns the first postbacks of these numbers.
     func applePostbacks(_ numbers: ClosedRange<Int64>, atMost limit: Int) throws(Failure)

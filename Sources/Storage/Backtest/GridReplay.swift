@@ -9,7 +9,8 @@ struct GridReplay: Sendable {
     private let ownWindow: AttributionWindow
     private let replayGrace: Int64
     private let judgedFrom: Timestamp
-    /// The settings that are not replayed yet; the app's current one is the last, and so the first to run.
+    /// The settings that are not replayed yet, taken from the end; the app's current one is the last element, so it
+    /// runs first.
     private var waiting: [PolicyGrid.Setting]
     private var replay: Replay?
     private var position = 0
@@ -52,7 +53,7 @@ struct GridReplay: Sendable {
         grid = PolicyGrid(computedAt: now, span: (judgedFrom, last), current: current)
         let lengths = Self.windows.filter { isWhole || $0 * 1000 <= half }
         let windows = [nil] + lengths.map { AttributionWindow(seconds: $0) }.filter { $0 != nil }
-        // Under the rule of the newest click, no probability is demanded.
+        // Under the rule of the newest click, no minimum probability applies.
         let others = policy.rule == .probability && policy.usesFingerprints ? Self.minimums : []
         let minimums = others.filter { $0 != current.minimumConfidence } + [current.minimumConfidence]
         let settings = windows.flatMap { window in
@@ -108,7 +109,8 @@ struct GridReplay: Sendable {
         (position, launch, changes) = (0, 0, Backtest.Changes())
     }
 
-    /// Returns the plan of a setting: with another window for fingerprints alone, unless clicks need a longer one.
+    /// Returns the plan of a setting, which changes the window for fingerprints; a window longer than the app's also
+    /// lengthens the window of clicks.
     private func plan(_ setting: PolicyGrid.Setting) -> ReplayPlan {
         var plan = ReplayPlan(policy: policy, standardWindow: ownWindow, replayGrace: replayGrace)
         plan.policy.minimumConfidence = setting.minimumConfidence

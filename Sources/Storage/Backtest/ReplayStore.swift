@@ -77,7 +77,7 @@ struct ReplayStore: Sendable {
         live.insert(number, endingAt: end)
         findable.insert(number, endingAt: fingerprintEnd)
         for (index, fingerprint) in click.fingerprints.enumerated()
-        // Two forms may make one fingerprint.
+        // Two forms may produce the same fingerprint.
         where !click.fingerprints[..<index].contains(where: { $0.key == fingerprint.key }) {
             byFingerprint[fingerprint.key, default: TimeOrdered()]
                 .append(Row(click: number, fingerprint: fingerprint))

@@ -64,7 +64,7 @@ public struct KeySelection: Sendable {
         let position = click.position
         if newestUnclosed == nil { newestUnclosed = position }
         guard window?.covers(clickedAt: click.clickedAt, now: now) ?? true else {
-            // So are all older clicks.
+            // All older clicks are outside the window too.
             if click.expiresAt >= now { isCutOff = true }
             return false
         }

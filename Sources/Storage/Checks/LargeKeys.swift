@@ -25,7 +25,7 @@ public struct KeySummary: Sendable {
     let places: ClickPositionsByNetwork
 
     private static let oldMilliseconds: UInt64 = 120_000
-    /// A summary that is older is not used: the ages of its clicks have changed, and many may be claimed.
+    /// The age from which a summary is not used, because its clicks' ages have changed and many may be claimed.
     private static let expiredMilliseconds: UInt64 = 240_000
 
     /// Whether a new summary is due.
@@ -140,7 +140,7 @@ public struct ClickPositionsByNetwork: Sendable {
 
     private var places: [Place] = []
 
-    /// The maximum number of clicks, the newest ones, which take some hundred kilobytes.
+    /// The maximum number of listed clicks; the newest ones are listed, and take some hundred kilobytes.
     private static let maximumCount = 16_384
 
     /// Adds the next older click.

@@ -67,7 +67,7 @@ public final class PendingUpdates: Sendable {
         }
 
         mutating func merge(_ other: Content) {
-            // The indices of a dictionary that grows are invalid.
+            // The indices of a dictionary that grows become invalid.
             lastNoMatch = nil
             noMatches.merge(other.noMatches, uniquingKeysWith: +)
             replays.merge(other.replays, uniquingKeysWith: +)

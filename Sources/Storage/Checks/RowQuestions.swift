@@ -5,9 +5,9 @@ public import Attribution
 /// Loops ask such a database through a ``RowCache``. The values of a question are words and texts, so that questions of
 /// several checks can be compared and gathered.
 public enum RowQuestion: Hashable, Sendable {
-    /// Which click an installation, or a caller without an installation id, has claimed last:
-    /// ``RowAnswer/click(_:)``. The question is asked for a caller only if the answer for the launch's key
-    /// was not complete.
+    /// The click that an installation, or a caller without an installation id, has claimed last:
+    /// ``RowAnswer/click(_:)``. The question is asked for a caller only if the answer for the launch's key was not
+    /// complete.
     case install(KeyedHash, Scope)
     /// The click with a number, with its claim and its link: ``RowAnswer/home(_:)``.
     case home(Int64)
@@ -68,7 +68,7 @@ public enum RowAnswer: Sendable {
     case count(Int64)
     case sum(Double)
     case model(LearningEpoch, [CounterKey: Double])
-    /// Links, with the contents of those for which they were read too, by the links' numbers.
+    /// Links and, by the links' numbers, the contents of those whose contents were read too.
     case links([StoredLink], contents: [Int64: LinkContents])
     case contents(LinkContents)
 }

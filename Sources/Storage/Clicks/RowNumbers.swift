@@ -23,11 +23,11 @@ public enum RowIdentifier {
 /// homed:  48 milliseconds │ 4 counter │ 5 server │ 1 long window │ 6 bucket
 /// ```
 ///
-/// A counter that is full runs on into the milliseconds, so the numbers of a busy millisecond are ahead of the clock.
+/// A full counter carries into the milliseconds, so the numbers of a busy millisecond are ahead of the clock.
 public struct NumberLayout: Equatable, Sendable {
     /// The number of bits for the home.
     private let homeBits: Int64
-    /// The server's bits in their place.
+    /// The server's number, shifted to its position.
     private let server: Int64
     /// The longest window of a click that is stored with its day, in seconds.
     private let shortSeconds: Int64
@@ -65,7 +65,7 @@ public struct NumberLayout: Equatable, Sendable {
         return next(after: last, at: time) | server | batchBucket
     }
 
-    /// The bucket for what a server writes once in a transaction.
+    /// The bucket for rows that a server writes once in a transaction.
     public var batchBucket: Int64 { server >> 7 }
 
     private func next(after last: Int64, at time: Timestamp) -> Int64 {

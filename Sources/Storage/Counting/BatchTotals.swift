@@ -74,14 +74,15 @@ struct BatchTotals: Sendable {
         }
         drift.add(DriftCount(trials: 1, matches: 1), of: request.launch, in: scope, at: now)
         drift.add(DriftCount(matches: 1), of: facts.driftGroup, in: scope, at: now)
-        // After a change of the window, clicks of before count in another second until it has passed.
+        // A click from before a change of the window is counted under another second of expiry until that second has
+        // passed.
         let end = request.windows.fingerprintEnd(of: facts)
         for expiry in (retired + [end]) where expiry >= now {
             counts.addLive(-1, of: scope, expiringAt: expiry)
         }
     }
 
-    /// Adds an event; with `isCredit` one that was counted before, and has got its match now.
+    /// Adds an event; if `isCredit` is true, the event was counted before, and has got its match now.
     ///
     /// `isFirst` is true for the first event of its name that is credited to the click.
     mutating func add<Reader: CountReader>(

@@ -252,7 +252,7 @@ public struct CountDeltas: Equatable, Sendable {
     }
 }
 
-/// Counts that were written under all names.
+/// Counts of all names, before the names with separate counts are chosen.
 extension CountDeltas {
     /// The rows to add to the stored counts: each number in every span for which it is stored.
     ///

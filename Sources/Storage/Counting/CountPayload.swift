@@ -1,9 +1,9 @@
 internal import Attribution
 
-/// What a transaction adds to counts, as bytes that another transaction adds to the tables.
+/// The changes of counts in a transaction, as bytes that another transaction adds to the tables.
 ///
-/// If several servers counted in place, each transaction would wait for the rows that another has changed. So each stores
-/// what it adds, and one job merges that.
+/// If several servers counted in place, each transaction would wait for the rows that another has changed. So each
+/// transaction stores its changes, and one job adds them to the tables.
 public struct CountPayload: Equatable, Sendable {
     /// A link, or one of its variants.
     public struct LinkSlot: Hashable, Sendable {
@@ -16,7 +16,7 @@ public struct CountPayload: Equatable, Sendable {
 
     public var counts = CountDeltas()
     public var links: [LinkSlot: LinkCounts] = [:]
-    /// What is added to numbers that are stored under a name.
+    /// The changes of numbers that are stored under a name.
     public var values: [StoredValue: Int64] = [:]
 
     public init() {}
@@ -30,7 +30,7 @@ public struct CountPayload: Equatable, Sendable {
     }
 }
 
-/// The bytes: a version, the texts, and then the changes, whose texts are numbers of this list.
+/// The bytes: a version, the texts, and then the changes, which refer to texts by their index in this list.
 ///
 /// Numbers have as many bytes as they need, because a row above 2 KB would be compressed and stored outside
 /// of its table.
@@ -176,9 +176,9 @@ private struct ShortReader {
         return texts[Int(number)]
     }
 
-    /// Calls `body` for each element of a list; returns false as soon as it does, or if there is no list.
+    /// Calls `body` for each element of a list; returns false as soon as `body` does, or if there is no list.
     mutating func list(_ body: (inout ShortReader) -> Bool) -> Bool {
-        // Each element has at least one byte, so a wrong number ends with the bytes.
+        // Each element has at least one byte, so a wrong count ends at the end of the bytes.
         guard let count = number(), count >= 0, count <= bytes.count else { return false }
         for _ in 0..<count where !body(&self) { return false }
         return true

@@ -13,7 +13,7 @@ public struct CountQuery: Sendable {
 public struct CountSum: Sendable {
     private struct Row {
         let value: String
-        /// At most a dozen, so that a search costs less than a hash.
+        /// At most a dozen metrics, so that a linear search costs less than hashing.
         var counts: [(metric: String, count: Int64)] = []
 
         mutating func add(_ count: Int64, _ metric: String) {
@@ -27,7 +27,7 @@ public struct CountSum: Sendable {
 
     private var rows: [Row] = []
     private var places: [String: Int] = [:]
-    /// The place of the value that was added last.
+    /// The index of the value that was added last.
     private var last = 0
 
     public init() {}
@@ -37,7 +37,8 @@ public struct CountSum: Sendable {
         rows[last].add(count, metric)
     }
 
-    /// Returns the place of a value; consecutive spans have the same values in the same order, so two places are tried first.
+    /// Returns the index of a value; consecutive spans have the same values in the same order, so two indices are tried
+    /// first.
     private mutating func place(of value: String) -> Int {
         if last < rows.count, rows[last].value == value { return last }
         if last + 1 < rows.count, rows[last + 1].value == value { return last + 1 }

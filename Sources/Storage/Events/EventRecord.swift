@@ -88,7 +88,8 @@ public struct EventRecord: Record, Equatable, Sendable {
         (install, user, namedClick) = (event.installs.first, event.users.first, event.click)
     }
 
-    /// Gives a refund the attribution of its purchase, and the installation, user and click too if it names none.
+    /// Gives a refund the attribution of its purchase, and the installation, user and click too if the refund names
+    /// none.
     mutating func inherit(from purchase: EventRecord) {
         attribution = attribution ?? purchase.attribution
         guard install == nil, user == nil, namedClick == nil else { return }

@@ -33,7 +33,7 @@ public enum JobName: String, CaseIterable, Sendable {
     case sweep
 }
 
-/// Background work in slices of a few milliseconds, which the one ``JobThread`` runs.
+/// Background work that the ``JobThread`` runs in slices of a few milliseconds.
 public protocol Job {
     var name: JobName { get }
     /// The share of a core that the job may use: above 0, at most 1; read after each slice.
@@ -63,7 +63,7 @@ extension Job {
 
 /// When a job's next slice is due.
 ///
-/// ``JobRequests`` can make it due sooner, as soon as the job's share allows.
+/// A request in ``JobRequests`` makes it due earlier, but not before the job's share allows.
 public enum Due: Equatable, Sendable {
     /// The next slice is due as soon as the job's share allows, because there is more to do.
     case more
@@ -105,7 +105,7 @@ public struct JobSchedule {
     public static let firstBackoff: UInt64 = 1_000_000_000
 
     /// - Parameters:
-    ///   - jobs: the jobs; of those that have been due equally long, the first one runs first.
+    ///   - jobs: the jobs; if two have been due equally long, the one that is earlier in this list runs first.
     ///   - now: the time of the start, in nanoseconds.
     public init(_ jobs: [any Job], at now: UInt64) {
         entries = jobs.map { Entry(job: $0, dueAt: now + Self.firstPause, allowedAt: now) }
@@ -121,7 +121,8 @@ public struct JobSchedule {
         }
     }
 
-    /// Runs a slice of the due job that comes first, or else of the job that has been due for longest, if any is due.
+    /// Runs a slice of one due job: of one with ``Job/comesFirst``, if any, otherwise of the one that has been due for
+    /// longest.
     ///
     /// - Parameters:
     ///   - clock: the monotonic clock, in nanoseconds.

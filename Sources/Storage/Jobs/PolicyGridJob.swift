@@ -22,17 +22,18 @@ public struct ReplaySettings: Sendable {
 ///
 /// If several processes have the database open, the one with the job's lease (the right to do it) compares.
 ///
-/// What the comparison of an app costs has a bound, however much traffic the app has. At most ``PolicyGrid/eventLimit``
-/// clicks and launches are in memory; they have hashes instead of texts, so that with their replay they take some 100 MB.
-/// One read gets at most ``EventCollection/readLimit`` of them. All settings together are replayed for at most
-/// ``PolicyGrid/timeLimitSeconds``; those that are not reached have no result. The page says so in both cases.
+/// The cost of an app's comparison is bounded for any traffic. At most ``PolicyGrid/eventLimit`` clicks and launches
+/// are in memory; they have hashes instead of texts, so that with their replay they take some 100 MB. One read gets at
+/// most ``EventCollection/readLimit`` of them. All settings together are replayed for at most
+/// ``PolicyGrid/timeLimitSeconds``; those that are not reached have no result. The page states when the number of
+/// events or the time was limited.
 public struct PolicyGridJob<Reader: ReportReader>: Job {
     public let name = JobName.policyGrid
     public let share = 0.05
 
     private let context: JobContext<Reader>
     private let eventLimit: Int
-    /// How long the settings of one app are replayed in all, and how long they were, in nanoseconds.
+    /// The maximum time for the replays of one app's settings, and the time that they have taken, in nanoseconds.
     private let timeLimit: UInt64
     private var replayedTime: UInt64 = 0
     private var lease = RenewedLease(of: .policyGrid, milliseconds: 300_000)
@@ -147,7 +148,7 @@ public struct PolicyGridJob<Reader: ReportReader>: Job {
         )
         replay?.grid.isLimited = collection.isLimited
         replayedTime = 0
-        // Without an event, what was stored stays.
+        // Without an event, the stored comparison remains.
         return replay != nil
     }
 
@@ -160,7 +161,7 @@ public struct PolicyGridJob<Reader: ReportReader>: Job {
             guard let number = try reader.number(of: id) else { return nil }
             let scope = Scope(app: number, isTest: false)
             var collection = EventCollection(of: scope, reconstruction, limit: limit, at: now)
-            // A model that has learnt nothing lacks no event.
+            // If the model has learnt nothing yet, no event is missing.
             let began = try reader.learningEpoch(of: scope)?.began ?? now
             let isWhole = began >= collection.oldest
             collection.isWhole = try reader.value(of: .deletedUpTo) == nil ? isWhole : false
@@ -213,7 +214,7 @@ struct EventCollection {
     /// Reads the piece before the last one; returns false after the oldest.
     mutating func read<Reader: HistoryRows>(_ reader: Reader) throws(Reader.Failure) -> Bool {
         let start = end.advanced(byMilliseconds: -length)
-        // The numbers before the first one of a time are all smaller.
+        // `first(at:)` returns the smallest number of a time.
         let (after, through) = (RowIdentifier.first(at: start) - 1, RowIdentifier.first(at: end) - 1)
         let room = min(limit - count, Self.readLimit) + 1
         var piece: [RecordedEvent] = []
@@ -244,7 +245,7 @@ struct EventCollection {
         var events: [RecordedEvent] = []
         events.reserveCapacity(count)
         while let piece = pieces.popLast() { events += piece }
-        // Numbers are sorted, because copies of all events would need their memory again.
+        // Sorts indices and not the events, because a sorted copy of all events would need their memory again.
         let order = events.indices.sorted {
             (events[$0].at, events[$0].rank, $0) < (events[$1].at, events[$1].rank, $1)
         }

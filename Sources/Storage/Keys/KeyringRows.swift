@@ -1,6 +1,6 @@
 public import Attribution
 
-/// The keyring of a database that several servers share, and what each of them reports of its keys.
+/// The keyring of a database that several servers share, and the keys that each of them reports.
 ///
 /// The rows are encrypted: a database never contains the secret that opens them. The functions wait for the database, so
 /// an event loop must not call them; any other thread may.

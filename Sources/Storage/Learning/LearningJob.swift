@@ -7,7 +7,7 @@ public struct LearningJob<Reader: JobReader>: Job {
 
     private let context: JobContext<Reader>
     private var learnt: LearningState { context.state.learnt }
-    /// The scopes whose models are not computed yet in the current round; the next one is last.
+    /// The scopes whose models are not computed yet in the current round; the next one is at the end.
     private var scopes: [Scope] = []
     /// The number of each scope's counters at the last count, plus all sums that this process has written since.
     private var counts: [Scope: Int] = [:]
@@ -183,7 +183,7 @@ public struct FadingJob<Reader: JobReader>: Job {
 
     private let context: JobContext<Reader>
     private var learnt: LearningState { context.state.learnt }
-    /// The rest of the current round; the next step is last.
+    /// The remaining steps of the current round; the next step is at the end.
     private var steps: [Step] = []
 
     private enum Step {

@@ -69,7 +69,7 @@ final class LearningState: Sendable {
         var relativeClickRate = 1.0
     }
 
-    /// The increments that the learning job has taken and not written yet; the next element of each list is last.
+    /// The increments that the learning job has taken and not written yet; the next element is at the end of each list.
     ///
     /// They are here and not in the job, so that a store that stops writes them too.
     private struct Round {
@@ -252,7 +252,7 @@ extension LearningState {
     }
 
     /// Removes and returns as slices all increments that are not stored yet: when the store stops, or before a check if
-    /// learning is at once.
+    /// checks do the work of the learning jobs.
     func takeSlices() -> [LearntSlice] {
         let left = round.withLock { round in
             defer { round = Round() }

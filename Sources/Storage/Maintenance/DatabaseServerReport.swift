@@ -12,13 +12,13 @@ public struct DatabaseServerReport: Sendable {
     /// Whether a page that was half written at a power cut can be restored.
     public var restoresTornPages = true
     public var cleansUp = true
-    /// The standbys that get what is written now.
+    /// The standbys that are receiving the current writes.
     public var standbyCount: Int64 = 0
     /// The standbys for which each commit waits, in the server's words; empty if it waits for none.
     public var synchronousStandbys = ""
     public var connectionCount: Int64 = 0
     public var maximumConnections: Int64 = 0
-    /// By how much this machine's clock is ahead of the database's, in milliseconds; 0 if they may agree.
+    /// How far this machine's clock is ahead of the database's, in milliseconds; 0 if the clocks may agree.
     public var clockLead: Int64 = 0
     /// The last day since 1970 with partitions.
     public var lastDay: Int64 = 0

@@ -12,7 +12,7 @@ public struct MovedClick: Sendable {
         (self.click, self.claim, self.entries) = (click, claim, entries)
     }
 
-    /// The time of a retirement, which SQLite does not store: that of the click.
+    /// The time of a retirement; SQLite does not store it, so this is the time of the click.
     private var retiredAt: Timestamp? {
         let isRetired =
             claim == nil && entries.contains { $0.closedAs == NoMatchReason.alreadyClaimed.rawValue }

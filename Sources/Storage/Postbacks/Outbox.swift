@@ -181,7 +181,7 @@ public enum PostbackChange: Sendable {
     case change(EndpointID, EndpointChange)
     /// The result is ``Written/published(_:)``.
     case sample(PostbackType, EndpointID)
-    /// A part of a replay, from after an event on; the result is ``Written/replayed(count:upTo:)``.
+    /// Repeats a part of the events, starting after an event; the result is ``Written/replayed(count:upTo:)``.
     case replay(PostbackReplay, EndpointID, after: OutboxEventID?)
     case publish(PostbackType, AppID, data: String)
 }
@@ -278,7 +278,7 @@ extension WriteTransaction {
                 after: after ?? OutboxEventID(high: max(first, 1) - 1, low: UInt64(Int64.max)),
                 before: end,
                 limit: Self.replayedAtOnce,
-                // An invented event is for the endpoint alone for which it was made.
+                // An invented event is only for the endpoint for which it was made.
                 samples: false
             )
         )

@@ -164,7 +164,7 @@ public struct PostbackJob<Reader: JobReader>: Job {
     private static var leaseMilliseconds: Int64 { 4000 }
     /// The maximum number of deliveries of an endpoint that are read at once.
     private static var readAtOnce: Int { 64 }
-    /// The number of threads that failing endpoints may not use.
+    /// The number of threads that are reserved for endpoints that do not fail.
     private static var reservedThreads: Int { 4 }
 
     public init(_ context: JobContext<Reader>, _ settings: PostbackSettings) {

@@ -65,7 +65,7 @@ public protocol PrivacyRows {
         throws(Failure) -> [(key: Int64, sum: Double)]
     /// Returns the newest records of erasures, the newest first.
     func erasures(atMost limit: Int) throws(Failure) -> [ErasureRecord]
-    /// Returns how much the tables store that have data of persons.
+    /// Returns the tables with personal data, and how much each of them stores.
     func holdings() throws(Failure) -> [TableHolding]
 }
 

@@ -47,8 +47,9 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         try await loop.readInBackground { reader throws(Backend.Reader.Failure) in try reader.holdings() }
     }
 
-    /// Divides an erasure into steps of a few milliseconds; the last step is there even if nothing was found, for the
-    /// record.
+    /// Divides an erasure into steps of a few milliseconds.
+    ///
+    /// There is always a last step, which stores the record even if nothing was found.
     private static func slices(of found: SubjectRows, _ record: Erasure, _ windows: MethodWindows)
         -> [ErasureSlice]
     {

@@ -104,7 +104,8 @@ public struct CheckRecord: Record, Equatable, Sendable {
         }
     }
 
-    /// Returns the probability of a row that stores none: the confidence, if it is of weighed clicks and not capped.
+    /// Returns the probability of a row that stores none: the confidence, if it was computed from weighed clicks and is
+    /// not capped.
     ///
     /// Nil for any other row, for example of a certain match.
     private static func probability(_ facts: CheckFacts) -> Double? {
@@ -114,7 +115,7 @@ public struct CheckRecord: Record, Equatable, Sendable {
         return confidence
     }
 
-    /// Returns 8 bytes of each click's number and 2 of its share in 65535ths; nil for no shares.
+    /// Returns, for each click, 8 bytes of its number and 2 bytes of its share in 65535ths; nil for no shares.
     private static func packed(_ shares: [CheckFacts.Share]) -> [UInt8]? {
         guard !shares.isEmpty else { return nil }
         var bytes: [UInt8] = []

@@ -149,8 +149,8 @@ private struct StatisticsReader<Reader: ReportReader> {
 
     /// Adds up the counts of the most clicked campaigns or links, which an index finds among any number of them.
     ///
-    /// Over a range, those with the most clicks of each span are compared. One that is never among a span's first hundred
-    /// is left out, even if its sum would be large enough.
+    /// Over a range, the function compares the names that are among the most clicked of any span. It leaves out a name
+    /// that is never among a span's first hundred, even if the name's sum would be large enough.
     ///
     /// - Parameters:
     ///   - names: campaigns or links.

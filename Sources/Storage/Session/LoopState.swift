@@ -84,7 +84,7 @@ public final class LoopState<Backend: StorageBackend> {
         turn.begunAt = state.configuration.monotonicNow()
     }
 
-    /// Ends a turn; a session with a connection of its own sends afterwards what it has gathered.
+    /// Ends a turn; after this call, the session of a database server sends the reads that it has gathered.
     public func endTurn() {
         turn = Turn()
         records.reportMissed(to: state.records)
@@ -249,7 +249,8 @@ extension LoopState {
         }
     }
 
-    /// Reads in a snapshot of its own on the background thread, or in place if the store has none, as for a command.
+    /// Reads in a separate snapshot on the background thread; without a background thread, as in a command, on the
+    /// calling thread.
     func readInBackground<Answer: Sendable>(
         _ body: @escaping @Sendable (Backend.Reader) throws(Backend.Reader.Failure) -> Answer
     ) async throws(StoreError) -> Answer {
@@ -274,7 +275,8 @@ extension LoopState {
         return try await state.queue.perform(write, until: min(state.deadline(), latest))
     }
 
-    /// Removes all former content of rows from the write-ahead log; returns false if reads of others lasted too long.
+    /// Removes all former content of rows from the write-ahead log; returns false if other reads prevented that for too
+    /// long.
     func clearLog() async throws(StoreError) -> Bool {
         let maximumAttempts = 50
         for _ in 0..<maximumAttempts {

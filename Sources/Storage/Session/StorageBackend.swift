@@ -13,8 +13,8 @@ public protocol DatabaseReader: SendableMetatype {
 
 /// The rows that an event loop reads for one check, or for one other request.
 ///
-/// A database that answers at once reads them when they are asked for. One that answers after a while has them in memory,
-/// in a ``RowCache``, and notes what is missing.
+/// A database that answers at once reads them when they are asked for. One that answers after a while has them in
+/// memory, in a ``RowCache``, and records what is missing.
 public protocol LoopRows: CheckRowReader {
     /// Whether a row was missing, so that what was computed from these rows since the last fetch is void.
     var isVoid: Bool { get }

@@ -14,7 +14,8 @@ public protocol StoreRules: SendableMetatype {
     static var admitsNames: Bool { get }
     /// Whether apps and keys come into memory by ``DirectoryCache/publish(_:)``, so that loops never read them.
     static var publishesDirectory: Bool { get }
-    /// How long a transaction takes further writes, in nanoseconds; 0 for the writes that wait at its beginning.
+    /// How long a transaction takes further writes, in nanoseconds; 0 if it takes only the writes that wait when it
+    /// begins.
     static var gatheringNanoseconds: UInt64 { get }
     /// The jobs of ``StoreThreads`` that the database needs.
     static var jobs: Set<JobName> { get }

@@ -76,7 +76,7 @@ public final class StoreState: Sendable {
         jobs.ask(for: .postbacks)
     }
 
-    /// Returns whether there was a hint since the last call.
+    /// Returns whether ``hintPostbacks()`` was called since the last call.
     func takePostbackHint() -> Bool { postbackHint.exchange(false, ordering: .acquiringAndReleasing) }
 
     /// Whether jobs use the wall clock; see ``SettledClock``.

@@ -11,7 +11,7 @@ public enum SessionChange: Sendable {
     case end(KeyDigest, by: AuditActor)
     /// Deletes all sessions but one.
     case endAll(but: KeyDigest, by: AuditActor)
-    /// Stores where this server answers the dashboard.
+    /// Stores the address at which this server serves the dashboard.
     case setDashboard(String)
 }
 

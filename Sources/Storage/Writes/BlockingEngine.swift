@@ -8,7 +8,7 @@ public protocol BlockingEngine: AnyObject, SendableMetatype {
 
     /// Opens the transaction that the next writes share, and reads other processes' writes since the last transaction.
     func begin() throws(EngineFailure)
-    /// Reads and locks at once what writes of the batch will need, before the first of them is done.
+    /// Reads and locks in one step the rows that the batch's writes will need, before the first write.
     ///
     /// This function decides nothing: a write has the same result without it. A batch that is repeated is
     /// prepared again; if its writes are then done one by one, each is prepared alone.
@@ -64,8 +64,8 @@ public struct EngineFailure: Error, Equatable {
     /// Whether the batch may succeed if it is done again, because another server has changed the same rows meanwhile, or
     /// because only the connection was lost.
     public let mayRepeat: Bool
-    /// Whether the transaction may be committed in spite of the failure, because the connection was lost after the request
-    /// to commit; ``BlockingEngine/reopen()`` finds it out.
+    /// Whether the transaction may be committed in spite of the failure, because the connection was lost after the
+    /// request to commit; ``BlockingEngine/reopen()`` finds out whether it was.
     public let isInDoubt: Bool
 
     public init(

@@ -142,7 +142,7 @@ public struct CommitCycle: Sendable {
         return step(.reopening, .reopen)
     }
 
-    /// Returns what follows the last action.
+    /// Returns the action after the last one.
     ///
     /// - Parameters:
     ///   - event: its result.
@@ -220,7 +220,7 @@ public struct CommitCycle: Sendable {
         return step(.rollingBack(failure, sequel(of: failure)), .rollback)
     }
 
-    /// Returns what follows a failure of the whole batch.
+    /// Returns the action after a failure of the whole batch.
     private mutating func sequel(of failure: EngineFailure) -> Sequel {
         // After the last repetition as a whole, ``repetitions`` is above the maximum: then the writes are done one by one.
         guard failure.mayRepeat, repetitions <= Self.maximumRepetitions else { return .refusal }

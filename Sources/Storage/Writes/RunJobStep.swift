@@ -74,7 +74,8 @@ extension WriteTransaction {
         return slice
     }
 
-    /// Deletes some of the clicks of the kind with the shorter retention, and skips the others.
+    /// Deletes clicks of the kind (matched or unmatched) with the shorter retention, up to the step's limit, and skips
+    /// the others.
     ///
     /// - Returns: whether there may be more.
     private func deleteFirstKind(_ step: RetentionStep, until deadline: UInt64, _ slice: inout RetentionSlice)
@@ -120,7 +121,7 @@ extension WriteTransaction {
 
     /// Closes some of the clicks that expired before the step's time.
     ///
-    /// - Returns: the number of clicks that were closed, and a time: every click that expires before it is closed now.
+    /// - Returns: the number of clicks that were closed, and the time before which every expired click is closed now.
     private func closeClicks(_ step: RetentionStep, until deadline: UInt64)
         throws(Failure) -> (closed: Int64, closedBefore: Timestamp)
     {
@@ -183,8 +184,7 @@ extension WriteTransaction {
         try writer.removeErasures(before: day.advanced(byMilliseconds: -Erasure.keptMilliseconds))
     }
 
-    /// Adds counts of some rare names to the name for everything else, and deletes the rare names; false if there are
-    /// none.
+    /// Moves counts of some rare names to the name for everything else; returns false if there are no rare names left.
     private func compact(_ names: RareNames) throws(Failure) -> Bool {
         if !names.kept.isEmpty {
             guard try writer.foldRareNames(names) else { return false }

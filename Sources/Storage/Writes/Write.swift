@@ -15,7 +15,7 @@ public enum Write: Sendable {
     case keys(KeyChange)
     case sessions(SessionChange)
     case postbacks(PostbackChange, by: AuditActor)
-    // It is large, and the queue copies writes.
+    // It is `indirect`, because it is large and the queue copies writes.
     indirect case applePostbacks(ApplePostbackChange)
     /// Writes an entry of the audit log for a change outside of the database.
     case audit(AuditedChange, by: AuditActor)
@@ -153,7 +153,7 @@ public struct WrittenClaim: Sendable {
 public enum DirectoryChange: Sendable {
     /// Creates the app and all keys, or nothing.
     case createApp(App, [APIKey])
-    /// Refused if the settings are no longer `from`; nil for any.
+    /// Refused if the current settings differ from `from`; never refused if `from` is nil.
     case updateApp(AppID, from: App.Settings?, to: App.Settings)
     case createKey(APIKey)
     case revokeKey(KeyID, at: Timestamp)

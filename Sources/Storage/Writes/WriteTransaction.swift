@@ -122,7 +122,7 @@ public protocol StoreWriter: ErasureWriter, PostbackWriter, ApplePostbackWriter 
     func setUse(ofSession digest: KeyDigest, at now: Timestamp) throws(Failure)
     func removeSession(_ digest: KeyDigest) throws(Failure)
     func removeSessions(but digest: KeyDigest) throws(Failure)
-    /// Stores where this server answers the dashboard.
+    /// Stores the address at which this server serves the dashboard.
     func setDashboard(_ url: String) throws(Failure)
     /// Deletes the sessions and links whose end has come.
     func removeEnded(at now: Timestamp) throws(Failure)
