@@ -29,7 +29,7 @@ public final class Keyring: Sendable {
         return ring
     }
 
-    /// Replaces this keyring by another; only one thread may call it, and only once.
+    /// Replaces this keyring with another; only one thread may call it, and only once.
     public func replace(by ring: Keyring) {
         _ = next.storeIfNil(ring)
         isReplaced.store(true, ordering: .releasing)

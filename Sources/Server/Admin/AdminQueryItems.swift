@@ -39,7 +39,7 @@ extension Exchange {
         return offset
     }
 
-    /// Reads the parameter of a dimension, whose value the totals are limited to; nil without one.
+    /// Reads the parameter that limits the totals to one value of a dimension; nil without one.
     ///
     /// - Parameter campaign: the campaign of the same query.
     /// - Returns: the value.

@@ -31,7 +31,7 @@ enum ListChecks {
 }
 
 extension Exchange {
-    /// Reads the items on how a launch was recognised and on its device.
+    /// Reads the query items about how a launch was recognised and about its device.
     func readDevice(into query: inout CheckQuery) throws(APIError) {
         query.method = try word("method")
         query.platform = try word("platform")

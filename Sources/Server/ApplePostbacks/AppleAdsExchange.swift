@@ -109,7 +109,7 @@ struct AppleAdsAttribution: Sendable {
         for (name, text) in fields { json.member(name, text) }
     }
 
-    /// Returns the attribution as a row beside Apple's postbacks.
+    /// Returns the attribution as a row of the table that has Apple's postbacks.
     func postback(of app: App, id: String) -> ApplePostback {
         let network = ApplePostback.Framework.appleAds.rawValue
         let item = app.appleItems.first ?? app.id.text

@@ -32,7 +32,7 @@ package enum ApplePostbackJSON {
         }
     }
 
-    /// Reads and verifies a postback, whose framework its members show if none is given.
+    /// Reads and verifies a postback; if no framework is given, the members of the object show which one it is.
     package static func signed(_ object: JSONObject, _ framework: ApplePostback.Framework? = nil)
         throws(FieldProblem) -> SignedApplePostback
     {

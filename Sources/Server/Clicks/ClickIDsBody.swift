@@ -1,7 +1,7 @@
 internal import Attribution
 internal import JSON
 
-/// The click ids of ad networks as a JSON object, in which form a click stores them.
+/// The click ids of ad networks as a JSON object, the form in which a click stores them.
 public enum ClickIDsBody {
     /// Returns the ids as a JSON object; nil if there are none.
     static func json(_ ids: NetworkClickIDs) -> String? {

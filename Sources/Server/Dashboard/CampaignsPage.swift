@@ -240,7 +240,7 @@ extension DashboardFilter {
     /// Whether a page shows the figures of the span before too; all time has none.
     var comparesSpans: Bool { compares && span.period != .all }
 
-    /// Returns why a span has no figures; `sentence` if nothing but the traffic is missing.
+    /// Returns why a span has no figures; `sentence` if only traffic is missing.
     func emptyReason(_ directory: Directory, _ sentence: String) -> String {
         if directory.apps.isEmpty { return DashboardText.noApp }
         return span.to <= firstData ? DashboardText.beforeFirstData(firstData) : sentence

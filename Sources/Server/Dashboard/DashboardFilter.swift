@@ -35,7 +35,8 @@ struct DashboardFilter {
         let offsets = Set((app.map { [$0] } ?? apps).map(\.settings.reportingOffset))
         let offset = offsets.count == 1 ? offsets.first ?? 0 : 0
         let local = choice.span(offset: offset, firstData: apps.map(\.createdAt).min())
-        // Totals and platforms keep their hours; the span before is compared by these alone, if nothing else is chosen.
+        // Counts by name have hours only for a limited time; totals and counts by platform always have them. The
+        // comparison with the earlier span needs counts by name only if the page is limited to a name.
         let isNamed = campaign != nil || slice.map { $0.dimension != .platform } ?? false
         let first = compares && isNamed ? local.earlier.from : local.from
         if offset == 0 || first >= StatisticsQuery.firstHour(at: now) {
@@ -50,7 +51,7 @@ struct DashboardFilter {
     func query(_ span: DashboardSpan) -> StatisticsQuery {
         var query = StatisticsQuery(app: app?.id, isTest: isTest)
         (query.campaign, query.slice) = (campaign, slice)
-        // A span that has not ended reads no shorter counts at its end.
+        // A span that has not ended is read without an end, so that no separate counts are read for its last part.
         (query.from, query.to) = (span.from, span.to > now ? nil : span.to)
         (query.interval, query.offset) = (span.interval, span.offset)
         return query

@@ -41,7 +41,7 @@ enum HeldPage {
 
     /// `POST /settings/held/erase`: shows what would be erased, and erases it when the form comes again with `confirmed`.
     ///
-    /// The page is the answer itself: the value must not be in an address.
+    /// The response is the page itself and not a redirect, because the value must not be in an address.
     static func erase(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
         async throws(APIError) -> Response
     {

@@ -77,7 +77,8 @@ enum LaunchesPage {
     }
 
     private static func write(_ records: [RecordedCheck], _ directory: Directory, to html: inout HTML) {
-        // Records are stored in the order of their ids, which differs by the time that their writing took.
+        // Records are stored in the order of their ids. This is the order in which they were written, which differs a
+        // little from the order of the launches.
         let newestFirst = records.sorted { ($0.facts.at, $0.id) > ($1.facts.at, $1.id) }
         html.table(DashboardText.launchCaption, DashboardText.launchHeadings, newestFirst) { html, record in
             let facts = record.facts
@@ -98,7 +99,7 @@ enum LaunchesPage {
 }
 
 extension HTML {
-    /// Writes how far back a list was searched that a limit ended before its page was full.
+    /// Writes how far back a list was searched, if a limit ended the search before the page was full.
     mutating func searched(backTo time: Timestamp?, isFull: Bool) {
         guard let time, !isFull else { return }
         note(DashboardText.searched(backTo: time))

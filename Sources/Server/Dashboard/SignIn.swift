@@ -37,7 +37,7 @@ enum SignIn {
         return DashboardPage.redirect(to: safe(next), [DashboardCookie.field(name, text)])
     }
 
-    /// `GET /enter/{link}`: a button, because programs that preview links must not spend this one.
+    /// `GET /enter/{link}`: a button, because programs that preview links must not use this one up.
     static func showLink(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let link = exchange.parameter ?? ""
         return DashboardPage(title: DashboardText.signIn, isOpen: true) { html in
@@ -50,7 +50,7 @@ enum SignIn {
         .response(visit: nil)
     }
 
-    /// `POST /enter`: spends a one-time link, and starts a session.
+    /// `POST /enter`: uses up a one-time link, and starts a session.
     static func spendLink(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let form = try DashboardForm(exchange)
         let name = try cookieName(exchange)

@@ -10,7 +10,7 @@ enum SystemPage {
         let hindrance = CheckReadiness.hindrance(exchange)
         let (health, connections) = (service.storeHealth(), service.connections())
         var servers: [RunningServer] = []
-        // The page shows a database that cannot be read as what it is.
+        // If the database cannot be read, the page shows that, and does not fail.
         do throws(StoreError) {
             servers = try await exchange.stores.statistics.runningServers()
         } catch {}

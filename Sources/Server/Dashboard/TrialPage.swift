@@ -70,7 +70,8 @@ enum TrialPage {
         .response(visit: visit)
     }
 
-    /// Returns a trial of a browser on its own device, with the newest SDK; its click leads where the app may.
+    /// Returns a trial of a browser on its own device, with the newest SDK; its click leads to a destination that the
+    /// app allows.
     private static func makeTrial(of profile: BrowserProfile, _ app: App, _ random: RandomSource) -> Trial? {
         guard var device = TrialDevice.all.first(where: { $0.name == profile.device }),
             let release = SDKRelease.all.last(where: { $0.platform == device.platform })

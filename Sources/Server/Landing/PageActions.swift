@@ -68,7 +68,8 @@ enum HandoffQRCode {
         return Response(.ok, fields: [policy, .noStore], contentType: .svg, body: Array(picture.svg().utf8))
     }
 
-    /// Draws the code; leaves out the token and the visit's query if they are too long, and returns nil if the rest is.
+    /// Draws the code; leaves out the token and the visit's query if they are too long, and returns nil if the text is
+    /// still too long.
     private static func picture(_ visit: LinkVisit, token: String?) -> QRPicture? {
         if let picture = try? QRPicture(of: visit.codeText(token: token)) { return picture }
         return try? QRPicture(of: visit.address.url())

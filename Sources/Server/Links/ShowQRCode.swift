@@ -56,7 +56,9 @@ enum ShowQRCode {
         }
     }
 
-    /// Returns the field that names the file by the link's slug, whose characters are safe but for the slash.
+    /// Returns the field that names the file after the link's slug.
+    ///
+    /// A slug's only character that a file name cannot contain is the slash.
     static func fileName(_ slug: String, _ format: QRPicture.Format) -> FieldLine {
         let name = "\(slug.replacing("/", with: "-")).\(format.rawValue)"
         return FieldLine(name: "Content-Disposition", value: "inline; filename=\"\(name)\"")

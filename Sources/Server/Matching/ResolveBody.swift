@@ -44,7 +44,7 @@ package struct ResolveBody {
 
     /// Adds the values that may name a click, and returns whether the body has any; not every referrer names one.
     ///
-    /// `installReferrer` is the one in Google Play's report; the body's own is the same text, if it has one.
+    /// `installReferrer` is the referrer in Google Play's report. If the body has a referrer too, the two are equal.
     private static func addReferences(
         of body: JSONBody,
         _ installReferrer: String?,

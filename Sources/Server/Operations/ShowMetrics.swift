@@ -215,7 +215,7 @@ public struct MetricFamily: Sendable {
     /// What the values count.
     enum Unit { case bytes, seconds, number }
 
-    /// The unit, which the name ends with, before `_total`, as Prometheus' rules of naming say.
+    /// The unit, which the name ends with, before `_total`, as Prometheus' naming rules require.
     var unit: Unit {
         let words = name.split(separator: "_")
         return switch words.last == "total" ? words.dropLast().last : words.last {

@@ -29,7 +29,7 @@ public final class OutgoingRequests: Sendable {
 
     /// Runs blocking work on a new thread, and suspends the caller until the work ends.
     ///
-    /// - Returns: nil if the maximum number of other calls is under way, or the system has no thread.
+    /// - Returns: nil if the maximum number of other calls is under way, or the system cannot start a thread.
     func perform<Result: Sendable>(_ work: @escaping @Sendable (HTTPSClient) -> Result) async -> Result? {
         guard underWay.add(1, ordering: .relaxed).oldValue < maximumConcurrentCount else {
             underWay.subtract(1, ordering: .relaxed)

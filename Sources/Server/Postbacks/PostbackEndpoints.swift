@@ -270,7 +270,7 @@ extension PostbackDelivery {
 
     /// Returns the request of the last attempt, or else the one that would be sent now.
     ///
-    /// Without signatures if the endpoint's secret has been rotated since the attempt.
+    /// The signatures are left out if the endpoint's secret has been rotated since the attempt.
     public func call(to endpoint: PostbackEndpoint, _ keys: ServerKeys, at now: Timestamp) -> PostbackCall? {
         var call = PostbackCall(event, sequence, to: endpoint, keys: keys, at: attemptedAt ?? now)
         if let attemptedAt, let rotatedAt = endpoint.rotatedAt, attemptedAt < rotatedAt {

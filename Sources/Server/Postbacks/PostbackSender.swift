@@ -130,6 +130,9 @@ extension PeerAddress {
         peer.port == port && (peer == self || isUnspecified && peer.isOfThisMachine)
     }
 
-    /// Whether it is 0.0.0.0 or `::`: as a listener all addresses of this machine, and as a receiver this machine.
+    /// Whether this is 0.0.0.0 or `::`.
+    ///
+    /// A listener with this address accepts connections to all addresses of this machine; a connection to it reaches
+    /// this machine.
     fileprivate var isUnspecified: Bool { ipv4 == 0 || ipv4 == nil && high == 0 && low == 0 }
 }

@@ -21,8 +21,8 @@ enum CrossOrigin {
 
     /// Lets a page read the response if the app allows the page's origin.
     ///
-    /// A preflight does not name the app, so it is enough if one of all apps allows the origin. `origin` is nil if the
-    /// request did not send it, or ended before it.
+    /// A preflight does not name the app, so it is enough that any app allows the origin. `origin` is nil if the
+    /// request did not send it, or ended before that field.
     static func allow(_ origin: String?, app: App?, _ directory: Directory, _ response: inout Response) {
         let apps = app.map { [$0] } ?? directory.apps
         response.fields.append(exposedHeaders)

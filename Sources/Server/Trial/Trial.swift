@@ -139,7 +139,9 @@ public struct TrialRun {
     private let send: (ClientRequest) throws -> ClientResponse
     private let library: Library?
 
-    /// Makes a trial's launch with a token at a time, and returns its request with the response.
+    /// Sends a trial's launch with a client library, and returns its request with the response.
+    ///
+    /// The arguments are the trial, the click's token and the time of the launch.
     public typealias Library = (Trial, String?, Timestamp?) async throws -> (ClientRequest, ClientResponse)
 
     /// The milliseconds by which a click is set back in addition to the delay.

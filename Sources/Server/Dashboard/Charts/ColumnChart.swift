@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// A chart of counts as columns; the parts of a column lie one on the other, and differ in colour and stripes.
+/// A chart of counts as columns; the parts of a column are stacked, and differ in colour and stripes.
 struct ColumnChart {
     let figures: ChartFigures
 
@@ -33,7 +33,9 @@ struct ColumnChart {
         }
     }
 
-    /// Writes the stripes of each part but the first: they lie across, so that a wide drawing does not slant them.
+    /// Writes the stripe pattern of each part except the first.
+    ///
+    /// The stripes are horizontal, so that stretching the drawing does not slant them.
     private func writePatterns(to html: inout HTML) {
         html.element("defs") { html in
             for number in figures.series.indices.dropFirst() {
@@ -55,7 +57,7 @@ struct ColumnChart {
         }
     }
 
-    /// Returns the class of a part; a striped part has no class of a colour, which would replace its stripes.
+    /// Returns the class of a part; a striped part has no colour class, because the colour would replace its stripes.
     private static func style(_ part: Int, _ isRunning: Bool) -> String? {
         part == 0 ? (isRunning ? "c0 running" : "c0") : isRunning ? "running" : nil
     }
@@ -64,9 +66,10 @@ struct ColumnChart {
 }
 
 extension TimeToInstallHistogram {
-    /// The times as figures of a chart, each label twice as long as the one before; nil without times.
+    /// Returns the times as figures of a chart, in which each label is twice the time of the label before; nil without
+    /// times.
     func figures(title: String) -> ChartFigures? {
-        // Eight bins make a doubling; the first bin is what is under a second.
+        // The times double every eight bins; the first bin contains the times under a second.
         func group(_ bin: Int) -> Int { (bin + 7) / 8 }
         var sums: [Int: Int64] = [:]
         for (bin, count) in counts where count > 0 { sums[group(bin), default: 0] += count }

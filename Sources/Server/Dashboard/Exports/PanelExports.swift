@@ -98,6 +98,6 @@ struct PanelExports {
 }
 
 extension HTML {
-    /// Writes CSV, JSON, and the lines for curl and the command, behind one word.
+    /// Writes links to CSV and JSON files, and the lines for curl and the command, in an element that opens on a click.
     mutating func exports(_ exports: PanelExports) { exports.write(to: &self) }
 }

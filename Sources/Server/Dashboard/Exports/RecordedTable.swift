@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// The texts of one of a page's tables, which a page writes once more when a file of the table is wanted.
+/// The texts of one of a page's tables, recorded while the page is written again to make a file of the table.
 struct RecordedTable {
     private let caption: String
     /// The values by rows, the headings first.

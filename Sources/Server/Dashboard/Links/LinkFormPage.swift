@@ -140,7 +140,7 @@ enum LinkFormPage {
         return [FieldProblem(error.field ?? "", error.message)]
     }
 
-    /// Writes which fields are wrong, each with a link to it, and the problems of no field.
+    /// Writes which fields are wrong, each with a link to it, and the problems that belong to no field.
     private static func write(_ problems: [FieldProblem], to html: inout HTML) {
         guard !problems.isEmpty else { return }
         html.element("div", ["class": "warnings", "role": "alert"]) { html in

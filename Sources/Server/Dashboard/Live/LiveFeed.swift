@@ -44,7 +44,7 @@ final class LiveFeed: Sendable {
         var readAt: Int64 = 0
         /// The time from which the next read continues, in milliseconds.
         var position: Int64 = 0
-        /// The rows from ``overlap`` before `position` on, which the next read gets again, with their times.
+        /// The rows from ``overlap`` before `position` on, with their times; the next read gets them again.
         var seen: [Int64: Int64] = [:]
         /// The newest events of each kind, so that no traffic displaces another.
         var events: [Kind: [Event]] = [:]
@@ -164,7 +164,7 @@ final class LiveFeed: Sendable {
         }
     }
 
-    /// Reads for all streams which sessions have not ended, unless that was in the last five seconds.
+    /// Reads, for all streams, which sessions have not ended, unless that was in the last five seconds.
     func readSessions(_ store: any SessionStore, at now: Timestamp) async throws(StoreError) {
         let readAt = state.withLock(\.sessionsReadAt)
         guard now.milliseconds < readAt || now.milliseconds - readAt >= 5_000 else { return }

@@ -71,7 +71,9 @@ enum LivePage {
         return (choice, events, feed.minutes(at: now, choice.contains))
     }
 
-    /// Returns the ways to the rows elsewhere: the stream opens with a session alone, so keys read the tables.
+    /// Returns other ways to get the rows.
+    ///
+    /// Only a session can open the stream, so the lines for keys read the tables.
     private static func exports(_ choice: Choice, _ visit: DashboardVisit, at now: Timestamp) -> PanelExports
     {
         let start = now.milliseconds / 60_000 * 60_000 - (LiveFeed.minuteCount - 1) * 60_000

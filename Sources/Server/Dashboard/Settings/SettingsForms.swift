@@ -115,7 +115,7 @@ enum SettingsForms {
         return settings
     }
 
-    /// `POST /settings/sessions/end-others`: ends all sessions but the one that asks.
+    /// `POST /settings/sessions/end-others`: ends all sessions except the one that sends the request.
     static func endOthers(
         _ exchange: inout Exchange,
         _ visit: DashboardVisit,
