@@ -49,7 +49,7 @@ public final class Afterlink: Sendable {
     /// or ``links`` returns it.
     @discardableResult public func pasted(_ text: String) async -> Bool { await engine.pasted(text) }
 
-    /// Whether to offer the person to paste, if the system reports a web address in the pasteboard.
+    /// Whether to show a paste button, if the system reports a web address in the pasteboard.
     ///
     /// It is true at most once for an installation, and only while there is no match.
     public func shouldOfferPaste(isLinkProbable: Bool) async -> Bool {

@@ -152,7 +152,7 @@ struct LaunchState: Hashable, Sendable, Codable {
         return true
     }
 
-    /// Returns whether to offer the person to paste; true only once.
+    /// Returns whether to show a paste button; true only once.
     mutating func offerPaste() -> Bool {
         if case .match = answer { return false }
         let isUseful = answer == LaunchAnswer.none || phase == .new || phase == .asked

@@ -22,7 +22,8 @@ struct QROutline {
         }
     }
 
-    /// Appends an outline, from the top left corner of the module at `start` on, with dark modules on its right.
+    /// Appends the outline that starts at the top left corner of the module at `start` and has the dark modules on its
+    /// right.
     ///
     /// Regions that touch only at a corner get separate outlines.
     private func appendOutline(from start: Int, passing isPassed: inout [Bool], to text: inout [UInt8]) {
@@ -50,7 +51,7 @@ struct QROutline {
 
     /// Returns the direction in which an outline leaves the top left corner of the module at `index`.
     private func nextDirection(after direction: Int, at index: Int) -> Int {
-        // The four modules around the corner: for each direction, the module on the right of an edge that way.
+        // The four modules around the corner: for each direction, the module on the right of an edge in that direction.
         let around: [4 of Int] = [index, index - 1, index - 1 - side, index - side]
         guard isDark[around[direction]] else { return (direction + 1) % 4 }
         return isDark[around[(direction + 3) % 4]] ? (direction + 3) % 4 : direction

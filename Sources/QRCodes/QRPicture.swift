@@ -49,7 +49,7 @@ public struct QRPicture: Sendable {
         case svg = "svg"
         case png = "png"
 
-        /// Takes the format from the extension of a file name, in either case; nil for any other extension.
+        /// Takes the format from the extension of a file name, in upper or lower case; nil for any other extension.
         public init?(fileName: String) {
             let name = fileName.asciiLowercased
             guard let format = Self.allCases.first(where: { name.hasSuffix(".\($0.rawValue)") })

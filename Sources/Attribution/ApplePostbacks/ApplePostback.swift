@@ -21,7 +21,7 @@ public struct ApplePostback: Equatable, Sendable {
         }
     }
 
-    /// A conversion value of three steps.
+    /// A coarse conversion value, which has three steps.
     public enum CoarseValue: String, CaseIterable, Sendable { case low, medium, high }
 
     public let framework: Framework

@@ -119,7 +119,7 @@ public struct AppleProbe: Equatable, Sendable {
         case changed
     }
 
-    /// How long a probe is waited for.
+    /// How long the service waits for the arrival of a probe.
     public static let milliseconds: Int64 = 600_000
 
     public let nonce: String
@@ -136,7 +136,7 @@ public struct AppleProbe: Equatable, Sendable {
 public protocol ApplePostbackStore {
     func store(_ postback: StoredApplePostback) async throws(StoreError) -> ApplePostbackOutcome
     func applePostbacks(_ query: ApplePostbackQuery) async throws(StoreError) -> ApplePostbackPage
-    /// Returns the numbers of postbacks that were received from `start` on and before `end`, by their values.
+    /// Returns how many postbacks that were received from `start` up to, but not including, `end` have equal values.
     func applePostbackSums(from start: Timestamp, to end: Timestamp) async throws(StoreError)
         -> [ApplePostbackSum]
     /// Stores a probe, and deletes expired ones.

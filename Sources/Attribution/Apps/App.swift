@@ -245,9 +245,10 @@ public protocol AppStore {
     ///
     /// - Throws: `conflict` if another app has the name, or the same key text exists already.
     func create(_ app: App, with keys: [APIKey], by actor: AuditActor) async throws(StoreError)
-    /// Changes an app whose settings are still `former`; nil for any settings.
+    /// Changes an app if its settings are still `former`; a nil `former` allows any settings.
     ///
-    /// - Throws: `notFound` for an unknown app, `conflict` if another app has the name, or for other settings.
+    /// - Throws: `notFound` for an unknown app, `conflict` if another app has the name, or if the settings are not
+    ///   `former`.
     func update(_ app: AppID, from former: App.Settings?, to settings: App.Settings, by actor: AuditActor)
         async throws(StoreError)
 

@@ -162,7 +162,7 @@ public struct AuditFields: Equatable, Sendable {
         for field in fields where !field.texts.isEmpty { texts[field.name] = field.texts }
     }
 
-    /// The fields that `other` does not have, or with other texts.
+    /// The fields that `other` does not have, or has with other texts.
     func without(_ other: AuditFields) -> AuditFields {
         var fields = self
         fields.texts = texts.filter { other.texts[$0.key] != $0.value }

@@ -44,7 +44,7 @@ public struct PolicyGrid: Equatable, Sendable {
 
     /// The maximum number of clicks and launches that a comparison of one app replays.
     public static let eventLimit = 100_000
-    /// How long a comparison of one app replays in all, so that one with much traffic delays no other.
+    /// The maximum time of all replays for one app, in seconds, so that an app with much traffic delays no other app.
     public static let timeLimitSeconds: UInt64 = 300
     /// The maximum age of these events.
     public static let maximumDays: Int64 = 14

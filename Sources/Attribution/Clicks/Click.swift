@@ -156,7 +156,7 @@ public enum ClickBasis: String, CaseIterable, Sendable {
     }
 }
 
-/// The values of a click besides its fingerprints: evidence to weigh it by, and ids that find it.
+/// The values of a click in addition to its fingerprints: evidence to weigh it by, and ids that find it.
 public struct ClickEvidence: Equatable, Sendable {
     /// Nil if the address is unknown or distinguishes no visitors.
     public var address: AddressHashes?

@@ -1,13 +1,13 @@
 /// The ids that ad networks put on a link to recognise a click again, such as `gclid`.
 ///
-/// A value is kept as it came, because networks compare it byte for byte.
+/// A value is stored as it came, because networks compare it byte for byte.
 public struct NetworkClickIDs: Equatable, Sendable {
     /// A parameter of a link that carries a click id.
     public struct Parameter: Sendable {
         public let name: String
         /// The network or system that adds it.
         public let network: String
-        /// The source of clicks with it; nil if it names none of the seven.
+        /// The source of clicks with it; nil if the parameter reveals no ``SourceToken``.
         public let source: SourceToken?
 
         fileprivate init(_ name: String, _ network: String, _ source: SourceToken? = nil) {
@@ -39,7 +39,8 @@ public struct NetworkClickIDs: Equatable, Sendable {
 
     public init() {}
 
-    /// Returns the parameter of a name, which may be in another case: some mail programs lower addresses.
+    /// Returns the parameter of a name, which may be in another case: some mail programs change addresses to lower
+    /// case.
     public static func parameter(named name: String) -> Parameter? {
         guard nameLengths.contains(name.utf8.count) else { return nil }
         return parametersByName[name.asciiLowercased]
@@ -77,7 +78,8 @@ public struct NetworkClickIDs: Equatable, Sendable {
     public mutating func add(from query: [QueryItem]) {
         for item in query {
             guard let parameter = Self.parameter(named: item.name) else { continue }
-            // No network's id has a blank. One in a query was a plus sign, which means a blank in the queries of forms.
+            // No network's id contains a blank. A blank here was a plus sign in the query, which form decoding replaces
+            // by a blank.
             try? add(item.value.replacing(" ", with: "+"), of: parameter)
         }
     }

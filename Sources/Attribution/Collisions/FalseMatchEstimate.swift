@@ -4,7 +4,7 @@
 /// ``CalibrationTable``). They take addresses, systems and delays into account, unlike a mere count of equal
 /// fingerprints. The estimate uses the same amount of memory for any number of launches.
 public struct FalseMatchEstimate: Equatable, Sendable {
-    /// The windows that can be recommended besides the current one, the shortest first.
+    /// The windows that can be recommended in addition to the current one, the shortest first.
     static let windows: [AttributionWindow] = [
         600, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400, 172_800, 259_200, 604_800, 1_209_600,
         2_592_000,

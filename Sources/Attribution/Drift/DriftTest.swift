@@ -296,7 +296,7 @@ public struct DriftHistory: Sendable {
         ] += count
     }
 
-    /// Returns the days of watched groups, the newest first: of each group with those that it pools.
+    /// Returns the days of each watched group, the newest first; they include the days of the groups that it pools.
     public func days(of watched: Set<DriftGroup>) -> [DriftGroup: [DriftCount]] {
         var sums: [DriftGroup: [DriftCount]] = [:]
         for (group, counts) in days {

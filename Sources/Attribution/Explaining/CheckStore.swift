@@ -49,7 +49,8 @@ public struct CheckQuery: Equatable, Sendable {
 }
 
 extension String {
-    /// Returns whether the version is another one or a part of it: `17.4` is a `17`, and `170` is none.
+    /// Returns whether the version is `start`, or begins with all parts of `start`: `17.4` begins with `17`, and `170`
+    /// does not.
     fileprivate func isVersion(startingWith start: String) -> Bool { self == start || hasPrefix(start + ".") }
 }
 

@@ -130,7 +130,7 @@ extension Explanation {
     /// The app's setting that limits the window of the expired click, with its value; nil if none does.
     private var limit: String? {
         let click = clicks.first { $0.state == .expired && $0.hasSameFingerprint }?.click
-        // Without a click with the launch's fingerprint, what the launch named had expired.
+        // If no click has the launch's fingerprint, the token or the named click had expired.
         let isNamed = click == nil && record.facts.namesClick
         guard let window = isNamed ? windows.deterministic : windows.fingerprint else { return nil }
         if let click, window.end(ofClickAt: click.clickedAt) > click.expiresAt { return nil }
@@ -282,7 +282,7 @@ public struct KnownClick: Equatable, Sendable {
         self.campaign = campaign
     }
 
-    /// Returns the click as a window ends it that may be shorter than its own.
+    /// Returns the click with its expiry shortened to a window, if the window is shorter than the click's own.
     func limited(to window: AttributionWindow?) -> KnownClick {
         var click = self
         if let window { click.expiresAt = min(expiresAt, window.end(ofClickAt: clickedAt)) }

@@ -3,7 +3,7 @@ public struct ExportQuery: Sendable {
     public let table: ExportTable
     /// Nil for the rows of all apps.
     public var app: AppID?
-    /// Only rows behind this cursor; nil for the first page.
+    /// Only rows after this cursor; nil for the first page.
     public var since: ExportCursor?
     /// The last row of the export, as ``ExportStore/end(of:at:)`` returned it.
     public var end: ExportCursor

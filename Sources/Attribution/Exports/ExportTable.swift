@@ -199,7 +199,7 @@ public struct DeletionCursor: Equatable, Sendable {
     init?(_ text: String) {
         let fields = text.split(separator: "-", omittingEmptySubsequences: false)
         let numbers = fields.compactMap { Int64($0) }.filter { $0 >= 0 }
-        // Events came later: a consumer may still have a cursor without their day.
+        // An earlier version had no events, so a consumer may still have a cursor without their day.
         guard 3...Self.tables.count + 1 ~= fields.count, numbers.count == fields.count else { return nil }
         self.init(number: numbers[0], days: Array(numbers.dropFirst()))
     }

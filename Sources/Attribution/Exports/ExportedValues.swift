@@ -66,7 +66,7 @@ extension PostbackDelivery {
 
 /// A row that was erased: a click or a check by its random identifier, an event by its number.
 public struct ErasedRow: Equatable, Sendable {
-    /// The place among erased rows: milliseconds and a counter, as in the numbers of clicks.
+    /// The position among erased rows: milliseconds and a counter, as in the numbers of clicks.
     public let number: Int64
     public let table: ExportTable
     public let high: UInt64

@@ -19,7 +19,7 @@ public struct PlayInstall: Equatable, Sendable {
     /// Whether the person used the app's instant version in the last seven days.
     public var isInstant: Bool?
 
-    /// The seconds that are read: 0 means an unknown time, and the largest number for the end of the year 9999.
+    /// The range of seconds that are read; 0 means an unknown time, and the largest number is the end of the year 9999.
     public static let allowedSeconds: ClosedRange<Int64> = 0...253_402_300_799
     public static let versionName = "installVersion"
     public static let instantName = "googlePlayInstantParam"

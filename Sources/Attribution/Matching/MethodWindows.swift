@@ -1,6 +1,6 @@
 /// The longest times after a click in which an app credits launches to it, by the way in which they are recognised.
 ///
-/// Rows keep the click's own window, so that a change of these applies to stored clicks too.
+/// The database stores the click's own window, so that a change of these windows applies to stored clicks too.
 public struct MethodWindows: Equatable, Sendable {
     /// For matches by fingerprint; nil for the click's own window.
     public var fingerprint: AttributionWindow?
@@ -26,7 +26,7 @@ public struct MethodWindows: Equatable, Sendable {
 }
 
 extension AttributionWindow {
-    /// Returns the smaller one of two windows; this one for nil.
+    /// Returns the smaller one of two windows; this window if the other one is nil.
     public func limited(to other: AttributionWindow?) -> AttributionWindow {
         other.map { $0.seconds < seconds ? $0 : self } ?? self
     }

@@ -155,7 +155,9 @@ public struct ReceivedEvent: Sendable {
     public var currency: String?
     /// A JSON object.
     public var properties: String?
-    /// The click of the match that the event is credited to; nil without one, as the next six properties.
+    /// The click of the match that the event is credited to; nil without a match.
+    ///
+    /// The next six properties describe the same match, and are nil without a match too.
     public var click: ClickID?
     public var link: LinkID?
     public var campaignKey: String?

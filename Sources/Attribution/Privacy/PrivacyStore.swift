@@ -1,7 +1,7 @@
 public enum ErasureSubject: IdentifiedSubject { public static let prefix = "era" }
 public typealias ErasureID = Identifier<ErasureSubject>
 
-/// A number of rows for each table that has data of persons.
+/// A number of rows for each table with personal data.
 public struct PrivacyCounts: Equatable, Sendable {
     public var clicks: Int64 = 0
     /// Fingerprints and advertising ids by which checks find clicks.
@@ -32,7 +32,7 @@ public struct PrivacyCounts: Equatable, Sendable {
     }
 }
 
-/// The record of an erasure, which has nothing of what was erased.
+/// The record of an erasure; it contains no erased value.
 public struct Erasure: Equatable, Sendable {
     public let id: ErasureID
     public let at: Timestamp
@@ -89,7 +89,7 @@ public struct HeldData: Sendable {
     public init() {}
 }
 
-/// How much of a table is stored.
+/// The number of stored rows of a table, and their age.
 public struct TableHolding: Equatable, Sendable {
     public let table: String
     /// The number of rows, at most ``maximumCount``.
@@ -105,7 +105,7 @@ public struct TableHolding: Equatable, Sendable {
     }
 }
 
-/// The store as a person's right to know and to be forgotten sees it.
+/// The store that shows and erases what is stored about a person, as data protection law requires.
 public protocol PrivacyStore {
     /// Returns what is stored about a subject.
     func held(_ subject: DataSubject) async throws(StoreError) -> HeldData

@@ -96,8 +96,8 @@ struct FingerprintTexts {
         ///
         /// Rare releases combined with old names of time zones would give many texts that hardly ever match.
         static let ofReleases = Worth(weight: 0.12, shareOfLikeliest: 0.4)
-        /// The weight of the most likely combination from which on ``ofReleases`` applies; below it, all
-        /// combinations are rare, because little is known.
+        /// The weight of the most likely combination from which ``ofReleases`` applies; below it, all combinations are
+        /// rare, because little is known.
         static let knownReleases = 0.2
 
         static func of(_ form: FingerprintForm, likeliest: Double) -> Double {

@@ -22,11 +22,12 @@ public struct CampaignQuery: Equatable, Sendable {
     public var page = 0
 
     public static let pageSize = 100
-    /// The number of campaigns with the most clicks among which all other orders than by clicks and by name choose.
+    /// The number of campaigns that are sorted, those with the most clicks; only the orders by clicks and by name
+    /// include more.
     ///
     /// Only the clicks of all campaigns can be read without reading every other count too.
     public static let rankedLimit = 1_000
-    /// The number of counts of clicks that one query reads at most.
+    /// The maximum number of counts of clicks that one query reads.
     public static let readLimit = 40_000
 
     public init(_ counts: StatisticsQuery) { self.counts = counts }

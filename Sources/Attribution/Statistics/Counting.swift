@@ -33,7 +33,7 @@ extension Dimension {
         }
     }
 
-    /// Returns the limited name in a stored value: that of an event has its currency behind it.
+    /// Returns the limited name in a stored value: the name of an event is followed by its currency.
     public func limitedName(in value: String) -> String {
         self == .event ? EventCount.name(ofValue: value) : value
     }
