@@ -18,7 +18,7 @@ public struct CheckpointPolicy: Sendable {
     /// With a smaller number, frequently changed pages would be copied more often. Each copy also syncs the
     /// disk, which delays commits.
     static let copyingPages = 1000
-    /// The log size from which on the background thread copies after each commit.
+    /// The log size from which the background thread copies after each commit.
     ///
     /// So little is left to copy when the writer pauses.
     static let closingPages = 7168

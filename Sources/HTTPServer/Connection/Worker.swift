@@ -64,7 +64,8 @@ struct WorkerPool {
 
     /// Whether enough workers have ended to return their memory to the system.
     ///
-    /// A crowd's workers end over several seconds. Without the second limit, the memory of the last ones would stay.
+    /// After many workers were dismissed, they end over several seconds. Without the second limit, the memory of the
+    /// last ones would stay.
     var hasMemoryToReturn: Bool {
         endedCount >= (endingCount == 0 ? Self.worthReturningLast : Self.worthReturning)
     }

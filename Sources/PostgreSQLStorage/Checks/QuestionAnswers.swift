@@ -151,7 +151,7 @@ private struct ElementRows {
     let rows: ResultRows
     let count: Int
 
-    /// Returns what `read` makes of the rows of each question.
+    /// Returns the value that `read` returns for the rows of each question.
     func all<Value>(_ read: (inout ResultRow) throws(PostgreSQLError) -> Value)
         throws(PostgreSQLError) -> [[Value]]
     {
@@ -168,7 +168,7 @@ private struct ElementRows {
         return values
     }
 
-    /// Returns what `read` makes of the first row of each question.
+    /// Returns the value that `read` returns for the first row of each question.
     func first(_ read: (inout ResultRow) throws(PostgreSQLError) -> RowAnswer)
         throws(PostgreSQLError) -> [RowAnswer]
     { try all(read).map { $0.first ?? .nothing } }

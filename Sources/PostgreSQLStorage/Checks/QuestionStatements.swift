@@ -3,7 +3,7 @@ internal import Attribution
 internal import PostgreSQL
 internal import Storage
 
-/// The statements of one set of hot slots, each made when it is first needed.
+/// The statements of one set of hot slots (the slots that checks read), each made when it is first needed.
 ///
 /// A slot is a constant of a text: with a parameter, the server would open and lock every partition. In each
 /// statement, the table `k` contains the questions, whose numbers `n` start at 1. Each hot slot has a branch

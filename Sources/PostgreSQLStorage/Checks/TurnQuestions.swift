@@ -72,7 +72,7 @@ final class TurnQuestions {
     private var askers: [Asker] = []
     private var nextWake: MonotonicTime?
 
-    /// The number of turns without an answer from which on further turns wait for ``pause``.
+    /// The number of turns without an answer from which further turns wait for ``pause``.
     static let usualUnderWay = 4
     /// The maximum number of turns without an answer, which is reached while the server is silent or far
     /// away.

@@ -19,8 +19,7 @@ struct PartitionJob: Job {
     private static let interval: UInt64 = 10_000_000_000
     private static let daysAhead: Int64 = 3
     static let day: Int64 = 86_400_000
-    /// The time after the end of a day, in milliseconds, from which on no click of the day can be recorded
-    /// any more.
+    /// The time after the end of a day, in milliseconds, after which no click of the day can be recorded any more.
     private static let settlingTime: Int64 = 3_600_000
 
     init(_ context: JobContext<PostgreSQLReader>) { self.context = context }

@@ -3,7 +3,7 @@ internal import Attribution
 internal import PostgreSQL
 internal import Storage
 
-/// Erases clicks and checks, and stores that.
+/// Erases clicks and checks, and records the erasure.
 extension PostgreSQLWriter {
     func erase(_ click: ClickRecord, _ claim: ClaimRecord?) throws(PostgreSQLError) -> Bool {
         let (number, slot, clickedAt) = (click.number, RowHome(of: click.number).slot, click.facts.clickedAt)

@@ -7,7 +7,8 @@ internal import Storage
 extension PostgreSQLReader {
     typealias Joined = (record: CheckRecord, low: UInt64, campaign: String?, clickedAt: Timestamp?)
 
-    /// A statement of records with the low half, the campaign and the time of their clicks.
+    /// A statement that reads records of checks, each with the second half of its click's identifier, the click's
+    /// campaign and the click's time.
     struct JoinedStatement {
         fileprivate let plain: PreparedStatement
         /// Reads the clicks of all records before it joins them, because Citus joins them in no other way.

@@ -5,7 +5,7 @@ internal import Storage
 
 /// A connection that reads for jobs, reports and commands; extensions add the reads of each subject.
 ///
-/// Only its connection's thread may use it, and waits for the server.
+/// Only its connection's thread may use it; each read blocks that thread until the server responds.
 struct PostgreSQLReader: ReportReader, DirectoryReader, ClockReader, KeyNeedsReader {
     typealias Failure = PostgreSQLError
     typealias IndexPosition = Int64
@@ -25,7 +25,7 @@ struct PostgreSQLReader: ReportReader, DirectoryReader, ClockReader, KeyNeedsRea
 
 /// Reads rows.
 extension PostgreSQLReader {
-    /// Returns what `read` makes of each row.
+    /// Returns the value that `read` returns for each row.
     func all<Value, each Parameter: PostgreSQLValue>(
         _ statement: PreparedStatement,
         _ parameters: repeat each Parameter,
@@ -54,7 +54,7 @@ extension PostgreSQLReader {
         read: (inout ResultRow) throws(PostgreSQLError) -> Value
     ) throws(PostgreSQLError) -> Value? { try all(statement, repeat each parameters, read: read).first }
 
-    /// Answers a question of a loop, by the loop's statements.
+    /// Answers a question of an event loop, with the statements that loops use.
     ///
     /// A question about a key reads all slots that exist.
     func answer(_ question: RowQuestion) throws(PostgreSQLError) -> RowAnswer {
@@ -80,7 +80,7 @@ extension PostgreSQLReader {
     }
 }
 
-/// Numbers, and values by name.
+/// Reads numbers of apps, clicks and checks, and values that are stored under a name.
 extension PostgreSQLReader {
     func number(of app: AppID) throws(PostgreSQLError) -> Int64? {
         try first(Self.numberOfApp, app.high, app.low) { $0.get("number") }
@@ -155,7 +155,7 @@ extension PostgreSQLReader {
         "SELECT key_check, replaced_at FROM former_server_keys"
     )
 
-    /// Returns the keys that stored hashes need; a day counts from its start, because it is deleted as a whole.
+    /// Returns the keys that stored hashes need at the given time.
     func requiredKeys(at now: Timestamp) throws(PostgreSQLError) -> RequiredKeys {
         var required = RequiredKeys()
         let oldest: Int64?? = try first(Self.oldestRecord) { $0.get("number") }

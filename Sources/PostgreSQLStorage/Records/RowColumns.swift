@@ -205,7 +205,7 @@ extension ResultRows {
         return try row.record()
     }
 
-    /// Returns what `body` makes of each row, whose number it gets.
+    /// Calls `body` with each row and its number, and returns the results.
     func map<Value>(_ body: (Int) throws(PostgreSQLError) -> Value) throws(PostgreSQLError) -> [Value] {
         var values: [Value] = []
         values.reserveCapacity(count)

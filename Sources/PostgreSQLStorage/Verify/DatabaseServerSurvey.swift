@@ -32,7 +32,7 @@ extension PostgreSQLReader {
         return report
     }
 
-    /// Returns by how much this machine's clock is ahead of the database's, in milliseconds; 0 if they may agree.
+    /// Returns how far this machine's clock is ahead of the database's, in milliseconds; 0 if the clocks may agree.
     ///
     /// `start` and `end` are times of this machine; the database read its clock at some time between them.
     static func clockLead(over database: Int64, _ start: Int64, _ end: Int64) -> Int64 {

@@ -51,7 +51,8 @@ struct Invariant: Sendable {
 }
 
 extension Invariant.Query {
-    /// The query, the rows that it needs besides those of tables, and on Citus the rows of the distributed tables.
+    /// The query, the rows that it needs in addition to those of tables, and on Citus the rows of the distributed
+    /// tables.
     typealias Text = (rows: SQLText, with: SQLText, query: SQLText)
 
     fileprivate func statements(_ slots: [Int64], _ pending: CountPayload) -> [(Text, Parameters)] {

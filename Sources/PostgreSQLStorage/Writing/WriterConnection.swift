@@ -14,7 +14,7 @@ final class WriterConnection {
     private var connection: BlockingConnection?
     /// This server's number, which it has had since its start unless it was away too long.
     private(set) var server: ServerRow
-    /// Where this server answers the dashboard; written again if the server gets another number.
+    /// The address at which this server serves the dashboard; written again if the server gets another number.
     var dashboard = ""
     private(set) var isInTransaction = false
     /// The number of the last transaction, which grows by one.

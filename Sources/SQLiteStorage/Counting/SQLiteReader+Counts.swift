@@ -4,7 +4,7 @@ internal import Storage
 
 /// Reads the counts of each span (such as an hour or a day), and the number of live clicks (unclaimed and unexpired).
 extension SQLiteReader {
-    /// Adds up the counts of a query: SQLite would sort all rows to add them up.
+    /// Adds up the counts of a query in this process, because SQLite would sort all rows to add them up.
     func add(_ query: CountQuery, to sum: inout CountSum) throws(SQLiteError) {
         let (dimension, span) = (query.dimension.rawValue, query.spans.granularity.rawValue)
         let (first, end) = (query.spans.first.milliseconds, query.spans.end.milliseconds)
