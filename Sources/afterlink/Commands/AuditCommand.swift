@@ -9,7 +9,7 @@ enum AuditCommand {
         summary: "Show who has changed apps, keys, links, models and sessions",
         discussion: [
             "Prints the changes by the dashboard, the admin API and commands, the newest first, with the fields that differ."
-                + " --audit-retention says how long they are stored.",
+                + " --audit-retention sets how long they are stored.",
             "The actor of a command is the user of the system who ran it.",
         ],
         options: CommandOption.table([

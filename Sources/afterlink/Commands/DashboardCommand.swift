@@ -9,13 +9,13 @@ enum DashboardCommand {
         name: "dashboard",
         summary: "Print a link that signs in to the dashboard once",
         discussion: [
-            "The link works once, within a minute, and needs no key: who can read the database may sign in. Open it on a"
-                + " machine that reaches the dashboard's address; by default only this one does.",
+            "The link works once, within a minute, and needs no key: anyone who can read the database can sign in. Open"
+                + " it on a machine that reaches the dashboard's address; by default only this one does.",
             "The link leads to the address that the service has stored at its start. With several servers, choose one with"
                 + " --server; or give the same --dashboard-listen as the service.",
         ],
         options: CommandOption.table([
-            "server N": "The number of the server, if several answer the dashboard."
+            "server N": "The number of the server, if several serve a dashboard."
         ]) + [.jsonObject],
         settings: CommandDatabase.settings + ["dashboard-listen"],
         examples: ["afterlink dashboard": "Print the link for the dashboard on 127.0.0.1:8081."],
@@ -63,13 +63,13 @@ enum DashboardCommand {
         if let only = chosen.first, chosen.count == 1 { return only.url }
         let list = stored.map { "\($0.server) at \($0.url)" }.joined(separator: ", ")
         guard chosen.isEmpty else {
-            throw CommandFailure.usage("Several servers answer the dashboard: \(list).")
+            throw CommandFailure.usage("Several servers serve a dashboard: \(list).")
                 .advising("Choose one with --server.")
         }
         throw CommandFailure.because(
             list.isEmpty
                 ? "No running service has stored the address of its dashboard."
-                : "Server \(server ?? 0) answers no dashboard; these do: \(list)."
+                : "Server \(server ?? 0) serves no dashboard; these do: \(list)."
         )
         .advising(
             "Start `afterlink serve`, or give --dashboard-listen with the address that its start has printed."

@@ -133,7 +133,7 @@ final class RunningService: Sendable {
         }
     }
 
-    /// Stores where the dashboard is answered, for `afterlink dashboard`; returns a warning if that failed.
+    /// Stores the URL at which the dashboard is served, for `afterlink dashboard`; returns a warning if that failed.
     private static func stored(_ url: String, in sessions: any SessionStore) async -> [String] {
         do throws(StoreError) {
             let isNews = url.isEmpty ? try await !sessions.dashboards().isEmpty : true

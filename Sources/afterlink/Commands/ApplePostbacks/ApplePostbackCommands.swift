@@ -79,7 +79,7 @@ enum ReadApplePostbackCommand {
         ],
         operands: [file],
         options: [.jsonObject],
-        examples: ["afterlink apple-postbacks verify postback.json": "Is this postback Apple's?"]
+        examples: ["afterlink apple-postbacks verify postback.json": "Verify that Apple signed a postback."]
     ) { try await run($0, database: nil) }
 
     static let decoding = CommandDescription(
@@ -92,7 +92,7 @@ enum ReadApplePostbackCommand {
         operands: [file],
         options: [.jsonObject],
         settings: CommandDatabase.settings,
-        examples: ["afterlink apple-postbacks decode postback.json": "What does this postback say?"]
+        examples: ["afterlink apple-postbacks decode postback.json": "Show the meaning of a postback."]
     ) { try await run($0, database: try CommandDatabase.open($0, for: .reading)) }
 
     private static let file = CommandDescription.Operand.required(

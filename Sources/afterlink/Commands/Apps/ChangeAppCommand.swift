@@ -43,7 +43,8 @@ enum ChangeAppCommand {
         try change(&app.settings, arguments)
         try MatchingOptions.check(app.settings)
         let changed = app
-        // A running service has stored where it answers the dashboard, unless that is an address.
+        // A running service stores the URL of its dashboard at its start; a URL with an address instead of a host name
+        // conflicts with no app.
         let running = try await database.sessions.dashboards().compactMap { _, url in
             url.firstRange(of: "://").flatMap { LinkHost(String(url[$0.upperBound...])) }
         }

@@ -12,7 +12,7 @@ enum RunBacktestCommand {
                 + " --deterministic-window, --minimum-confidence, --rule or --on-ambiguity, under the proposed one, too. Replays the events at their recorded times by the rules of"
                 + " the service, and prints both beside the recorded responses: launches, matches, expected conversions with"
                 + " their spread, and launches that would gain or lose a match.",
-            "The events are the clicks and checks that the database holds of an app. The command only reads the"
+            "The events are an app's clicks and checks in the database. The command only reads the"
                 + " database, which may be in use. It lists, with counts, what the records do not contain.",
             "Clicks and launches of the first day warm up the model and are not counted, unless the database contains all"
                 + " of an app's traffic since its start; --warm-up-days changes that.",
@@ -36,7 +36,7 @@ enum RunBacktestCommand {
         ],
         examples: [
             "afterlink backtest --window 3600 --minimum-confidence 0.8":
-                "Show the answers of an hour's window and a stricter policy to last week's launches."
+                "Show how an hour's window and a stricter policy would have matched the recorded launches."
         ],
         run: run
     )

@@ -25,9 +25,9 @@ enum DoctorCommand {
         settings: Setting.all.map(\.name),
         examples: [
             "afterlink doctor --data-directory /var/lib/afterlink":
-                "Does the service have everything that it needs?",
+                "Examine everything that the service needs.",
             "afterlink doctor --trusted-proxy 10.0.0.0/8 --request-from 10.0.0.7"
-                + " --forwarded-for '203.0.113.9, 10.0.0.3'": "Which of these is the client address?",
+                + " --forwarded-for '203.0.113.9, 10.0.0.3'": "Show which of these is the client address.",
         ],
         run: run
     )

@@ -3,7 +3,7 @@ internal import Crypto
 internal import Glibc
 internal import JSON
 
-/// The files of an export, which a kill at any time leaves so that the next run continues exactly.
+/// The files of an export; after a kill at any time, the next run continues exactly where the last one stopped.
 ///
 /// A file is written as a draft. When it is on disk, the state names it as pending; then it gets its name, then its line in
 /// the manifest, and then the state moves behind its last row. A run starts with what is pending.

@@ -40,7 +40,7 @@ struct ParquetEncoder: RowEncoder {
         columns[0].add(.text(row.cursor.text))
         for (index, value) in row.values.enumerated() where !columns[index + 1].add(value) {
             throw CommandFailure.because("The column \(columns[index + 1].name) has a value of another kind.")
-                .advising("This is a defect of Afterlink; write csv or ndjson until it is mended.")
+                .advising("This is a defect of Afterlink; write csv or ndjson until it is fixed.")
         }
         rowCount += 1
         let size = columns.reduce(0) { $0 + $1.values.count }
@@ -134,7 +134,7 @@ struct ParquetColumn {
     private let isOptional: Bool
     /// The known values, one after the other.
     private(set) var values: [UInt8] = []
-    /// The numbers of rows in turn with and without a value, beginning with those that have one.
+    /// The numbers of consecutive rows with a value and without, alternating; the first number is of rows with a value.
     private var presence = [0]
     /// The number of flags, of which eight share a byte.
     private var flagCount = 0
@@ -202,7 +202,8 @@ struct ParquetColumn {
         return page
     }
 
-    /// Writes the column's element of the schema: times and texts have both the newer and the older mark of their meaning.
+    /// Writes the column's element of the schema: times and texts have both the newer and the older annotation of their
+    /// type.
     func writeSchema(to element: inout ThriftWriter) {
         element.int32(1, type)
         element.int32(3, isOptional ? 1 : 0)

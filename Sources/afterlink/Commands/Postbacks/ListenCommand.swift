@@ -10,7 +10,8 @@ enum ListenCommand {
         summary: "Receive postbacks, verify and print them",
         discussion: [
             "A receiver for a first try: it verifies each signature, prints the request, and answers 204, or 401 for a"
-                + " signature that is not of the secret. The service must run with --postback-allow 127.0.0.1:9400.",
+                + " signature that was not made with the secret. The service must run with --postback-allow"
+                + " 127.0.0.1:9400.",
             "AFTERLINK_ENDPOINT_SECRET has the secret, unless --endpoint-secret-file names a file. Without both, nothing is"
                 + " verified.",
         ],

@@ -177,7 +177,7 @@ struct DemoPlay {
             let response = try attempt(orElse: { (error: SystemError) in
                 Self.failure("there was no response: \(error.text)")
             }) { try exchange.send(scene.request) }
-            guard let response else { throw Self.failure("the response was no HTTP") }
+            guard let response else { throw Self.failure("the response was not HTTP") }
             try check(response, of: scene)
         }
         Console.print("\nEvery response was right: one click, one match, and no second match.")

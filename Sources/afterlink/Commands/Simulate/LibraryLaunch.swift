@@ -13,7 +13,7 @@ struct LibraryLaunch {
     let server: TrialServer
     let key: TrialKey
 
-    /// More than the library waits for a response.
+    /// The limit of a request, which is longer than the library waits for a response.
     private static let limit = TimeLimit.seconds(30)
 
     /// Runs the library as a new installation.
@@ -82,7 +82,7 @@ struct LibraryLaunch {
         case .match(let link): response.isMatch && link.url.absoluteString == response.json?["url"]?.string
         case .campaign(let key): response.isMatch && key == response.json?["campaignKey"]?.string
         case .none: response.status == 200 && response.json?["status"]?.string == "no_match"
-        // A refusal is no answer, and the library would ask at the next launch.
+        // A refusal is not a result: the library would ask again at the next launch.
         case .pending: response.status != 200
         case .settled: false
         }
