@@ -1,4 +1,4 @@
-/// An option of one command, as opposed to a ``Setting``, which has other sources besides the command line.
+/// An option of one command, as opposed to a ``Setting``, which has other sources in addition to the command line.
 package struct CommandOption: Sendable {
     /// The name without `--`.
     package let name: String
