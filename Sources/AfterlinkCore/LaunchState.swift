@@ -189,7 +189,7 @@ enum Retry {
     /// - Parameters:
     ///   - failures: the number of failures in a row, from 1.
     ///   - retryAfter: the value of `Retry-After`.
-    ///   - random: a number from 0 to 1, so that clients do not all return at once.
+    ///   - random: a number from 0 to 1, so that clients do not all return at the same time.
     /// - Returns: the seconds to wait.
     static func seconds(after failures: Int, retryAfter: String?, random: Double = .random(in: 0...1))
         -> Double

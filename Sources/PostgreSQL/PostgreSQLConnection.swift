@@ -87,7 +87,7 @@ public final class PostgreSQLConnection {
     /// A call that waits until the connection is ready.
     struct ReadyWaiter {
         let deadline: MonotonicTime
-        /// Whether the wait ends when a server refuses the connection for good.
+        /// Whether the wait ends when a server refuses the connection permanently.
         let endsAtRefusal: Bool
         let resume: (PostgreSQLError?) -> Void
     }
@@ -166,7 +166,7 @@ public final class PostgreSQLConnection {
         connectAgain()
     }
 
-    /// Ends the connection for good; calls that wait fail.
+    /// Ends the connection permanently; calls that wait fail.
     public func close() {
         guard phase != .closed else { return }
         let error = PostgreSQLError(.notConnected, "The connection was closed.")

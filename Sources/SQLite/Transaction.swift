@@ -3,7 +3,7 @@ extension SQLiteConnection {
     public enum TransactionKind: Sendable {
         /// Starts its snapshot at the first read.
         case deferred
-        /// Takes the write lock at once, so that no row that it reads can change before it writes.
+        /// Takes the write lock at its start, so that no row that it reads can change before it writes.
         case immediate
     }
 

@@ -146,7 +146,8 @@ final class SQLiteEngine: BlockingEngine {
 
     /// Copies the whole log into the database, and closes the connection.
     func close() {
-        // If two threads copy the log at once, the second copy fails (sqlite.org/c3ref/wal_checkpoint_v2.html).
+        // If two threads copy the log at the same time, the second copy fails
+        // (sqlite.org/c3ref/wal_checkpoint_v2.html).
         state.awaitBackgroundThreads()
         do throws(SQLiteError) {
             _ = try transaction?.writer.connection.checkpoint(.truncate)

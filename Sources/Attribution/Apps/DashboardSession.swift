@@ -66,7 +66,7 @@ public protocol SessionStore {
 
     /// Deletes a session; does nothing if it has ended.
     func end(_ session: KeyDigest, by actor: AuditActor) async throws(StoreError)
-    /// Deletes all sessions but one.
+    /// Deletes all sessions except one.
     func endAll(but session: KeyDigest, by actor: AuditActor) async throws(StoreError)
     /// Returns all sessions, the newest first; some may have ended.
     func sessions() async throws(StoreError) -> [DashboardSession]

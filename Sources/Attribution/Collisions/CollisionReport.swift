@@ -86,7 +86,7 @@ public struct AppCollisions: Equatable, Sendable {
     }
 }
 
-/// Counts how many people share a fingerprint in an app's own traffic, for several windows at once.
+/// Counts how many people share a fingerprint in an app's own traffic, for several windows in one pass.
 ///
 /// Rows must be added grouped by fingerprint, as an index returns them; rows of one fingerprint may have any
 /// order. Memory contains the rows of only one fingerprint, or a sample of them if they are very many.

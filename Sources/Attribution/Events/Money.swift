@@ -5,7 +5,7 @@ public struct Currency: Hashable, Sendable {
     /// The number of decimal places of an amount, 0…4.
     public let minorUnits: Int
 
-    /// Returns the currency of a code in either case; nil for a code that ISO 4217 does not have.
+    /// Returns the currency of a code in letters of either case; nil for a code that ISO 4217 does not have.
     public init?(_ code: String) {
         let code = code.uppercased()
         guard let minorUnits = Self.minorUnits[code] else { return nil }

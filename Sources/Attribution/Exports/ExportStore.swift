@@ -31,8 +31,8 @@ public struct ExportPage: Equatable, Sendable {
 public protocol ExportStore {
     /// Returns a cursor up to which no transaction can add a row any more.
     ///
-    /// Several servers write at once, so that a row may be stored after another one with a later cursor. An export ends
-    /// before the oldest open transaction, and the next one continues there: so none misses a row.
+    /// Several servers write at the same time, so that a row may be stored after another one with a later cursor. An
+    /// export ends before the oldest open transaction, and the next one continues there: so none misses a row.
     ///
     /// - Parameters:
     ///   - table: the table to export.

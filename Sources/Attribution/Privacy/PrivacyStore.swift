@@ -38,7 +38,7 @@ public struct Erasure: Equatable, Sendable {
     public let at: Timestamp
     public let app: AppID
     public let kind: SubjectKind
-    /// Who asked for it.
+    /// The author of the request.
     public let actor: AuditActor
     public var counts = PrivacyCounts()
     /// Whether the write-ahead log has no former content any more; true for a database without such a file.
@@ -110,7 +110,7 @@ public protocol PrivacyStore {
     /// Returns what is stored about a subject.
     func held(_ subject: DataSubject) async throws(StoreError) -> HeldData
 
-    /// Deletes what is stored about a subject, in slices that delay no click, and records that.
+    /// Deletes what is stored about a subject, in slices that delay no click, and records the erasure.
     ///
     /// - Parameters:
     ///   - subject: the clicks and checks to delete.

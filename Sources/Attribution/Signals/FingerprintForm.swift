@@ -15,10 +15,10 @@ extension Fingerprint {
     /// Creates the SHA-256 of the UTF-8 bytes of `text`, as clients compute it.
     public init(of text: String) { self.init(words: SHA256.digest(of: Array(text.utf8)).words) }
 
-    /// Returns nil unless there are exactly 64 hexadecimal digits, in either case.
+    /// Returns nil unless there are exactly 64 hexadecimal digits, with letters of either case.
     public init?(hex: String) { self.init(hexDigits: Array(hex.utf8).span) }
 
-    /// Reads the bytes of a request; nil unless they are exactly 64 hexadecimal digits, in either case.
+    /// Reads the bytes of a request; nil unless they are exactly 64 hexadecimal digits, with letters of either case.
     public init?(hexDigits: Span<UInt8>) {
         guard hexDigits.count == 64, let first = Self.word(hexDigits, at: 0),
             let second = Self.word(hexDigits, at: 16), let third = Self.word(hexDigits, at: 32),

@@ -78,7 +78,7 @@ package enum Hexadecimal {
 
     /// Returns the number that eight hexadecimal digits of either case write; nil if one is no digit.
     ///
-    /// It reads all eight at once, because every check by fingerprint contains sixty-four digits.
+    /// It reads all eight as one word, because every check by fingerprint contains sixty-four digits.
     static func value(ofEight digits: Span<UInt8>, at start: Int) -> UInt32? {
         precondition(start >= 0 && start + 8 <= digits.count, "there are eight bytes from the start on")
         // The precondition keeps the load within the bytes.

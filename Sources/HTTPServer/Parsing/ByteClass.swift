@@ -36,7 +36,7 @@ enum ByteClass {
     @inline(__always)
     static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
-    /// Returns the value of a hexadecimal digit in either case; `nil` for any other byte.
+    /// Returns the value of a hexadecimal digit, a letter of either case included; `nil` for any other byte.
     @inline(__always)
     static func hexValue(_ byte: UInt8) -> UInt8? {
         if isDigit(byte) { return byte &- 0x30 }

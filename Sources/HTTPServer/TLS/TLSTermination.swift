@@ -69,8 +69,8 @@ final class TLSContext: Sendable {
 
 /// The only owner of an `SSL_CTX`.
 @safe private struct ContextHandle: ~Copyable, Sendable {
-    // Many threads may use an SSL_CTX at once if none changes it. No thread changes it after `install`, and its
-    // reference count is atomic.
+    // Many threads may use an SSL_CTX at the same time if none changes it. No thread changes it after `install`, and
+    // its reference count is atomic.
     nonisolated(unsafe) let pointer: OpaquePointer
 
     /// Creates a context with the settings of every server, without a certificate.

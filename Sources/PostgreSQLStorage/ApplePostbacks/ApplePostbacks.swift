@@ -36,7 +36,8 @@ extension PostgreSQLWriter {
         SELECT * FROM \(rowsWith: ApplePostbackRecord.columns) ON CONFLICT DO NOTHING
         """
     )
-    /// Skips locked rows: two servers that delete the same postbacks at once would otherwise wait for each other.
+    /// Skips locked rows: two servers that delete the same postbacks at the same time would otherwise wait for each
+    /// other.
     private static let deletePostbacks = PreparedStatement(
         """
         DELETE FROM apple_postbacks WHERE number IN (SELECT number FROM apple_postbacks

@@ -61,7 +61,8 @@ extension BlockingConnection {
 
     /// Adds the oldest deltas to the tables of counts and deletes them, in one transaction.
     ///
-    /// The job's row is locked meanwhile: if two servers admitted names at once, a day could have more than its limit.
+    /// The job's row is locked meanwhile: if two servers admitted names at the same time, a day could have more than
+    /// its limit.
     ///
     /// - Parameters:
     ///   - memory: the names that this server has admitted; empty after a failure.

@@ -105,8 +105,8 @@ public final class PostgreSQLKeyring: KeyringRows {
     private static let selectRows = PreparedStatement("SELECT number, kind, wrapped, made_at FROM keyring")
     /// Inserts a row only if its number is larger than all numbers in the table.
     ///
-    /// A server that read the table before another server's change therefore inserts nothing. If two servers
-    /// insert the same number at once, the unique index refuses one of them.
+    /// A server that read the table before another server's change therefore inserts nothing. If two servers insert the
+    /// same number at the same time, the unique index refuses one of them.
     private static let insertRow = PreparedStatement(
         """
         INSERT INTO keyring (number, kind, wrapped, made_at) SELECT $1, $2, $3, $4 \

@@ -101,7 +101,7 @@ extension PostgreSQLWriter {
         WHERE d.endpoint = $1 AND d.id_high = r.high AND d.id_low = r.low AND d.state = 2
         """
     )
-    /// Skips locked rows: two servers that delete the same rows at once would otherwise wait for each other.
+    /// Skips locked rows: two servers that delete the same rows at the same time would otherwise wait for each other.
     private static let removeDeliveries = PreparedStatement(
         """
         DELETE FROM deliveries WHERE endpoint = $1 AND (id_high, id_low) IN (SELECT id_high, id_low FROM deliveries

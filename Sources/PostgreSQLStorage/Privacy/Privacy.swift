@@ -83,7 +83,7 @@ extension PostgreSQLWriter {
     private static let removeErased = PreparedStatement("DELETE FROM erased_rows WHERE erased_at < $1")
 }
 
-/// Reads what is stored about persons.
+/// Reads what is stored about a person.
 extension PostgreSQLReader: PrivacyRows {
     /// Searches all partitions: the pointers of installations lead to their last click only.
     func clicks(ofInstall install: KeyedHash, in scope: Scope, atMost limit: Int) throws(PostgreSQLError)

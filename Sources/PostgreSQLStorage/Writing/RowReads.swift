@@ -66,9 +66,8 @@ enum SlotStatement: Hashable {
 
     /// Reads the newest clicks of each post in a range of turns.
     ///
-    /// The limit exceeds the number of clicks that one post can have in these turns, unless each was claimed
-    /// at once. Sorting by `id + 0` keeps the server from walking back through the whole bucket by the index
-    /// of `id`.
+    /// The limit exceeds the number of clicks that one post can have in these turns, unless each was claimed before the
+    /// next one. Sorting by `id + 0` keeps the server from walking back through the whole bucket by the index of `id`.
     private static func posts(_ slots: SQLText, _ bucket: SQLText) -> SQLText {
         """
         SELECT \(columns) FROM unnest($1, $2, $3, $4, $5) AS k (scope, visit, post, first, last)
@@ -117,7 +116,7 @@ enum RowReads {
     static let epochs = PreparedStatement(
         "SELECT scope, began_at, landmark FROM unnest($1) AS k (n) JOIN learning l ON l.scope = k.n"
     )
-    /// Only the clicks of links with a limit are counted at once, and only their rows are locked.
+    /// Only the clicks of links with a limit are counted in their own transaction, and only their rows are locked.
     static let lockLimits = PreparedStatement(
         """
         SELECT m.link FROM unnest($1, $2) AS k (high, low)

@@ -95,7 +95,7 @@ struct TransactionRows {
     }
 }
 
-/// The rows to read at once, before the writes that need them.
+/// The rows to read in one step, before the writes that need them.
 struct RowNeeds {
     struct Post: Hashable {
         let hash: ScopedHash

@@ -19,7 +19,7 @@ final class WriteBatch {
     /// Rows to read by one statement.
     private struct Group<Key: Hashable>: Hashable {
         let key: Key
-        /// As in ``Rows``.
+        /// The bucket of these rows, as in ``Rows``.
         let bucket: Int64
     }
     /// The changes to send.

@@ -86,7 +86,8 @@ enum AppEndpoints {
             ("fingerprint_window", \.fingerprint), ("deterministic_window", \.deterministic),
         ]
 
-    /// Changes the windows that the body names, of which `null` removes one, and returns the problems of the others.
+    /// Changes the windows that the body names, and returns the problems of those that are invalid; `null` removes a
+    /// window.
     private static func change(_ windows: inout MethodWindows, _ object: JSONObject) -> [FieldProblem] {
         var problems: [FieldProblem] = []
         for (name, path) in Self.windows {

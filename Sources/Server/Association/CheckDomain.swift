@@ -20,7 +20,7 @@ enum CheckDomain {
         guard text == nil || url != nil else {
             throw body.refusal(of: "url", "must be a path such as /products/1, or a whole https URL")
         }
-        // The outer nil means too many calls at once, the inner nil an invalid host.
+        // The outer nil means too many concurrent calls, and the inner nil means an invalid host.
         let validation = await exchange.service.settings.outgoing.perform { client in
             DomainValidation.ofHost(name.text, url: url, by: client)
         }

@@ -5,7 +5,7 @@ internal import HTTPServer
 struct DashboardPage {
     let title: String
     var status = Status.ok
-    /// Whether everybody may see the page, so that it has no navigation.
+    /// Whether the page needs no session, so that it has no navigation.
     var isOpen = false
     /// The origin of another site whose pictures the page shows; nil for none.
     var pictureSource: String?

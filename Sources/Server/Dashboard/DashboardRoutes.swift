@@ -189,7 +189,7 @@ enum DashboardResult {
     case response(Response)
 }
 
-/// A file of the dashboard, with the digest of its content in its name, so that browsers keep it for good.
+/// A file of the dashboard, with the digest of its content in its name, so that browsers may cache it without limit.
 struct DashboardFile: Sendable {
     let path: String
     let body: [UInt8]

@@ -91,7 +91,8 @@ enum SignIn {
         return (session, text)
     }
 
-    /// - Throws: 403 if the request came over HTTP from another machine: everybody on the way could read the cookie.
+    /// - Throws: 403 if the request came over HTTP from another machine: every machine on the way could read the
+    ///   cookie.
     private static func cookieName(_ exchange: Exchange) throws(APIError) -> String {
         guard let name = DashboardCookie.name(in: exchange) else {
             throw .forbidden(DashboardText.needsTLS)

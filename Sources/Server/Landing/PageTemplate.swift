@@ -111,7 +111,7 @@ private struct TemplateReader {
         return parts
     }
 
-    /// Reads the name of the placeholder at ``position``, and moves ``position`` behind it.
+    /// Reads the name of the placeholder at ``position``, and moves ``position`` after it.
     private mutating func place(_ open: String, _ close: String, of names: Set<String>)
         throws(PageTemplate.Problem) -> String
     {

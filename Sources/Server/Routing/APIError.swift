@@ -145,7 +145,7 @@ extension APIError {
 
     /// Returns a 503 with up to two seconds added to `Retry-After`, and every other error unchanged.
     ///
-    /// The request's time decides the added seconds, so that refused callers do not all retry at once.
+    /// The request's time decides the added seconds, so that refused callers do not all retry at the same time.
     func spread(by moment: MonotonicTime) -> APIError {
         guard code == .unavailable, let retryAfter else { return self }
         var error = self

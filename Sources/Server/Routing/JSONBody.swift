@@ -185,7 +185,7 @@ extension JSONBody {
         }
     }
 
-    /// Whether a `Content-Type` field has this type and subtype, in either case and with any parameters.
+    /// Whether a `Content-Type` field has this type and subtype, in letters of either case and with any parameters.
     private static func isMediaType(_ lowercase: String, _ field: Span<UInt8>) -> Bool {
         let wanted = lowercase.utf8.span
         guard field.count >= wanted.count else { return false }

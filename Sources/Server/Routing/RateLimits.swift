@@ -82,11 +82,11 @@ public struct RateLimits: Equatable, Sendable {
 
     /// The limits that apply if the operator sets none.
     ///
-    /// More than ten thousand phones of a carrier may share one address, and an old client may lose its attribution for
-    /// good if its check is refused. So a burst of ten thousand clicks or checks passes, and then 500 a second. That is
-    /// many times what a campaign causes from one carrier's address, and a small part of what one machine serves.
-    /// Requests from this machine itself are not limited: if the settings do not name a proxy on this machine, all its
-    /// clients would share one bucket.
+    /// More than ten thousand phones of a carrier may share one address, and an old client may lose its attribution
+    /// permanently if its check is refused. So a burst of ten thousand clicks or checks passes, and then 500 a second.
+    /// That is many times what a campaign causes from one carrier's address, and a small part of what one machine
+    /// serves. Requests from this machine itself are not limited: if the settings do not name a proxy on this machine,
+    /// all its clients would share one bucket.
     public static let standard: RateLimits = {
         var limits = RateLimits()
         for limitClass in RateLimitClass.allCases {

@@ -328,7 +328,8 @@ extension CheckReader {
         return try answerOfCaller(by: key, newerThan: newest)
     }
 
-    /// Returns the view of the answer that the check's caller got a moment ago, unless there was a click after it.
+    /// Returns the view of the answer that the check's caller got within the replay grace, unless there was a click
+    /// after it.
     private mutating func answerOfCaller(by key: KeyedHash, newerThan newest: RowPosition?)
         throws(Rows.Failure) -> CheckView?
     {

@@ -18,7 +18,8 @@ public enum RowQuestion: Hashable, Sendable {
     case moreOfKey(KeyedHash, Scope, Timestamp)
     /// The click at a position under a key if it is open: ``RowAnswer/open(_:)``.
     case openClick(RowPosition, KeyedHash, Scope)
-    /// All open clicks of a key, newest first: ``RowAnswer/open(_:)``. Only stores that learn at once ask this.
+    /// All open clicks of a key, newest first: ``RowAnswer/open(_:)``. Only stores whose checks do the work of the
+    /// learning jobs ask this.
     case openClicks(KeyedHash, Scope)
     /// The newest clicks that ``NewestClicks`` finds, up to a number: ``RowAnswer/clicks(_:)``.
     case newestClicks(NewestClicks, atMost: Int)

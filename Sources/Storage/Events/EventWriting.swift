@@ -170,7 +170,8 @@ extension WriteTransaction {
         _ found: [KeyedHash: EventAttribution],
         _ counting: inout EventCounting
     ) throws(Failure) {
-        // The maximum number of events to credit at once. An installation with more has an id that many devices share.
+        // The maximum number of events to credit in one step. An installation with more has an id that many devices
+        // share.
         let limit = 500
         var (subjects, found) = (subjects, found)
         while !subjects.isEmpty {

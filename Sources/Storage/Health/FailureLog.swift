@@ -68,7 +68,7 @@ public final class FailureLog: Sendable {
         let isOver = state.withLock { state in
             state.failing.remove(work)
             guard state.isReported, state.failing.isEmpty, now >= state.failedAt + quiet else { return false }
-            // The next failure is logged at once again.
+            // The next failure is logged without a delay again.
             state = State()
             isReported.store(false, ordering: .relaxed)
             return true

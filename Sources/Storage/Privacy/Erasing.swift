@@ -53,7 +53,7 @@ extension ErasureWriter {
     public func newestErasedRow() -> Int64 { 0 }
 }
 
-/// The reads of an erasure, and of what is stored about persons.
+/// The reads of an erasure, and of what is stored about a person.
 public protocol PrivacyRows {
     associatedtype Failure: Error
 

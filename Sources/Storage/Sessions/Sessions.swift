@@ -9,7 +9,7 @@ public enum SessionChange: Sendable {
     case createLink(SignInLink)
     case noteUse(KeyDigest, at: Timestamp)
     case end(KeyDigest, by: AuditActor)
-    /// Deletes all sessions but one.
+    /// Deletes all sessions except one.
     case endAll(but: KeyDigest, by: AuditActor)
     /// Stores the address at which this server serves the dashboard.
     case setDashboard(String)

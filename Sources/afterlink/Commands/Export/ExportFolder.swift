@@ -5,8 +5,8 @@ internal import JSON
 
 /// The files of an export; after a kill at any time, the next run continues exactly where the last one stopped.
 ///
-/// A file is written as a draft. When it is on disk, the state names it as pending; then it gets its name, then its line in
-/// the manifest, and then the state moves behind its last row. A run starts with what is pending.
+/// A file is written as a draft. When it is on disk, the state names it as pending; then it gets its name, then its
+/// line in the manifest, and then the state moves after its last row. A run starts with what is pending.
 package struct ExportFolder {
     private let directory: String
     private let statePath: String
@@ -33,7 +33,7 @@ package struct ExportFolder {
     /// Writes what is new, and returns the files.
     package func run(_ store: any ExportStore, at now: Timestamp) async throws -> [ExportedFile] {
         try makeDirectory(directory)
-        // Two runs at once would write the same rows; the lock ends with the process.
+        // Two concurrent runs would write the same rows; the lock ends with the process.
         let lock = try attempt("The state file cannot be locked", advice: "Correct --state.") {
             let lock = try OpenFile(statePath + ".lock", O_RDWR | O_CREAT)
             try lock.lock()
@@ -105,7 +105,8 @@ package struct ExportFolder {
         return file
     }
 
-    /// Gives a pending file its name and its line in the manifest, unless it has them, and moves the state behind it.
+    /// Gives a pending file its name and its line in the manifest, unless it has them, and moves the state after its
+    /// last row.
     private func publish(_ file: ExportedFile, _ state: inout ExportState) throws {
         let path = "\(directory)/\(file.path)"
         try makeDirectory(TextFile.directory(of: path))

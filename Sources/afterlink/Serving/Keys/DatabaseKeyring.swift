@@ -60,7 +60,7 @@ struct DatabaseKeyring: KeySource {
     /// The files from which a first start with a secret copies the keys.
     private let files: KeyFiles
 
-    /// Many servers may change the keyring at once, one of which succeeds each time.
+    /// Many servers may change the keyring at the same time; each time, one of them succeeds.
     private static let maximumAttempts = 100
 
     init(_ rows: any KeyringRows, secret: KeyringSecret, _ files: KeyFiles) {
@@ -176,7 +176,7 @@ extension DatabaseKeyring {
             .advising("Give --secret-file the secret that the other servers use.")
     }
 
-    /// Replaces the text of a kind in one step; other processes may change the keyring at once.
+    /// Replaces the text of a kind in one step; other processes may change the keyring at the same time.
     ///
     /// - Parameters:
     ///   - kind: the keys to change.

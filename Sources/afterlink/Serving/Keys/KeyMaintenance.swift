@@ -226,7 +226,7 @@ struct KeyMaintenance {
 
 /// Runs ``KeyMaintenance`` twice a second on a thread of its own.
 ///
-/// Several processes with the same database may do this at once. Stored keys change in one step, each address
+/// Several processes with the same database may do this at the same time. Stored keys change in one step, each address
 /// key is derived from the previous one, and the database records which keys are needed.
 final class KeyMaintenanceThread: Sendable {
     private let stopping = DispatchSemaphore(value: 0)
