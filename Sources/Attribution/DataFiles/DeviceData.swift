@@ -35,7 +35,7 @@ public struct DeviceData: Sendable {
 
     /// Creates the built-in data, in which a file's rows replace all built-in rows of the same kinds.
     ///
-    /// Rows of zones or languages also remove the built-in spellings of those.
+    /// Rows of zones also remove the built-in spellings of zones, and rows of languages those of languages.
     ///
     /// - Parameters:
     ///   - bytes: the whole file.
@@ -233,7 +233,7 @@ struct LanguageRows {
             throw row.error(
                 at: 1,
                 "is not another code of the language in column 2",
-                "Name a language row's first code in column 2, and another of the same row here"
+                "Write the first code of a language row in column 2, and another code of that row here"
             )
         }
         guard iosSpellings[code] == nil else { throw row.repeated(at: 0) }
@@ -270,7 +270,7 @@ struct TimeZoneRows {
             throw row.error(
                 at: 1,
                 "is not another name of the zone in column 2",
-                "Name a zone row's first name in column 2, and another of the same row here"
+                "Write the first name of a zone row in column 2, and another name of that row here"
             )
         }
         var known = spellings[canonical] ?? []

@@ -23,7 +23,7 @@ public struct EventName: Hashable, Sendable {
         "subscription_cancelled",
     ]
 
-    /// The name under which events count once an app and day have too many names.
+    /// The name under which events with new names are counted when an app has too many names on a day.
     public static let others = "other"
 }
 
@@ -50,7 +50,7 @@ public struct EventAttribution: Hashable, Sendable {
         (self.variant, self.method, self.matchedAt) = (variant, method, matchedAt)
     }
 
-    /// How long before its match an event may happen and still be credited, in milliseconds: 30 days.
+    /// The longest time from an event to a later match that it can be credited to, in milliseconds: 30 days.
     public static let waitMilliseconds: Int64 = 30 * 86_400_000
 
     /// Returns whether an event of this time may be credited to the match.

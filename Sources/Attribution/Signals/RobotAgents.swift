@@ -292,7 +292,7 @@ struct AgentPatternSet: Sendable {
         }
     }
 
-    /// Returns the last four bytes of a text after a further byte, ignoring case.
+    /// Returns the window of the last four bytes after the text's next byte was added, ignoring case.
     ///
     /// A few other bytes become equal too, which only costs a needless comparison.
     private static func window(_ window: UInt32, _ byte: UInt8) -> UInt32 {

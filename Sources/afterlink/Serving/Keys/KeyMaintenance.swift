@@ -232,7 +232,7 @@ final class KeyMaintenanceThread: Sendable {
     private let stopping = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    /// The interval: every process reads key files ten times before any process uses a new key.
+    /// The interval, a tenth of the 5 s from a key's creation to its first use (``ServerKeyFile``).
     private static let intervalMilliseconds = 500
 
     /// - Parameters:
