@@ -36,7 +36,8 @@ struct PlayReport {
         let other = other.flatMap { $0.isEmpty ? nil : $0 }
         if let referrer, let other, referrer != other {
             let rule =
-                "differs from the install referrer that the request also sends; send only one of them, or the same text"
+                "differs from the install referrer that the request also sends; send only one of them,"
+                + " or the same text"
             throw report.refusal(of: Self.referrerName, rule)
         }
         evidence = PlayEvidence(install, referrer: referrer ?? other)

@@ -9,8 +9,8 @@ enum DashboardCommand {
         name: "dashboard",
         summary: "Print a link that signs in to the dashboard once",
         discussion: [
-            "The link works once, within a minute, and needs no key: anyone who can read the database can sign in. Open"
-                + " it on a machine that reaches the dashboard's address; by default only this one does.",
+            "The link works once, within a minute, and needs no key: anyone who can read the database can sign in."
+                + " Open it on a machine that reaches the dashboard's address; by default only this one does.",
             "The link leads to the address that the service has stored at its start. With several servers, choose one with"
                 + " --server; or give the same --dashboard-listen as the service.",
         ],

@@ -36,8 +36,8 @@ enum EraseCommand {
         summary: "Delete what is stored about a click, fingerprint, installation or address",
         discussion: [
             "Deletes the clicks and checks of an app that the value finds, and everything that refers to them, also while"
-                + " the service runs. Prints how many rows of each table were deleted, and records the erasure without the"
-                + " value.",
+                + " the service runs. Prints how many rows of each table were deleted, and records the erasure"
+                + " without the value.",
             "Backups, archives of the database's log and exported files keep their copies: see the article"
                 + " KeysAndBackups.",
         ],
