@@ -72,16 +72,17 @@ extension Server {
 
     /// Sends clicks as fast as the server records them: with ready-made fingerprints, or with a device's signals.
     ///
-    /// - Returns: the clicks a second, and how many clicks the server put into one commit on average.
+    /// - Returns: the clicks a second, the server's processor time for one in microseconds of a core, and how many
+    ///   clicks it put into one commit on average.
     func clickTurn(from device: SampleDevice? = nil, _ seconds: Double) throws -> (
-        rate: Double, batch: Double
+        rate: Double, core: Double, batch: Double
     ) {
         let series = bench.nextSeries()
         let script =
             device.map { WrkScript.clicks(from: $0, key: key, series: series) }
             ?? WrkScript.clicks(key: key, series: series)
         let before = try metrics()
-        let result = try Wrk(script, connections: 256).run(self, seconds)
+        let (result, core) = try Wrk(script, connections: 256).turn(self, seconds)
         let after = try metrics()
         // A few clicks with signals repeat the values and the address of another click; the server counts both once.
         guard try after.growth(of: "afterlink_clicks_total", since: before) >= result.requests * 0.99 else {
@@ -89,7 +90,7 @@ extension Server {
         }
         let sum = try after.growth(of: "afterlink_store_batch_size_sum", since: before)
         let count = try after.growth(of: "afterlink_store_batch_size_count", since: before)
-        return (result.perSecond, sum / max(count, 1))
+        return (result.perSecond, core, sum / max(count, 1))
     }
 
     /// Returns a load of requests at a constant rate, with a new series.

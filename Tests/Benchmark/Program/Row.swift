@@ -59,8 +59,8 @@ struct Row: Sendable {
     static let all = onSQLite + postgreSQL
     private static let onSQLite = [
         checks, clicks, signalClicks, hotKey, checkLatency, checkLatencyLive, statistics, start, memory,
-        mixed, retention, newConnections, tls, tlsResumption, landing, dashboard, openDashboards,
-        liveStreams, outbox, events, deliveries, deadReceiver, clientLaunch, soak, simulation,
+        mixed, retention, newConnections, tls, tlsResumption, landing, dashboard, dashboardGrowth,
+        openDashboards, liveStreams, outbox, events, deliveries, deadReceiver, clientLaunch, soak, simulation,
         simulationLarge,
     ]
     /// The rows that are measured when none is named, without `checkLatencyLive`, whose clicks take long to store.

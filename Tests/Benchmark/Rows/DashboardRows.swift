@@ -13,6 +13,12 @@ extension Row {
         let year = try YearOfCounts(bench)
         let server = try Server(year.installation, bench, extra: ["--dashboard-listen", "127.0.0.1:0"])
         let pages = try OpenDashboard(server)
+        let fewCampaigns = try Server(
+            YearOfCounts(bench, campaigns: 100).installation,
+            bench,
+            extra: ["--dashboard-listen", "127.0.0.1:0"]
+        )
+        let pagesOfFew = try OpenDashboard(fewCampaigns)
         func contest(
             _ name: String,
             _ title: String,
@@ -37,6 +43,9 @@ extension Row {
             contest("overview", "overview of a year", (.below(50), .below(100))) {
                 (Wrk(pages.script("/?period=12mo"), connections: 1), pages)
             },
+            contest("overview_few_campaigns", "overview of a year with 100 campaigns", (nil, nil)) {
+                (Wrk(pagesOfFew.script("/?period=12mo"), connections: 1), pagesOfFew)
+            },
             contest("overview_week", "overview of a week", (nil, nil)) {
                 (Wrk(pages.script("/?period=7d"), connections: 1), pages)
             },
@@ -49,6 +58,54 @@ extension Row {
             contest("statistics_year", "/admin/stats of a year", (nil, nil)) { (statistics, server) },
         ]
     }
+
+    /// The cost of pages with ten million stored clicks, as a share of their cost with ten thousand.
+    static let dashboardGrowth = Row(
+        "dashboard-growth",
+        "pages of the dashboard with 10 M stored clicks against 10 k",
+        shares: grownPages.enumerated().map { index, page in
+            let bar: Bar? = page.readsCounts ? .atMost(1.3) : nil
+            let title = "\(page.title), 10 M stored of 10 k"
+            return Share("\(page.name)_growth", title, bar, of: (4 * index, 4 * index + 2))
+        }
+    ) { bench in
+        let many = bench.scale.yearOfClicks
+        let few = SeedPlan(stored: bench.scale.fewClicks, live: bench.scale.fewClicks / 10)
+        let pages = try [many, few].map { plan in
+            let server = try Server(
+                bench.installation(plan),
+                bench,
+                extra: ["--dashboard-listen", "127.0.0.1:0"]
+            )
+            return try OpenDashboard(server)
+        }
+        return grownPages.flatMap { page in
+            zip(pages, [("many", "10 M stored"), ("few", "10 k stored")]).map { pages, stored in
+                let names = [
+                    FigureName(
+                        "\(page.name)_\(stored.0)_core_milliseconds",
+                        "\(page.title), \(stored.1), ms of a core"
+                    ),
+                    FigureName("\(page.name)_\(stored.0)_milliseconds", "the same, ms to the last byte"),
+                ]
+                return Contest(names: names) { seconds in
+                    let turn = try Wrk(pages.script(page.target), connections: 1).turn(pages, seconds / 5)
+                    return [turn.coreMicroseconds / 1000, turn.result.p50 / 1000]
+                }
+            }
+        }
+    }
+
+    /// The pages that ``dashboardGrowth`` loads; the pages of counts must cost the same with any number of clicks.
+    private static let grownPages = [
+        ("overview", "overview", "/?period=12mo", true),
+        ("campaigns", "campaigns", "/campaigns?period=12mo", true),
+        ("links", "links", "/links", true),
+        ("launches", "launches", "/launches", false),
+        ("matching", "matching", "/matching", false),
+        ("system", "system", "/system", false),
+        ("settings", "settings", "/settings", false),
+    ].map { (name: $0.0, title: $0.1, target: $0.2, readsCounts: $0.3) }
 
     /// The rates of checks and clicks while ten people look at the dashboard.
     static let openDashboards = Row(
@@ -126,9 +183,10 @@ struct YearOfCounts {
     /// The first day, as `/admin/stats` takes it.
     let firstDay: String
 
-    init(_ bench: Workbench) throws {
+    init(_ bench: Workbench, campaigns: Int? = nil) throws {
         installation = try bench.emptyInstallation()
-        let (campaigns, days) = bench.options.isQuick ? (300, 60) : (10_000, 365)
+        let campaigns = campaigns ?? (bench.options.isQuick ? 300 : 10_000)
+        let days = bench.options.isQuick ? 60 : 365
         let today = Int64(Date().timeIntervalSince1970 / 86_400) * 86_400_000
         let first = Date(timeIntervalSince1970: Double(today) / 1000 - Double(days - 1) * 86_400)
         firstDay = String(first.ISO8601Format().prefix(10))
@@ -186,10 +244,12 @@ final class OpenDashboard: Listener {
     let figures: ProcessFigures
     var isEncrypted: Bool { false }
     let bench: Workbench
+    /// Runs as long as its dashboard is in use.
+    private let server: Server
     private let cookie: String
 
     init(_ server: Server) throws {
-        (bench, figures) = (server.bench, server.figures)
+        (self.server, bench, figures) = (server, server.bench, server.figures)
         let start = "dashboard at http://127.0.0.1:"
         var log = ""
         // The server logs the dashboard's address after its own, for which the start of the process waits.
