@@ -56,6 +56,18 @@ struct LearningStorageTests {
         #expect(model.launchesWithAddress > 55)
     }
 
+    @Test("the model learns nothing while the clock is a year ahead or behind", arguments: backends)
+    func ignoresLeap(backend: Backend) async throws {
+        let test = try await TestStore(backend) { ($0.learnsAtOnce, $0.trustsClock) = (true, false) }
+        try await play(test, from: TestStore.noon)
+        for days: Int64 in [365, -365] {
+            test.clock.now = TestStore.noon.advanced(byMilliseconds: days * 86_400_000)
+            try await play(test, from: test.clock.now, count: 3)
+        }
+        test.clock.now = hourLater
+        #expect(abs(try await model(test, at: hourLater).launches - 120) < 2)
+    }
+
     @Test("the model adds up the traffic of two servers on one database", arguments: backends)
     func addsUp(backend: Backend) async throws {
         let here = try await TestStore(backend) { $0.learnsAtOnce = true }

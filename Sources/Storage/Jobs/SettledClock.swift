@@ -1,9 +1,10 @@
 public import Attribution
 internal import Threads
 
-/// Validates the wall clock for jobs, so that no job deletes anything after the clock has jumped by more than a day.
+/// Validates the wall clock for jobs and for the model.
 ///
-/// Requests use the wall clock as it is. The expected time is the last time at which jobs used the wall clock, which
+/// After the clock has jumped by more than a day, no job deletes anything, and the model learns from no request. Requests
+/// themselves use the wall clock as it is. The expected time is the last time at which jobs used the wall clock, which
 /// the database stores, plus the monotonic time since then. Jobs wait while the wall clock differs from the expected
 /// time by more than a day. After a day of uptime without another leap, the wall clock counts as right, because an
 /// operator had time to see the warning.
@@ -76,6 +77,13 @@ public struct SettledClock: Sendable {
 }
 
 extension SettledClock {
+    /// Whether a time, at a reading of the monotonic clock in nanoseconds, differs from the expected time by at most a day.
+    ///
+    /// Unlike ``state``, the result does not depend on when a job last compared the clocks.
+    public func expects(_ time: Timestamp, monotonic: UInt64) -> Bool {
+        settled.lead(of: Reading(wall: time, monotonic: monotonic)).magnitude <= UInt64(Self.tolerance)
+    }
+
     /// The log line after a change of ``state``.
     public var sentence: String {
         guard case .unsettled(let lead) = state else {
@@ -84,8 +92,8 @@ extension SettledClock {
         let days = lead.magnitude / UInt64(Self.tolerance)
         return
             "the clock is \(days) days \(lead > 0 ? "later" : "earlier") than the database and the uptime lead to"
-            + " expect: retention, compaction and the destruction of keys wait until the clock is right, or for 24"
-            + " hours of uptime; if the clock is right, restart with `afterlink serve --accept-clock`"
+            + " expect: learning, retention, compaction and the destruction of keys wait until the clock is right, or"
+            + " for 24 hours of uptime; if the clock is right, restart with `afterlink serve --accept-clock`"
     }
 }
 
@@ -121,6 +129,14 @@ final class JobClock: Sendable {
 
     /// The wall clock's time, even if it may have jumped.
     var now: Timestamp { wall.now() }
+
+    /// Whether the model may learn from a request at a time; a loop asks for each of its requests.
+    ///
+    /// The learnt sums fade, so a single request of a year later would outweigh all earlier ones.
+    func allowsLearning(at time: Timestamp) -> Bool {
+        let monotonic = monotonicNow()
+        return settled.withLock { $0?.expects(time, monotonic: monotonic) ?? true }
+    }
 
     /// Returns the time for jobs; nil while the clock may have jumped, whose start and end are logged.
     func settledNow() -> Timestamp? {

@@ -5,17 +5,18 @@ internal import Threads
 struct LoopLearner {
     private let learnt: LearningState
     private let pending: PendingIncrements
+    private let clock: JobClock
     private var sampling = LaunchSampling()
 
-    init(_ learnt: LearningState) {
-        self.learnt = learnt
+    init(_ learnt: LearningState, _ clock: JobClock) {
+        (self.learnt, self.clock) = (learnt, clock)
         pending = learnt.makePendingIncrements()
     }
 
     /// Learns from a recorded click.
     func learn(from click: NewClick, _ scope: Scope) {
         let facts = click.facts
-        guard !facts.isRobot else { return }
+        guard !facts.isRobot, clock.allowsLearning(at: facts.recordedAt) else { return }
         var forms: [FingerprintForm?] = []
         for entry in click.fingerprints where !forms.contains(entry.form) { forms.append(entry.form) }
         // The time of recording counts, because a click that is reported days later was not observed earlier.
@@ -44,7 +45,9 @@ struct LoopLearner {
         switch report.ending {
         case .replay: return 0
         case .match(let claim):
-            if report.basis.hasLostRace || claim.hasFinding { return 1 }
+            if report.basis.hasLostRace || claim.hasFinding || !clock.allowsLearning(at: check.at) {
+                return 1
+            }
             if claim.method.confidence != nil {
                 learnPair(claim, report, check, scope)
             } else if let key = check.ladder.fingerprints.first {
@@ -52,7 +55,9 @@ struct LoopLearner {
             }
             return 1
         case .noMatch:
-            guard !report.basis.hasLostRace, let key = check.ladder.fingerprints.first else { return 0 }
+            guard !report.basis.hasLostRace, let key = check.ladder.fingerprints.first,
+                clock.allowsLearning(at: check.at)
+            else { return 0 }
             return learnLaunch(key, report, check, scope, now)
         }
     }

@@ -68,7 +68,7 @@ public final class LoopState<Backend: StorageBackend> {
         background = threads.reader
         directoryCache = cache
         updates = state.updates.makeUpdates()
-        lessons = LoopLearner(state.learnt)
+        lessons = LoopLearner(state.learnt, state.clock)
         seenDirectoryChanges = state.directoryChangeCount
         directorySnapshot = cache.snapshot.copy()
     }

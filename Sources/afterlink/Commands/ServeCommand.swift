@@ -12,8 +12,9 @@ enum ServeCommand {
                 + " 127.0.0.1:8080 and stores everything in ./afterlink.db.",
             "On a new database it creates the first app and its keys, prints them once, and shows two curl calls to try.",
             "Several servers may share a PostgreSQL database, with the same settings and the same --secret-file.",
-            "If the clock leaps by more than a day, or is more than a day from the last use of the database, retention and"
-                + " other jobs that delete wait for 24 hours of uptime. If the clock is right, start with --accept-clock.",
+            "If the clock leaps by more than a day, or is more than a day from the last use of the database, learning,"
+                + " retention and other jobs that delete wait for 24 hours of uptime. If the clock is right, start with"
+                + " --accept-clock.",
             "SIGTERM and SIGINT stop gracefully: requests in flight finish, everything is brought to disk, and the exit"
                 + " status is 0. A second signal drops the requests in flight. SIGHUP reopens the log file and reloads the"
                 + " certificate.",
