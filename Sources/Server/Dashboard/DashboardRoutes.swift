@@ -152,8 +152,9 @@ extension Routes {
                     try await record(exchange, form).check(form)
                     return try await perform(&exchange, visit, form)
                 } catch {
-                    // Another request may also change the record between the check and the write.
                     guard error.code == .conflict, error.field == nil else { throw error }
+                    // The write compares the record again: another request may change it after the check.
+                    try await exchange.readDirectory()
                     return try await record(exchange, form).conflict(with: form, visit).response(visit: visit)
                 }
             } catch {
