@@ -166,6 +166,32 @@ struct ReaderTests {
         #expect(try reader.databaseByteCount() > 1_000_000)
     }
 
+    @Test("the most clicked names of many campaigns are read page by page, and not row by row")
+    func plansOfTop() throws {
+        try harness.database.execute(
+            """
+            INSERT INTO counts SELECT \(scope.number), n::text, d, s, p * 86400000::int8, '', m, 1
+            FROM generate_series(1, 300) n, generate_series(1, 30) p, (VALUES (0), (11)) AS ds (d),
+                (VALUES (1), (4)) AS ss (s), (VALUES ('clicks'), ('matches')) AS ms (m);
+            ANALYZE counts
+            """
+        )
+        for (ofAll, ofManyDays) in [PostgreSQLReader.topCampaigns, PostgreSQLReader.topLinks] {
+            for statement in [ofAll, ofManyDays] {
+                let plan = try harness.database.execute(
+                    """
+                    SET plan_cache_mode = force_generic_plan;
+                    DEALLOCATE ALL;
+                    PREPARE asked (int8, int8, int8, int8, int8) AS \(statement.text);
+                    EXPLAIN EXECUTE asked (\(scope.number), 1, 86400000, 2592000000, 100)
+                    """
+                )
+                #expect(plan.contains("Bitmap Index Scan on top_"), "\(plan)")
+                #expect(!plan.contains("Scan using top_"), "\(plan)")
+            }
+        }
+    }
+
     @Test("jobs read their progress, the clock and the keys that stored hashes need")
     func jobs() throws {
         #expect(try reader.progress(of: .drift) == nil)
