@@ -171,7 +171,12 @@ extension Routes {
 
     static func errorPage(_ error: APIError, visit: DashboardVisit?) -> Response {
         let page = DashboardPage(title: DashboardText.problem, status: error.status, isOpen: visit == nil) {
-            $0.element("p", ["class": "bad", "role": "alert"], error.message)
+            html in
+            let text = error.message.hasSuffix(".") ? error.message : error.message + "."
+            html.element("p", ["class": "bad", "role": "alert"], text)
+            // Without a session, the page has no header that leads on.
+            guard visit == nil else { return }
+            html.element("p") { $0.link(DashboardAddress("/"), DashboardText.overview) }
         }
         var response = page.response(visit: visit)
         response.fields += error.fieldLines
