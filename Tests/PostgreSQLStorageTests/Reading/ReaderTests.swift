@@ -192,6 +192,36 @@ struct ReaderTests {
         }
     }
 
+    @Test("a report reads the counts of its campaigns and links at once, and not one by one")
+    func statementsOfReport() throws {
+        try harness.count { payload in
+            for number in 0..<40 {
+                let labels = [
+                    CounterLabel(.total), CounterLabel(campaign: "C\(number)", .total),
+                    CounterLabel(campaign: "lnk_\(number)", .link),
+                ]
+                payload.counts.add(Int64(number + 1), .clicks, to: labels, of: scope, at: noon)
+            }
+        }
+        var query = StatisticsQuery(app: ReaderHarness.app)
+        query.groupLimit = 8
+        func executions() throws -> Int64 {
+            let rows = try harness.connection.execute(
+                PreparedStatement(
+                    "SELECT coalesce(sum(generic_plans + custom_plans), 0)::int8 FROM pg_prepared_statements"
+                )
+            )
+            return try rows.value(0, 0)
+        }
+        let before = try executions()
+        let apps = [(id: ReaderHarness.app, scope: scope)]
+        let report = try StatisticsReader(reader: reader, query: query, apps: apps).report(at: noon)
+        #expect(report.byCampaign.map(\.name) == (32...39).reversed().map { "C\($0)" })
+        #expect(report.byLink.first?.counts[.clicks] == 40)
+        let count = try executions() - before
+        #expect(count < 40, "\(count)")
+    }
+
     @Test("jobs read their progress, the clock and the keys that stored hashes need")
     func jobs() throws {
         #expect(try reader.progress(of: .drift) == nil)
