@@ -156,28 +156,33 @@ extension PostgreSQLReader {
         }
     }
 
-    private static let topCampaigns = makeTop("dimension = \(Dimension.total.rawValue) AND campaign <> ''")
-    private static let topLinks = makeTop("dimension = \(Dimension.link.rawValue)")
+    static let topCampaigns = makeTop("dimension = \(Dimension.total.rawValue) AND campaign <> ''")
+    static let topLinks = makeTop("dimension = \(Dimension.link.rawValue)")
 
     /// Makes two statements that add up the clicks of names: one for all names, and one for likely ones over many days.
+    ///
+    /// A range of periods that is read for all names is written as two ranges. For one, PostgreSQL expects few rows, and
+    /// fetches them one by one in the order of the index; for two, it reads each page of the table once, which takes half
+    /// of the time.
     private static func makeTop(_ names: SQLText) -> (ofAll: PreparedStatement, ofManyDays: PreparedStatement)
     {
         let clicks: SQLText = "FROM counts WHERE scope = $1 AND metric = 'clicks' AND \(names)"
-        func statement(_ condition: SQLText) -> PreparedStatement {
+        func statement(_ periods: SQLText) -> PreparedStatement {
             PreparedStatement(
                 """
-                SELECT campaign, sum(count)::int8 AS count \(clicks)
-                AND span = $2 AND period >= $3 AND period < $4 \(condition)
+                SELECT campaign, sum(count)::int8 AS count \(clicks) AND span = $2 AND \(periods)
                 GROUP BY campaign ORDER BY 2 DESC LIMIT $5
                 """
             )
         }
         let length = 28 * 86_400_000
         let likely: SQLText = """
+            period >= $3 AND period < $4
             AND campaign IN (SELECT campaign \(clicks) AND span = \(Granularity.fourWeeks.rawValue)
-            AND period > $3 - \(length) AND period < $4 GROUP BY campaign ORDER BY sum(count) DESC LIMIT 2 * $5::int8)
+            AND (period > $3 - \(length) AND period < $3 OR period >= $3 AND period < $4)
+            GROUP BY campaign ORDER BY sum(count) DESC LIMIT 2 * $5::int8)
             """
-        return (statement(""), statement(likely))
+        return (statement("(period = $3 OR period > $3 AND period < $4)"), statement(likely))
     }
 
     func firstCountedDay(of scope: Scope) throws(PostgreSQLError) -> Timestamp? {

@@ -17,11 +17,7 @@ extension PostgreSQLWriter {
         return nil
     }
 
-    /// Another server may have created the app, so that the apps in memory are old.
-    private var nameIsTaken: StoreError {
-        batch.mustReadDirectory = true
-        return StoreError(.conflict, "another app has this name")
-    }
+    private var nameIsTaken: StoreError { StoreError(.conflict, "another app has this name") }
     private static let insertApp = PreparedStatement(
         """
         INSERT INTO apps (\(AppRecord.columns)) SELECT * FROM \(rowsWith: AppRecord.columns)

@@ -99,6 +99,8 @@ extension PostgreSQLWriterReader {
 
     func directorySnapshot() throws(PostgreSQLError) -> DirectoryCache.Snapshot {
         try batch.look(Self.lockDirectory)
+        // A refusal may be due to another server's change, so that the apps in memory are old.
+        batch.mustReadDirectory = true
         return try reader.directorySnapshot()
     }
 

@@ -54,7 +54,7 @@ final class WriteBatch {
     /// A number that every change raises.
     private(set) var changeCount: Int64 = 0
     private var clearedCount: Int64 = 0
-    /// Whether a refusal showed that another server has changed apps or keys.
+    /// Whether to publish the apps and keys after the transaction, because another server may have changed them.
     var mustReadDirectory = false
     /// The time of the last claim that the transaction has inserted.
     var lastClaim: Timestamp?

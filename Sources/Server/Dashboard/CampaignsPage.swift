@@ -192,13 +192,16 @@ enum OneCampaignPage {
         let series = DashboardText.traffic(hasLaunches: false)
         LineChart(figures: filter.figures(title, of: report, series)).write(to: &html)
         html.exports(OverviewPage.exports(visit, filter, panel: .series))
-        let clicks = report.totals[.clicks] ?? 0
+        let (clicks, exports) = (report.totals[.clicks] ?? 0, filter.exports(of: visit.address))
         html.element("div", ["class": "panels"]) { html in
             let steps = [
                 (DashboardText.opens, clicks + (report.totals[.robots] ?? 0)),
                 (DashboardText.clicks, clicks), (DashboardText.matches, report.totals[.matches] ?? 0),
             ]
-            html.funnel(DashboardText.funnel, steps)
+            html.element("div") { html in
+                html.funnel(DashboardText.funnel, steps)
+                html.exports(exports(DashboardText.funnel))
+            }
             for panel in [OverviewPanel.sources, .platforms] {
                 guard let groups = panel.groups(of: report)?.groups, !groups.isEmpty else { continue }
                 html.element("div") { html in
@@ -206,12 +209,9 @@ enum OneCampaignPage {
                     html.exports(OverviewPage.exports(visit, filter, panel: panel))
                 }
             }
-            html.findings(report.byPlayFinding)
+            html.findings(report.byPlayFinding, exports)
         }
-        if let times = report.timeToInstall.figures(title: DashboardText.timesCaption) {
-            html.element("h2", DashboardText.timesToInstall)
-            ColumnChart(figures: times).write(to: &html)
-        }
+        html.times(report.timeToInstall, exports)
     }
 
     private static func write(_ links: [LinkListing], _ visit: DashboardVisit, to html: inout HTML) {
@@ -230,8 +230,7 @@ enum OneCampaignPage {
         )
         for listing in links where !listing.variants.isEmpty {
             let caption = DashboardText.variants(of: listing.link.slug.text)
-            html.variants(listing, caption)
-            html.exports(PanelExports(table: caption, of: visit.address))
+            html.variants(listing, caption, visit)
         }
     }
 }

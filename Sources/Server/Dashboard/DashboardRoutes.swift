@@ -152,8 +152,9 @@ extension Routes {
                     try await record(exchange, form).check(form)
                     return try await perform(&exchange, visit, form)
                 } catch {
-                    // Another request may also change the record between the check and the write.
                     guard error.code == .conflict, error.field == nil else { throw error }
+                    // The write compares the record again: another request may change it after the check.
+                    try await exchange.readDirectory()
                     return try await record(exchange, form).conflict(with: form, visit).response(visit: visit)
                 }
             } catch {
@@ -170,7 +171,12 @@ extension Routes {
 
     static func errorPage(_ error: APIError, visit: DashboardVisit?) -> Response {
         let page = DashboardPage(title: DashboardText.problem, status: error.status, isOpen: visit == nil) {
-            $0.element("p", ["class": "bad", "role": "alert"], error.message)
+            html in
+            let text = error.message.hasSuffix(".") ? error.message : error.message + "."
+            html.element("p", ["class": "bad", "role": "alert"], text)
+            // Without a session, the page has no header that leads on.
+            guard visit == nil else { return }
+            html.element("p") { $0.link(DashboardAddress("/"), DashboardText.overview) }
         }
         var response = page.response(visit: visit)
         response.fields += error.fieldLines

@@ -104,7 +104,7 @@ enum DomainsPage {
             html.element("td", DashboardText.holder(copy.holder))
             let (text, style) = DashboardText.state(copy.state)
             html.element("td", ["class": style], text)
-            html.element("td", DashboardText.time(copy.since))
+            html.time(copy.since)
         }
         let checks = Set(shown.map(\.host.text)).sorted().map {
             PanelExports.line(["afterlink", "check-domain", $0])

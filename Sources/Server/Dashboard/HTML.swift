@@ -1,3 +1,5 @@
+internal import Attribution
+
 /// Writes HTML and SVG; every text and every value of an attribute is escaped.
 ///
 /// Names of elements and attributes are literals of the program, so no text of a user can become markup.
@@ -118,6 +120,12 @@ extension HTML {
         element("th", ["scope": "row"]) { html in
             if let address { html.link(address, text) } else { html.text(text) }
         }
+    }
+
+    /// Writes a cell with a time; a dash without one.
+    mutating func time(_ time: Timestamp?) {
+        guard let time else { return element("td", "–") }
+        element("td") { $0.element("time", ["datetime": time.iso8601], DashboardText.time(time)) }
     }
 
     /// Writes a cell with a number, aligned right, and a bar that shows its size among the numbers of its column.

@@ -17,7 +17,7 @@ enum HeldPage {
                 html.rowName(holding.table)
                 let isMore = holding.count >= TableHolding.maximumCount
                 html.number(DashboardText.count(holding.count) + (isMore ? "+" : ""))
-                html.element("td", holding.oldest.map { DashboardText.time($0) } ?? "–")
+                html.time(holding.oldest)
             }
             html.exports(PanelExports(table: DashboardText.heldNow, of: visit.address))
             if visit.mayChange {
@@ -28,13 +28,17 @@ enum HeldPage {
             guard !erasures.isEmpty else { return html.paragraph(DashboardText.noErasures) }
             html.table(DashboardText.erasures, DashboardText.erasureHeadings, erasures) { html, erasure in
                 html.rowName(erasure.id.text)
-                html.element("td", DashboardText.time(erasure.at))
+                html.time(erasure.at)
                 html.element("td", DashboardText.name(of: erasure.app, in: directory))
                 html.element("td", DashboardText.words(erasure.kind.rawValue))
                 html.element("td", erasure.actor.text)
                 html.number(DashboardText.count(erasure.counts.clicks))
                 html.number(DashboardText.count(erasure.counts.checks))
             }
+            html.exports(
+                PanelExports(table: DashboardText.erasures, of: visit.address)
+                    .calling("/admin/api/audit", command: ["audit"], [("action", AuditAction.erase.rawValue)])
+            )
         }
         return .page(page)
     }

@@ -12,7 +12,7 @@ enum LaunchPage {
         let directory = exchange.directory
         switch found {
         case .check(let explanation): return .page(page(explanation, directory, visit))
-        case .click(let explanation): return .page(page(explanation))
+        case .click(let explanation): return .page(page(explanation, visit))
         }
     }
 
@@ -29,19 +29,22 @@ enum LaunchPage {
                 [(DashboardText.app, app)] + facts(of: record) + DashboardText.play(record.facts)
                     + clickIDs(of: answer?.click)
             )
-            writeComponents(explanation, to: &html)
-            writeClicks(explanation, to: &html)
-            let id = record.id.text
-            if !explanation.clicks.isEmpty {
-                html.exports(
-                    PanelExports(table: DashboardText.concerned, of: visit.address)
-                        .calling("/admin/api/checks/\(id)/explain", command: ["explain", id])
-                )
-            }
+            let exports = exports(of: visit.address, explaining: record.id.text)
+            writeComponents(explanation, exports, to: &html)
+            writeClicks(explanation, exports, to: &html)
         }
     }
 
-    private static func page(_ explanation: ClickExplanation) -> DashboardPage {
+    /// Returns a function that makes the exports of a table by its caption, with the call that explains a row.
+    private static func exports(of page: DashboardAddress, explaining id: String) -> (String) -> PanelExports
+    {
+        { caption in
+            PanelExports(table: caption, of: page)
+                .calling("/admin/api/checks/\(id)/explain", command: ["explain", id])
+        }
+    }
+
+    private static func page(_ explanation: ClickExplanation, _ visit: DashboardVisit) -> DashboardPage {
         DashboardPage(title: DashboardText.clickTitle(explanation.click)) { html in
             html.element("p", ["class": "answer"], explanation.summary)
             write(explanation.advice, to: &html)
@@ -54,6 +57,8 @@ enum LaunchPage {
                 html.element("td", DashboardText.words(near.relation.rawValue))
                 html.element("td", DashboardText.answer(near.record.facts))
             }
+            let id = explanation.click.id.text
+            html.exports(exports(of: visit.address, explaining: id)(DashboardText.nearLaunches))
         }
     }
 
@@ -83,7 +88,11 @@ enum LaunchPage {
     }
 
     /// Writes the components of the launch's fingerprint beside those of the nearest click.
-    private static func writeComponents(_ explanation: Explanation, to html: inout HTML) {
+    private static func writeComponents(
+        _ explanation: Explanation,
+        _ exports: (String) -> PanelExports,
+        to html: inout HTML
+    ) {
         guard let launch = explanation.launch else { return }
         let near = explanation.clicks.first { !$0.differences.isEmpty }
         let isSame = explanation.clicks.first?.hasSameFingerprint == true
@@ -96,14 +105,19 @@ enum LaunchPage {
             let verdict = difference != nil ? "bad" : near != nil || isSame ? "good" : nil
             html.element("td", ["class": verdict], DashboardText.verdict(verdict))
         }
+        html.exports(exports(DashboardText.components))
     }
 
     /// Writes the clicks that concern the launch, with the probability of each.
-    private static func writeClicks(_ explanation: Explanation, to html: inout HTML) {
+    private static func writeClicks(
+        _ explanation: Explanation,
+        _ exports: (String) -> PanelExports,
+        to html: inout HTML
+    ) {
         guard !explanation.clicks.isEmpty else { return }
         html.table(DashboardText.concerned, DashboardText.clickHeadings, explanation.clicks) { html, click in
             html.rowName(click.click.id.text)
-            html.element("td", DashboardText.time(click.click.clickedAt))
+            html.time(click.click.clickedAt)
             html.element("td", DashboardText.words(click.state.rawValue))
             html.element("td", click.click.campaign?.text ?? "–")
             html.element("td", DashboardText.sameOrOther(click.hasSameFingerprint))
@@ -111,6 +125,7 @@ enum LaunchPage {
             let bar = click.share.map { (value: Int64($0 * 1000), most: Int64(1000)) }
             html.number(DashboardText.percent(click.share), bar: bar)
         }
+        html.exports(exports(DashboardText.concerned))
     }
 }
 

@@ -23,21 +23,20 @@ enum MatchingPage {
             )
             grid = try await PolicyGridPanel(app, exchange, visit)
         }
+        let exports = filter.exports(of: visit.address)
         return .page(
             DashboardPage(title: DashboardText.matching) { [history, grid] html in
                 filter.writeForm(visit, to: &html)
                 if report.totals.launches > 0 {
                     html.element("h2", DashboardText.answers)
-                    ColumnChart(figures: answers(report, filter)).write(to: &html)
+                    let figures = answers(report, filter)
+                    ColumnChart(figures: figures).write(to: &html)
+                    html.exports(exports(figures.title))
                 } else {
                     let sentence = DashboardText.noTraffic(filter.span.text, isTest: filter.isTest)
                     html.empty(filter.emptyReason(directory, sentence))
                 }
                 html.element("h2", DashboardText.drift)
-                func exports(_ caption: String) -> PanelExports {
-                    PanelExports(table: caption, of: visit.address)
-                        .calling("/admin/stats", command: ["stats"], filter.statisticsItems)
-                }
                 writeDrift(report.drift, history, directory, exports, to: &html)
                 if let history { writeRates(history, exports, to: &html) }
                 html.element("h2", DashboardText.calibration)

@@ -199,25 +199,30 @@ extension OverviewPage {
                 html.exports(exports(visit, filter, panel: panel))
                 html.close("div")
             }
-            writeReasons(report.totals, visit, to: &html)
-            html.findings(report.byPlayFinding)
+            writeReasons(report.totals, visit, filter, to: &html)
+            html.findings(report.byPlayFinding, filter.exports(of: visit.address))
         }
-        if let times = report.timeToInstall.figures(title: DashboardText.timesCaption) {
-            html.element("h2", DashboardText.timesToInstall)
-            ColumnChart(figures: times).write(to: &html)
-        }
+        html.times(report.timeToInstall, filter.exports(of: visit.address))
     }
 
     /// Writes why launches got no match, each reason with a link to its launches.
-    private static func writeReasons(_ totals: Counts, _ visit: DashboardVisit, to html: inout HTML) {
+    private static func writeReasons(
+        _ totals: Counts,
+        _ visit: DashboardVisit,
+        _ filter: DashboardFilter,
+        to html: inout HTML
+    ) {
         let reasons = OverviewPanel.reasons(in: totals)
         guard let most = reasons.first?.1 else { return }
+        html.open("div")
+        defer { html.close("div") }
         html.table(DashboardText.reasons, [DashboardText.reason, DashboardText.launches], reasons) {
             html,
             row in
             html.rowName(row.0.name, visit.address.page("/launches").with("reason", row.0.rawValue))
             html.number(DashboardText.count(row.1), bar: (row.1, most))
         }
+        html.exports(exports(visit, filter, panel: .reasons))
     }
 }
 
@@ -239,14 +244,25 @@ extension HTML {
     }
 
     /// Writes the numbers of matches by the finding about Google Play's report; nothing without one.
-    mutating func findings(_ groups: [StatisticsReport.Group]) {
+    mutating func findings(_ groups: [StatisticsReport.Group], _ exports: (String) -> PanelExports) {
         guard !groups.isEmpty else { return }
+        open("div")
+        defer { close("div") }
         table(DashboardText.playFindings, [DashboardText.finding, DashboardText.matches], groups) {
             html,
             group in
             html.rowName(DashboardText.words(group.name))
             html.number(DashboardText.count(group.counts[.matches] ?? 0))
         }
+        self.exports(exports(DashboardText.playFindings))
+    }
+
+    /// Writes the histogram of the times to install, under its heading; nothing without times.
+    mutating func times(_ times: TimeToInstallHistogram, _ exports: (String) -> PanelExports) {
+        guard let figures = times.figures(title: DashboardText.timesCaption) else { return }
+        element("h2", DashboardText.timesToInstall)
+        ColumnChart(figures: figures).write(to: &self)
+        self.exports(exports(DashboardText.timesCaption))
     }
 
     /// Writes a bar whose length is a share; it is decoration, because the number beside it has the value.

@@ -36,6 +36,7 @@ struct PolicyGridPanel {
             writeTable(grid, to: &html)
             html.exports(
                 PanelExports(table: DashboardText.gridCaption(app.settings.name), of: visit.address)
+                    .running(["backtest"], [("app", app.settings.name)])
             )
             html.note(DashboardText.compared(grid, at: now))
             if grid.isLimited { html.note(DashboardText.gridLimited) }

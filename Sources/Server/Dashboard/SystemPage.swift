@@ -34,7 +34,7 @@ enum SystemPage {
                 ])
                 html.element("h2", DashboardText.database)
                 html.facts(facts(health))
-                write(health.commitSeconds, to: &html)
+                write(health.commitSeconds, visit, to: &html)
                 let refusals = health.refusals.map { ($0.key.rawValue, $0.value) }
                 writeCounts(DashboardText.refusals, refusals, visit, to: &html)
                 writeCounts(
@@ -80,7 +80,7 @@ enum SystemPage {
     }
 
     /// Writes how long commits took; the chart is left out before the first.
-    private static func write(_ commits: Histogram, to html: inout HTML) {
+    private static func write(_ commits: Histogram, _ visit: DashboardVisit, to html: inout HTML) {
         guard commits.count > 0 else { return html.note(DashboardText.noCommit) }
         html.element("h2", DashboardText.commitTimes)
         let labels =
@@ -92,6 +92,7 @@ enum SystemPage {
         )
         figures.scale = DashboardText.durationHeading
         ColumnChart(figures: figures).write(to: &html)
+        html.exports(exports(DashboardText.commitCaption, visit))
     }
 
     private static func exports(_ caption: String, _ visit: DashboardVisit) -> PanelExports {
@@ -136,7 +137,7 @@ enum SystemPage {
         html.table(DashboardText.servers, DashboardText.serverHeadings, servers) { html, server in
             html.rowName(String(server.number))
             html.element("td", server.version)
-            html.element("td", DashboardText.time(server.seenAt))
+            html.time(server.seenAt)
         }
         html.exports(PanelExports(table: DashboardText.servers, of: visit.address).running(["doctor"]))
     }

@@ -48,7 +48,8 @@ struct Exchange {
     let parameter: String?
     /// The client's address: the peer's, or the one that a trusted proxy reports.
     let address: NetworkAddress
-    /// Apps and keys as they were when the request came; without other apps if there is an ``onlyApp``.
+    /// Apps and keys as they were when the request came, or at ``readDirectory()``; without other apps if there is an
+    /// ``onlyApp``.
     private(set) var directory: Directory
     /// The only app whose data the request may see; nil for all.
     private(set) var onlyApp: AppID?
@@ -70,6 +71,12 @@ struct Exchange {
         self.actor = actor
         guard let key, key.kind == .read, let app = key.app else { return }
         (onlyApp, directory) = (app, directory.limited(to: app))
+    }
+
+    /// Reads apps and keys again, after a store has refused a change of them.
+    mutating func readDirectory() async throws(APIError) {
+        let latest = try await store(stores.apps.directory())
+        directory = onlyApp.map(latest.limited) ?? latest
     }
 
     /// Returns whether the request may see the data of an app.

@@ -51,12 +51,7 @@ private struct EventReader<Reader: ReportReader> {
 
     private func sums(of names: [String], _ dimension: Dimension) throws(Reader.Failure) -> [String: CountSum]
     {
-        var sums: [String: CountSum] = [:]
-        for (scope, spans) in scopes.flatMap({ scope in query.span.spans.map { (scope, $0) } }) {
-            let query = CountQuery(scope: scope, campaign: "", dimension: dimension, spans: spans)
-            try reader.add(query, of: names, to: &sums)
-        }
-        return sums
+        try reader.sums(dimension, of: names, in: scopes, over: query.span.spans)
     }
 
     private func sums(_ dimension: Dimension) throws(Reader.Failure) -> EventSums {

@@ -47,7 +47,7 @@ extension StatisticsRows {
 }
 
 /// Makes a report from counts, so that its cost grows with the values and spans of the query, and not with the clicks.
-private struct StatisticsReader<Reader: ReportReader> {
+struct StatisticsReader<Reader: ReportReader> {
     let reader: Reader
     let query: StatisticsQuery
     /// The apps of the query, with the scope of its live or test traffic.
@@ -140,9 +140,10 @@ private struct StatisticsReader<Reader: ReportReader> {
             groups = sum.groups(atMost: query.groupLimit)
             for index in groups.indices { groups[index].expected = sum.expected(of: groups[index].name) }
         }
+        let (names, scopes) = (groups.map(\.name), apps.map(\.scope))
+        let delays = try reader.sums(.timeToInstall, of: names, in: scopes, over: query.daySpans)
         for index in groups.indices {
-            let delays = try sum(.timeToInstall, campaign: groups[index].name, over: query.daySpans)
-            groups[index].timeToInstall = delays.timeToInstall
+            groups[index].timeToInstall = (delays[names[index]] ?? CountSum()).timeToInstall
         }
         return groups
     }
@@ -167,12 +168,10 @@ private struct StatisticsReader<Reader: ReportReader> {
                     clicks[top.name, default: 0] += top.clicks
                 }
             }
-            let candidates = clicks.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.prefix(
-                2 * query.groupLimit
-            )
-            for (name, _) in candidates {
-                sum.add(try self.sum(dimension, of: app.scope, campaign: name), as: name)
-            }
+            let ranked = clicks.sorted { ($0.value, $1.key) > ($1.value, $0.key) }
+            let candidates = ranked.prefix(2 * query.groupLimit).map(\.key)
+            let sums = try reader.sums(dimension, of: candidates, in: [app.scope], over: query.spans)
+            for (name, counts) in sums { sum.add(counts, as: name) }
         }
         return sum
     }

@@ -206,9 +206,8 @@ struct DashboardJourneys {
         let tab = try stage.signedIn()
         for page in [
             "/", "/launches", "/live", "/links", "/campaigns", "/campaigns/one?campaign=SUMMER25",
-            "/matching", "/apple", "/domains", "/system", "/settings", "/settings/audit", "/settings/held",
-            "/try",
-            "/sign-in",
+            "/events", "/postbacks", "/matching", "/apple", "/domains", "/system", "/settings",
+            "/settings/audit", "/settings/held", "/try", "/sign-in",
         ] {
             try tab.checkWidths(of: page)
         }

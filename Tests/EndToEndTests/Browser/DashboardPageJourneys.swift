@@ -140,9 +140,8 @@ struct DashboardPageJourneys {
         let launch = try tab.value(of: "document.querySelector('tbody a').getAttribute('href')")
         let pages = [
             "/", "/live", "/launches", launch, "/links", "/links/new", "/campaigns",
-            "/campaigns/one?campaign=SUMMER25", "/matching", "/apple", "/domains", "/system", "/try",
-            "/settings",
-            "/settings/audit", "/settings/held", "/none", "/sign-in",
+            "/campaigns/one?campaign=SUMMER25", "/events", "/postbacks", "/matching", "/apple", "/domains",
+            "/system", "/try", "/settings", "/settings/audit", "/settings/held", "/none", "/sign-in",
         ]
         for page in pages {
             try tab.open("http://localhost\(page)")

@@ -26,6 +26,42 @@ struct DashboardCommandTests {
         #expect(named.text.hasPrefix("http://127.0.0.1:9999/enter/"))
     }
 
+    @Test("if the default address is taken, the service runs without a dashboard, and says so")
+    func takenDefault() throws {
+        let standard = ["AFTERLINK_DASHBOARD_LISTEN": ""]
+        // If another program has the address, the first service has no dashboard either.
+        let first = try AfterlinkProcess(try Installation(), environment: standard)
+        let installation = try Installation()
+        let second = try AfterlinkProcess(installation, environment: standard)
+        let warning = "the service runs without a dashboard: Cannot listen on 127.0.0.1:8081"
+        #expect(Polling.until { installation.log.contains(warning) })
+        #expect(installation.log.contains("--dashboard-listen off"))
+        for server in [first, second] { #expect(try server.connect().get("/healthz").status == 200) }
+    }
+
+    @Test("beyond loopback, the dashboard has the service's certificate; on loopback, it has none")
+    func certificate() throws {
+        for (listen, isEncrypted) in [("0.0.0.0:0", true), ("127.0.0.1:0", false)] {
+            let installation = try Installation()
+            let files = try CertificateFiles(in: installation.folder)
+            let server = try AfterlinkProcess(
+                installation,
+                files.arguments,
+                environment: ["AFTERLINK_DASHBOARD_LISTEN": listen]
+            )
+            _ = Polling.until { installation.log.contains("dashboard at") }
+            let address = /dashboard at (https?):[^"\s]+:([0-9]+)/
+            let start = try #require(installation.log.firstMatch(of: address))
+            #expect(start.output.1 == (isEncrypted ? "https" : "http"))
+            let port = try #require(UInt16(start.output.2))
+            let client =
+                try isEncrypted
+                ? HTTPTestClient(port: port, of: server, tls: TLSClientSettings())
+                : HTTPTestClient(port: port, of: server)
+            #expect(try client.get("/sign-in").status == 200)
+        }
+    }
+
     @Test("--dashboard-host answers on the main address, for that host alone")
     func host() throws {
         let installation = try Installation()

@@ -109,10 +109,10 @@ final class WebhookReceiver {
                     os.fsync(log.fileno())
                     counts[path] = counts.get(path, 0) + 1
                 try:
-                    self.reply(path)
+                    self.reply(path, body)
                 except OSError:
                     pass
-            def reply(self, path):
+            def reply(self, path, body):
                 if path == "hang":
                     time.sleep(60)
                 elif path == "drip":
@@ -131,6 +131,8 @@ final class WebhookReceiver {
                     self.answer(410)
                 elif path == "later":
                     self.answer(429, {"Retry-After": "3600"})
+                elif path == "echo":
+                    self.answer(500, body=body.encode())
                 elif path == "error" and counts[path] == 1:
                     self.answer(500, body=b"broken")
                 else:

@@ -166,6 +166,62 @@ struct ReaderTests {
         #expect(try reader.databaseByteCount() > 1_000_000)
     }
 
+    @Test("the most clicked names of many campaigns are read page by page, and not row by row")
+    func plansOfTop() throws {
+        try harness.database.execute(
+            """
+            INSERT INTO counts SELECT \(scope.number), n::text, d, s, p * 86400000::int8, '', m, 1
+            FROM generate_series(1, 300) n, generate_series(1, 30) p, (VALUES (0), (11)) AS ds (d),
+                (VALUES (1), (4)) AS ss (s), (VALUES ('clicks'), ('matches')) AS ms (m);
+            ANALYZE counts
+            """
+        )
+        for (ofAll, ofManyDays) in [PostgreSQLReader.topCampaigns, PostgreSQLReader.topLinks] {
+            for statement in [ofAll, ofManyDays] {
+                let plan = try harness.database.execute(
+                    """
+                    SET plan_cache_mode = force_generic_plan;
+                    DEALLOCATE ALL;
+                    PREPARE asked (int8, int8, int8, int8, int8) AS \(statement.text);
+                    EXPLAIN EXECUTE asked (\(scope.number), 1, 86400000, 2592000000, 100)
+                    """
+                )
+                #expect(plan.contains("Bitmap Index Scan on top_"), "\(plan)")
+                #expect(!plan.contains("Scan using top_"), "\(plan)")
+            }
+        }
+    }
+
+    @Test("a report reads the counts of its campaigns and links at once, and not one by one")
+    func statementsOfReport() throws {
+        try harness.count { payload in
+            for number in 0..<40 {
+                let labels = [
+                    CounterLabel(.total), CounterLabel(campaign: "C\(number)", .total),
+                    CounterLabel(campaign: "lnk_\(number)", .link),
+                ]
+                payload.counts.add(Int64(number + 1), .clicks, to: labels, of: scope, at: noon)
+            }
+        }
+        var query = StatisticsQuery(app: ReaderHarness.app)
+        query.groupLimit = 8
+        func executions() throws -> Int64 {
+            let rows = try harness.connection.execute(
+                PreparedStatement(
+                    "SELECT coalesce(sum(generic_plans + custom_plans), 0)::int8 FROM pg_prepared_statements"
+                )
+            )
+            return try rows.value(0, 0)
+        }
+        let before = try executions()
+        let apps = [(id: ReaderHarness.app, scope: scope)]
+        let report = try StatisticsReader(reader: reader, query: query, apps: apps).report(at: noon)
+        #expect(report.byCampaign.map(\.name) == (32...39).reversed().map { "C\($0)" })
+        #expect(report.byLink.first?.counts[.clicks] == 40)
+        let count = try executions() - before
+        #expect(count < 40, "\(count)")
+    }
+
     @Test("jobs read their progress, the clock and the keys that stored hashes need")
     func jobs() throws {
         #expect(try reader.progress(of: .drift) == nil)

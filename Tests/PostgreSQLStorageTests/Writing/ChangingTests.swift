@@ -55,6 +55,28 @@ struct ChangingTests {
         #expect(server.directory.snapshot.version == before + 4)
     }
 
+    @Test("of two servers that change an app at once, one is refused, and reads the change of the other")
+    func settingsAtOnce() throws {
+        let other = try database.openServer()
+        defer {
+            server.stop()
+            other.stop()
+        }
+        let servers = [server, other]
+        for round in 1...20 {
+            let former = try #require(server.directory.snapshot.directory.apps.first)
+            let waits = servers.enumerated().map { index, server in
+                var settings = former.settings
+                settings.destinations = ["https://\(round)-\(index).example/*"]
+                return server.queue(.directory(.updateApp(former.id, from: former.settings, to: settings)))
+            }
+            let written = waits.map { $0() }
+            #expect(written.filter { $0?.isDone == true }.count == 1)
+            #expect(written.compactMap { $0?.refusal?.code } == [.conflict])
+            #expect(server.directory.snapshot.directory == other.directory.snapshot.directory)
+        }
+    }
+
     @Test("a link is changed unless another change came first, and its fields are replaced")
     func links() throws {
         defer { server.stop() }

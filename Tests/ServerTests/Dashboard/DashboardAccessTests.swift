@@ -48,6 +48,9 @@ struct DashboardAccessTests {
                 #expect(answer.text.hasPrefix("<!doctype html>") == isPage, "\(path) \(accept)")
                 #expect(answer.fieldLines.contains("Content-Security-Policy") == isPage)
                 #expect(answer.fieldLines.contains("Allow: ") == (status == 405))
+                if isPage {
+                    #expect(answer.text.contains(".</p><p><a href=\"/\">Overview</a>"), "\(answer.text)")
+                }
                 #expect(!answer.text.contains(key))
             }
         }

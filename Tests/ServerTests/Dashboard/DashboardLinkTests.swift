@@ -81,6 +81,30 @@ struct DashboardLinkTests {
         }
     }
 
+    @Test("the list names the command that imports links, and leads to the log of imports")
+    func imports() async throws {
+        let page = await browser.get("/links").text
+        #expect(page.contains("afterlink links import FILE --check"))
+        let links = PageMarkup(page).tags.compactMap { $0.attributes["href"] }
+        let log = try #require(links.first { $0.contains("link.import") })
+        #expect(await browser.get(log).text.contains("No change is recorded"))
+    }
+
+    @Test("a link leads to its clicks by day")
+    func clicksByDay() async throws {
+        let id = try await service.makeLink(#"{"slug":"one","destination":"/x"}"#)
+        let other = try await service.makeLink(#"{"slug":"two","destination":"/x"}"#)
+        await click("one", 2, matches: 1, from: 1)
+        await click("two", 1, matches: 0, from: 7)
+        for (link, clicks) in [(id, "2"), (other, "1")] {
+            let links = PageMarkup(await browser.get("/links/\(link)").text).tags
+                .compactMap { $0.attributes["href"] }
+            let days = try #require(links.first { $0.hasPrefix("/?link=") }).replacing("&amp;", with: "&")
+            let page = await browser.get(days).text
+            #expect(page.contains("<dt>Clicks</dt><dd class=\"figure\">\(clicks)</dd>"), "\(days)")
+        }
+    }
+
     @Test("pages lead to older links until the last one, and keep their filters in the address")
     func paging() async throws {
         for number in 1...5 {

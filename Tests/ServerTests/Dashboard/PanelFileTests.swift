@@ -144,6 +144,44 @@ struct PanelFileTests {
         }
     }
 
+    @Test("stand under each table of each page, and each page's files have its rows")
+    func everyPanel() async throws {
+        let link = try await service.makeLink(
+            #"{"slug":"a","destination":"myapp://x","campaign_key":"Spring","variants":[{"name":"b","weight":1,"destination":"myapp://b"}]}"#
+        )
+        await service.admin(.post, "/erase", #"{"fingerprint":"\#(String(repeating: "9", count: 64))"}"#)
+        service.clock.advance(seconds: 21_600)
+        let launches = PageMarkup(await browser.get("/launches?period=all").text).tags
+            .compactMap { $0.attributes["href"] }.filter { $0.hasPrefix("/launches/chk_") }
+        let clicks = try await table("/export/launches.csv?period=all").joined().filter {
+            $0.hasPrefix("clk_")
+        }
+        let pages =
+            ["/", "/campaigns", "/campaigns/one?campaign=Spring", "/launches", "/links", "/links/\(link)"]
+            + ["/matching", "/live", "/domains", "/system", "/settings", "/settings/audit", "/settings/held"]
+            + launches.map { $0 } + clicks.prefix(1).map { "/launches/\($0)" }
+        var tables = 0
+        for address in pages {
+            let page = await browser.get(address).text
+            for rest in page.components(separatedBy: "<caption>").dropFirst() {
+                tables += 1
+                let (caption, shown) = (
+                    rest.prefix { $0 != "<" }, rest.components(separatedBy: "<caption>")[0]
+                )
+                guard !shown.contains("<tbody></tbody>") else { continue }
+                #expect(shown.contains("<summary>Export</summary>"), "\(address): \(caption)")
+                guard
+                    let file = PageMarkup(shown).tags.compactMap({ $0.attributes["href"] }).first(where: {
+                        $0.contains("as=csv")
+                    })
+                else { continue }
+                let rows = PageMarkup.table(String(caption), in: page)
+                #expect(try await table(file).count == rows.count, "\(address): \(caption)")
+            }
+        }
+        #expect(tables > 30, "\(tables)")
+    }
+
     @Test("of a table have numbers without blanks, null for a dash, and names that are all different")
     func values() async throws {
         for number in 1...3 {

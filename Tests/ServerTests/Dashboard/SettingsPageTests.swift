@@ -173,6 +173,33 @@ struct SettingsPageTests {
         #expect(await post("/settings/apps", "app=\(id)&\(rest)").status == 409)
     }
 
+    @Test("of two forms that are sent at once, one is saved, and the other shows what is stored now")
+    func atOnce() async throws {
+        let service = try await TestService(queueLimit: 2)
+        let browser = await DashboardBrowser.signedIn(to: service)
+        let (id, digest) = (service.app.text, await shownDigest(to: browser))
+        let token = await browser.formToken()
+        let release = service.holdWriter()
+        let answers = await withTaskGroup(of: (color: String, answer: Answer).self) { group in
+            for number in 1...4 {
+                group.addTask {
+                    let fields = "token=\(token)&app=\(id)&shown=\(digest)&click_ids=keep"
+                    let sent = fields + "&color=%2300000\(number)"
+                    return ("#00000\(number)", await browser.post("/settings/apps", sent))
+                }
+            }
+            // The queue has room for two writes, so two forms have been compared, and wait for the writer.
+            for _ in 1...2 { await group.next()?.answer.expect(503, holds: []) }
+            release.signal()
+            return await group.reduce(into: []) { $0.append($1) }.sorted {
+                $0.answer.status < $1.answer.status
+            }
+        }
+        #expect(answers.map(\.answer.status) == [303, 409])
+        let saved = try #require(answers.first?.color)
+        answers.last?.answer.expect(409, holds: ["Stored now: \(saved)", ">\(answers[1].color)</textarea>"])
+    }
+
     @Test("sessions are ended one by one or all at once, and the session that asks stays")
     func sessions() async throws {
         let (first, second, third) = (

@@ -10,6 +10,7 @@ struct SystemPageTests {
         let browser = await DashboardBrowser.signedIn(to: service)
         let page = await browser.get("/system").text
         #expect(page.contains("This server is ready.") && page.contains("plain HTTP"))
+        #expect(page.contains("Open connections to --listen"))
         #expect(page.contains("Nothing was written since the start") && !page.contains("class=\"chart\""))
         service.storeAcceptsWrites = false
         let ready = await service.send(.get, "/readyz")

@@ -194,6 +194,8 @@ struct PostbackEndpointTests {
         let event = try #require(shown.firstRange(of: "evt_").map { shown[$0.lowerBound...].prefix(30) })
         #expect(await post("\(path)/replay", "event=\(event)").status == 303)
         #expect(await browser.get(path).text.contains("pending"))
+        service.clock.advance(seconds: 1_200)
+        #expect(await browser.get("/postbacks").text.contains(" UTC, 20 min</td>"))
         #expect(await post("\(path)/disable").status == 303)
         #expect(await browser.get("/postbacks").text.contains("disabled: an operator has disabled it"))
         #expect(await post("\(path)/enable").status == 303)

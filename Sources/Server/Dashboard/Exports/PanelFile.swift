@@ -189,6 +189,14 @@ extension OverviewPage {
 }
 
 extension DashboardFilter {
+    /// Returns a function that makes the exports of a page's table by its caption, with the call of `/admin/stats`.
+    func exports(of page: DashboardAddress) -> (_ caption: String) -> PanelExports {
+        { caption in
+            PanelExports(table: caption, of: page)
+                .calling("/admin/stats", command: ["stats"], statisticsItems)
+        }
+    }
+
     /// The choices as items of `/admin/stats`, and as options of `afterlink stats`.
     var statisticsItems: PanelExports.Items {
         let query = query(span)

@@ -16,6 +16,10 @@ enum LinkDetailPage {
             if let ending { html.element("p", ["class": "bad"], DashboardText.ended(ending)) }
             html.writeLinkWarnings(of: app)
             writeFigures(listing, to: &html)
+            html.element("p") { html in
+                let days = DashboardAddress("/").with("link", link.id.text).with("period", "30d")
+                html.link(days, DashboardText.clicksByDay)
+            }
             writeActions(listing, visit, to: &html)
             html.element("div", ["class": "panels"]) { html in
                 html.element("section") { html in
@@ -24,17 +28,14 @@ enum LinkDetailPage {
                 }
                 if let url = link.url(of: app), ending == nil { writeCode(link, url, to: &html) }
             }
-            html.variants(listing, DashboardText.variants)
+            html.variants(listing, DashboardText.variants, visit)
             writePreview(link.settings.preview, app, to: &html)
             let effects = LinkEffects.all(of: link.settings, in: app.settings.links, robots)
             html.table(DashboardText.visitors, DashboardText.visitorHeadings, effects) { html, effects in
                 html.rowName(effects.visitor)
                 for text in effects.texts { html.element("td", ["class": "any"], text) }
             }
-            html.exports(
-                PanelExports(table: DashboardText.visitors, of: visit.address)
-                    .calling("/admin/api/links/\(link.id.text)", command: ["links", "show", link.id.text])
-            )
+            html.exports(PanelExports(table: DashboardText.visitors, of: visit.address).showing(link.id))
             if let first = link.settings.variants.first {
                 html.note(DashboardText.firstVariant(first.name))
             }
@@ -185,7 +186,7 @@ extension HTML {
     }
 
     /// Writes the variants of a link with their counts, and their matches per click with the interval of chance.
-    mutating func variants(_ listing: LinkListing, _ caption: String) {
+    mutating func variants(_ listing: LinkListing, _ caption: String, _ visit: DashboardVisit) {
         let variants = listing.link.settings.variants
         let total = variants.reduce(0) { $0 + $1.weight }
         let former = listing.variants.filter { counts in !variants.contains { $0.name == counts.name } }
@@ -204,5 +205,13 @@ extension HTML {
             html.number(DashboardText.rate(matches, of: clicks))
         }
         note(DashboardText.intervalExplained)
+        exports(PanelExports(table: caption, of: visit.address).showing(listing.link.id))
+    }
+}
+
+extension PanelExports {
+    /// Adds the call and the command that show a link.
+    fileprivate func showing(_ link: LinkID) -> PanelExports {
+        calling("/admin/api/links/\(link.text)", command: ["links", "show", link.text])
     }
 }

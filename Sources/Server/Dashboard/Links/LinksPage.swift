@@ -22,6 +22,7 @@ enum LinksPage {
                         html.link(visit.address.page("/links/new"), class: "button", DashboardText.newLink)
                     }
                 }
+                writeImport(to: &html)
                 writeFilters(query, directory.apps, visit, to: &html)
                 if page.links.isEmpty {
                     if page.next == nil { html.empty(reason(query, directory)) }
@@ -35,6 +36,16 @@ enum LinksPage {
                 }
             }
         )
+    }
+
+    private static func writeImport(to html: inout HTML) {
+        html.element("details", ["class": "note"]) { html in
+            html.element("summary", DashboardText.importLinks)
+            html.paragraph(DashboardText.importExplained)
+            html.element("pre", ["class": "copy", "tabindex": "0"], "afterlink links import FILE --check")
+            let log = DashboardAddress("/settings/audit").with("action", AuditAction.importLinks.rawValue)
+            html.element("p") { $0.link(log, DashboardText.formerImports) }
+        }
     }
 
     private static func exports(_ visit: DashboardVisit) -> PanelExports {

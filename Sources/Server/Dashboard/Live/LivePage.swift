@@ -30,7 +30,7 @@ enum LivePage {
             DashboardPage(title: DashboardText.liveTraffic) { html in
                 writeForm(choice, visit, directory, to: &html)
                 writeChart(minutes, to: &html)
-                html.exports(PanelExports(table: DashboardText.perMinute, of: visit.address))
+                html.exports(exports(of: DashboardText.perMinute, choice, visit, at: now))
                 html.element("p", ["class": "note", "id": "live-note"], DashboardText.liveNote)
                 html.next(visit.address, DashboardText.reload)
                 let ended: HTML.Attributes = [
@@ -55,7 +55,7 @@ enum LivePage {
                     html.element("td", name(of: event.group, directory))
                 }
                 html.close("div")
-                if !events.isEmpty { html.exports(exports(choice, visit, at: now)) }
+                if !events.isEmpty { html.exports(exports(of: DashboardText.newest, choice, visit, at: now)) }
             }
         )
     }
@@ -71,11 +71,15 @@ enum LivePage {
         return (choice, events, feed.minutes(at: now, choice.contains))
     }
 
-    /// Returns other ways to get the rows.
+    /// Returns other ways to get a table's rows.
     ///
     /// Only a session can open the stream, so the lines for keys read the tables.
-    private static func exports(_ choice: Choice, _ visit: DashboardVisit, at now: Timestamp) -> PanelExports
-    {
+    private static func exports(
+        of caption: String,
+        _ choice: Choice,
+        _ visit: DashboardVisit,
+        at now: Timestamp
+    ) -> PanelExports {
         let start = now.milliseconds / 60_000 * 60_000 - (LiveFeed.minuteCount - 1) * 60_000
         let app = choice.app?.id.text
         let lines = [ExportTable.clicks, .checks].map { table in
@@ -85,7 +89,7 @@ enum LivePage {
             return PanelExports.curl(call) + " | grep '\"test\":\(choice.isTest)'"
         }
         let from = Timestamp(milliseconds: start).iso8601
-        return PanelExports(table: DashboardText.newest, of: visit.address)
+        return PanelExports(table: caption, of: visit.address)
             .adding(DashboardText.liveCurl, lines.joined(separator: "\n"))
             .running(
                 ["checks"],

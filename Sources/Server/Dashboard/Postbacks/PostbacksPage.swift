@@ -162,7 +162,7 @@ enum PostbackPage {
         let style = delivery.state == .failed ? "bad" : delivery.state == .delivered ? "good" : nil
         html.element("td", ["class": style], delivery.state.word)
         html.number(String(delivery.attempts))
-        html.element("td", delivery.nextAttempt.map(DashboardText.time) ?? "–")
+        html.time(delivery.nextAttempt)
         html.element("td", delivery.answer.map { $0.problem ?? String($0.status ?? 0) } ?? "–")
         html.element("td") { html in
             html.element("details") { html in

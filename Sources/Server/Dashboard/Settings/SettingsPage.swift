@@ -87,8 +87,8 @@ enum SettingsPage {
             html.rowName(key.label.isEmpty ? key.id.text : "\(key.label) (\(key.id.text))")
             html.element("td", key.kind.rawValue)
             html.element("td", DashboardText.owner(of: key, in: directory))
-            html.element("td", DashboardText.time(key.createdAt))
-            html.element("td", key.lastUsedAt.map(DashboardText.time) ?? "–")
+            html.time(key.createdAt)
+            html.time(key.lastUsedAt)
             html.element("td") { html in
                 html.text(DashboardText.state(of: key, at: now))
                 guard visit.mayChange, key.revokedAt == nil else { return }
@@ -123,8 +123,8 @@ enum SettingsPage {
             let isOwn = session.digest == visit.session.digest
             let name = DashboardText.actor(.session(session.key), in: directory)
             html.rowName(isOwn ? "\(name), \(DashboardText.thisSession)" : name)
-            html.element("td", DashboardText.time(session.createdAt))
-            html.element("td", DashboardText.time(session.usedAt))
+            html.time(session.createdAt)
+            html.time(session.usedAt)
             html.element("td") { html in
                 guard visit.mayChange, !isOwn else { return }
                 html.action("/settings/sessions/end", visit) { html in

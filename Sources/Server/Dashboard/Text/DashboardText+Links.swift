@@ -14,6 +14,11 @@ extension DashboardText {
     static let noLinks =
         "There is no link yet, apart from archived ones. Create one here or with `afterlink links create`;"
         + " `afterlink links import` imports the links of another service."
+    static let importLinks = "Import"
+    static let importExplained =
+        "A command reads the links of a file or of another service, and reports each wrong line. With --check, it creates"
+        + " no link."
+    static let formerImports = "Imports so far, with the number of links of each"
     static let noLinksOfApp =
         "This app has no link yet, apart from archived ones. Create one here or with `afterlink links create`."
     static let noLinkFound = "No link has these properties. Change the filters above."
@@ -54,6 +59,7 @@ extension DashboardText {
     static let edit = "Edit"
     static let archive = "Archive"
     static let restore = "Restore"
+    static let clicksByDay = "Clicks by day"
     static let delete = "Delete…"
     static let deleteForGood = "Delete for good"
 

@@ -53,7 +53,9 @@ extension DashboardText {
         switch endpoint.state {
         case .enabled where endpoint.circuit.failures > 0:
             let since = endpoint.circuit.failingSince.map { " since \(time($0))" } ?? ""
-            return ("fails\(since), \(count(Int64(endpoint.circuit.failures))) times in a row", "bad")
+            let failures = endpoint.circuit.failures
+            let times = failures == 1 ? "once" : "\(count(Int64(failures))) times in a row"
+            return ("fails\(since), \(times)", "bad")
         case .enabled: return ("enabled", "good")
         case .held: return ("held: \(endpoint.reason)", "bad")
         case .disabled: return ("disabled: \(endpoint.reason)", "bad")
@@ -62,7 +64,7 @@ extension DashboardText {
 
     /// Returns the time of the oldest pending event, and how long it has waited.
     static func age(_ oldest: Timestamp?, at now: Timestamp) -> String {
-        oldest.map { "\(time($0)), \(count(max(0, now.milliseconds(since: $0)) / 1000)) s" } ?? "–"
+        oldest.map { "\(time($0)), \(ElapsedTime.text(milliseconds: now.milliseconds(since: $0)))" } ?? "–"
     }
 
     /// Returns the sentence about an endpoint that failed; nil for any other endpoint.

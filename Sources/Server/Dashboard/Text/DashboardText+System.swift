@@ -57,7 +57,7 @@ extension DashboardText {
     static let version = "Version"
     static let uptime = "Runs for"
     static let certificate = "Certificate"
-    static let connections = "Open connections"
+    static let connections = "Open connections to --listen"
     static let droppedLines = "Dropped log lines"
     static let database = "Database"
     static let lastFailure = "Last failure"
