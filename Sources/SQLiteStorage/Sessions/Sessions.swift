@@ -35,6 +35,11 @@ extension SQLiteWriter {
         try connection.statement("INSERT INTO dashboard_address (url) VALUES (?1)").run(url)
     }
 
+    /// Deletes an address, unless another process has replaced it.
+    func removeDashboard(_ url: String) throws(SQLiteError) {
+        try connection.statement("DELETE FROM dashboard_address WHERE url = ?1").run(url)
+    }
+
     func removeEnded(at now: Timestamp) throws(SQLiteError) {
         try connection.statement(Self.removeSessions).run(now.milliseconds)
         try connection.statement(Self.removeLinks).run(now.milliseconds)

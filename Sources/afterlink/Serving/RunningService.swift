@@ -64,7 +64,7 @@ final class RunningService: Sendable {
         let output = try LogOutput(path: configuration.logFile)
         let log = try makeLog(configuration, output)
         // Called before this process opens the database itself.
-        let others = sharingWarnings(Wiring.database(configuration).holder())
+        let holder = Wiring.database(configuration).holder()
         let store = try openStore(configuration, lateService, servers, log)
         lateStore.value = store
         do {
@@ -102,10 +102,13 @@ final class RunningService: Sendable {
                     shutdownGrace: .seconds(configuration.shutdownGrace)
                 )
             )
-            let address = running.dashboardURL ?? ""
-            let unstored = await stored(address, in: stores.sessions)
+            var unstored: [String] = []
+            // An address in a file that no other process has open was left by a process that was killed.
+            if let address = running.dashboardURL ?? (holder == nil ? "" : nil) {
+                unstored = await stored(address, in: stores.sessions)
+            }
             let warnings =
-                unstored + modes + others + keys.warnings + servers.warnings
+                unstored + modes + sharingWarnings(holder) + keys.warnings + servers.warnings
                 + connectionWarnings(chosen, descriptors: descriptors)
             let isNew = firstApp != nil
             // If there is no app, another server has just created it, and this one has not read it yet.

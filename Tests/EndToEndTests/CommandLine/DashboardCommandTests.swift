@@ -26,6 +26,30 @@ struct DashboardCommandTests {
         #expect(named.text.hasPrefix("http://127.0.0.1:9999/enter/"))
     }
 
+    @Test("a process without a dashboard leaves another one's address, and a killed one's is not used")
+    func severalProcesses() throws {
+        let installation = try Installation()
+        func start(_ dashboard: String) throws -> AfterlinkProcess {
+            try AfterlinkProcess(installation, ["--dashboard-listen", dashboard])
+        }
+        let first = try start("127.0.0.1:0")
+        defer { first.kill() }
+        // The server stores the address before it logs it.
+        _ = Polling.until { installation.log.contains("dashboard at") }
+        let second = try start("off")
+        defer { second.kill() }
+        let link = try installation.run(["dashboard"])
+        #expect(link.text.hasPrefix("http://127.0.0.1:"), "\(link.text) \(link.errors)")
+        second.kill()
+        first.kill()
+        let none = try installation.run(["dashboard"])
+        #expect(none.status == 1 && none.errors.contains("has stored the address"), "\(none.text)")
+        // The next process removes what a killed one has left.
+        let third = try start("off")
+        defer { third.kill() }
+        #expect(try installation.run(["dashboard"]).status == 1)
+    }
+
     @Test("--dashboard-host answers on the main address, for that host alone")
     func host() throws {
         let installation = try Installation()
