@@ -45,6 +45,8 @@ struct PostbackEndpointTests {
         )
         #expect(template.status == 201 && template.member("secret") == nil)
         #expect(template.text.contains(#""signed":false"#) && !template.text.contains("A: b"))
+        let refused = await service.admin(.post, "/postbacks/\(template.member("id") ?? "")/rotate")
+        #expect(refused.isRefusal(409, "CONFLICT"), "\(refused.text)")
         let audit = await service.admin(.get, "/audit", query: "action=postback.create")
         #expect(audit.text.contains(id) && audit.text.contains("https://example.com\""))
         #expect(!audit.text.contains("hook"), "a path may contain a token")

@@ -287,7 +287,10 @@ enum RotatePostbackCommand {
         let (database, keys) = try PostbackChoice.open(invocation)
         defer { database.close() }
         let endpoint = try await PostbackChoice.find(invocation, in: database)
-        let rotation = endpoint.rotation(keys, at: WallClock.system.now(), random: .system)
+        guard let rotation = endpoint.rotation(keys, at: WallClock.system.now(), random: .system) else {
+            throw CommandFailure.because("\(PostbackEndpoint.hasNoSecret).")
+                .advising("\(PostbackEndpoint.rotationAdvice).")
+        }
         try await database.postbacks.change(endpoint.id, rotation.change, by: .commandLine)
         let json = JSONWriter.text { PostbackBody.write(rotation, of: endpoint.id, to: &$0) }
         let text =
