@@ -63,7 +63,12 @@ struct ExportTests {
                     fingerprint: number,
                     app: number % 3 == 0 ? other : AppID(high: 1, low: 1),
                     visit: number
-                ) { $0.destination = DeepLinkURL(stored: "myapp://\(number)") }
+                ) {
+                    $0.destination = DeepLinkURL(stored: "myapp://\(number)")
+                    // A link's own source, and a token.
+                    if number == 1 { ($0.source, $0.rawSource) = (.unknown, "Newsletter") }
+                    if number == 2 { ($0.source, $0.rawSource) = (.instagram, "ig") }
+                }
                 _ = try await session.record(click)
             }
             let all = try await Self.rows(of: .clicks, session)
@@ -76,6 +81,8 @@ struct ExportTests {
             rows.compactMap { Self.text("destination", in: $0, of: .clicks) }
         }
         #expect(destinations(all) == (1...10).map { "myapp://\($0)" })
+        let sources = all.prefix(2).map { Self.text("source", in: $0, of: .clicks) }
+        #expect(sources == ["newsletter", "instagram"])
         #expect(rest == Array(all[5...]))
         #expect(destinations(ofOther) == ["myapp://3", "myapp://6", "myapp://9"])
         for row in all {
@@ -207,7 +214,6 @@ struct ExportTests {
         }
         #expect(ExportCursor("12", of: .links) == .row(12))
     }
-}
 
     @Test("continue behind a cursor of counts of an earlier version")
     func formerCursor() throws {
@@ -218,3 +224,4 @@ struct ExportTests {
         #expect((count.campaign, count.value, count.metric) == ("Été", "ios", "clicks"))
         #expect(ExportCursor(cursor.text, of: .counters) == cursor)
     }
+}
