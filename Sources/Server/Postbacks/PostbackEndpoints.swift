@@ -48,6 +48,9 @@ enum PostbackEndpoints {
         } catch {
             throw .unprocessable(error.all)
         }
+        if let refusal = exchange.service.settings.postbackSender?.refusal(ofURL: draft.url) {
+            throw .unprocessable([FieldProblem("url", refusal)])
+        }
         let store = exchange.stores.postbacks
         try await exchange.store(await store.create(made.0, since: since, by: exchange.actor))
         return made
@@ -299,10 +302,10 @@ extension PostbackEndpoint {
         let sealed = keys.current.seal(secret.bytes, of: id, random: random)
         return (secret, .rotate(secret: sealed, overlapUntil: until), until)
     }
-}
 
     /// Why a template's secret cannot be rotated, and what to do instead; without full stops.
     public static let hasNoSecret =
         "The endpoint has no secret, because requests from a template are unsigned"
     public static let rotationAdvice =
         "To replace a token in its header fields, create another endpoint and disable this one"
+}

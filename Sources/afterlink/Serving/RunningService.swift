@@ -51,7 +51,6 @@ final class RunningService: Sendable {
         let tls = try ServedTLS(chosen)
         var read = try TableFiles.settings(of: chosen)
         read.shown = ShownSetting.all(origins)
-        let settings = read
         var configuration = chosen
         MemoryAllocator.returnLargeBlocks()
         let descriptors = DescriptorLimit.raise()
@@ -59,13 +58,20 @@ final class RunningService: Sendable {
         let (lateStore, lateService) = (SetOnce<OpenStore>(), SetOnce<Service>())
         // Bind the addresses first: if one is in use, no database is created, and no keys that would never be shown.
         let servers = try Servers(configuration, lateStore, lateService, tls?.termination)
+        let sender = PostbackSender(
+            allowed: configuration.postbackAllowances,
+            userAgent: "Afterlink/\(ProgramVersion.text)",
+            own: { servers.addresses }
+        )
+        read.postbackSender = sender
+        let settings = read
         try CommandDatabase.prepareDirectory(configuration)
         let modes = FileModes.tighten(database: configuration.databasePath)
         let output = try LogOutput(path: configuration.logFile)
         let log = try makeLog(configuration, output)
         // Called before this process opens the database itself.
         let holder = Wiring.database(configuration).holder()
-        let store = try openStore(configuration, lateService, servers, log)
+        let store = try openStore(configuration, lateService, sender, log)
         lateStore.value = store
         do {
             let stores = store.makeStores(nil)
@@ -216,7 +222,7 @@ final class RunningService: Sendable {
     private static func openStore(
         _ configuration: Configuration,
         _ lateService: SetOnce<Service>,
-        _ servers: Servers,
+        _ sender: PostbackSender,
         _ log: Log
     ) throws -> OpenStore {
         let testClock = WallClock { lateService.value?.backgroundClock.now() ?? WallClock.system.now() }
@@ -224,11 +230,6 @@ final class RunningService: Sendable {
         let replays = ReplaySettings(grace: configuration.replayGrace * 1000) {
             lateService.value?.reconstruction(for: $0)
         }
-        let sender = PostbackSender(
-            allowed: configuration.postbackAllowances,
-            userAgent: "Afterlink/\(ProgramVersion.text)",
-            own: { servers.addresses }
-        )
         let postbacks = PostbackSettings(
             send: { sender.send($0, $1) },
             keys: { lateService.value?.serverKeys },
