@@ -53,14 +53,16 @@ struct DashboardCommandTests {
     @Test("--dashboard-host answers on the main address, for that host alone")
     func host() throws {
         let installation = try Installation()
-        let server = try AfterlinkProcess(
-            installation,
-            [
-                "--dashboard-host", "stats.example.com", "--dashboard-listen", "off", "--trusted-proxy",
-                "127.0.0.1/32",
-            ]
-        )
+        let host = [
+            "--dashboard-host", "stats.example.com", "--dashboard-listen", "off", "--trusted-proxy",
+            "127.0.0.1/32",
+        ]
+        // The stop of a process whose place another one has taken leaves the same address of the other one.
+        let former = try AfterlinkProcess(installation, host)
+        let server = try AfterlinkProcess(installation, host)
         defer { server.kill() }
+        former.terminate()
+        former.waitUntilExit()
         let connection = try server.connect()
         func status(_ path: String, _ host: String) throws -> Int {
             try connection.call("GET", path, fields: ["X-Forwarded-Host": host]).status
