@@ -102,7 +102,7 @@ extension QRStyleFields {
                 let advice = "is empty; leave it out, and write colours without #, as in foreground=1a2b3c."
                 problems.append(FieldProblem(field, "\(field.rawValue) \(advice)"))
             } else if text(field) != nil {
-                problems.append(FieldProblem(field, "\(field.rawValue) is given twice; give it once."))
+                problems.append(.repeated(field.rawValue))
             }
             set(field, item.value)
         }

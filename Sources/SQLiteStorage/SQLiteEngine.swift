@@ -17,6 +17,8 @@ final class SQLiteEngine: BlockingEngine {
     private var failed: WriteTransaction<SQLiteWriter>?
     /// The files at the start, so that the store never writes to another database that has taken their place.
     private let files: OpenFiles
+    /// The address of the dashboard that this process has stored; empty for none.
+    private var dashboard = ""
 
     /// - Parameters:
     ///   - transaction: the transaction on the first connection.
@@ -55,7 +57,8 @@ final class SQLiteEngine: BlockingEngine {
     }
 
     func perform(_ write: Write) throws(EngineFailure) -> Written {
-        try run { transaction throws(SQLiteError) in try transaction.perform(write) }
+        if case .sessions(.setDashboard(let url)) = write { dashboard = url }
+        return try run { transaction throws(SQLiteError) in try transaction.perform(write) }
     }
 
     var changeCount: Int64 { transaction?.writer.connection.totalChangeCount ?? 0 }
@@ -144,8 +147,9 @@ final class SQLiteEngine: BlockingEngine {
         INSERT INTO progress VALUES ('failures', 1) ON CONFLICT DO UPDATE SET value = value + 1
         """
 
-    /// Copies the whole log into the database, and closes the connection.
+    /// Deletes this process's address of the dashboard, copies the whole log into the database, and closes the connection.
     func close() {
+        if !dashboard.isEmpty { try? transaction?.writer.removeDashboard(dashboard) }
         // If two threads copy the log at the same time, the second copy fails
         // (sqlite.org/c3ref/wal_checkpoint_v2.html).
         state.awaitBackgroundThreads()

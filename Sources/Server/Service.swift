@@ -28,6 +28,8 @@ public struct ServiceSettings: Sendable {
     public var pages = LandingPages.embedded
     /// The client for calls to outside servers.
     public var outgoing = OutgoingRequests()
+    /// Sends postbacks; nil if the process sends none.
+    public var postbackSender: PostbackSender?
     /// The exchange of attribution tokens with Apple Ads, for apps that use it.
     public var appleAds = AppleAdsExchange()
     /// The monitor of domain file copies; nil if it is switched off.

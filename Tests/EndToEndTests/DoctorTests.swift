@@ -56,6 +56,19 @@ struct DoctorTests {
         #expect(lines(output, "modes").contains { $0.hasSuffix("chmod 700 \(installation.folder.path)") })
     }
 
+    @Test("`doctor` prints a proxy's settings for Apple's postbacks as indented lines, once for all problems")
+    func proxySettings() throws {
+        let installation = try Installation()
+        // No probe is sent to an address of this machine.
+        let changed = try installation.run(["apps", "set", "--apple-postback-host", "localhost"])
+        #expect(changed.status == 0, "\(changed.errors)")
+        let output = try doctor(installation)
+        #expect(lines(output, "apple-postbacks").count == 2 && !output.text.contains("?    "))
+        let settings = output.text.components(separatedBy: "\n    nginx:\n    location ~ ")
+        #expect(settings.count == 2, "\(output.text)")
+        #expect(output.text.contains("\n        proxy_ssl_server_name on;\n"))
+    }
+
     @Test("`doctor` names files by their full paths, from any folder")
     func fullPaths() throws {
         let installation = try Installation()

@@ -8,7 +8,7 @@ import Testing
 @Suite("Query parameters of the admin API")
 struct AdminQueryTests {
     @Test(
-        "a parameter that a call does not take is refused with the nearest name or the known names",
+        "a parameter that a call does not take is refused with the nearest or the known names, a repeated one too",
         arguments: [
             (HTTPServer.Method.get, "/admin/stats", "campain=x", "campain", #"did you mean \"campaign\"?"#),
             (.get, "/admin/stats", "app=&From=2026-01-01", "From", #"did you mean \"from\"?"#),
@@ -20,6 +20,8 @@ struct AdminQueryTests {
             (.post, "/admin/api/links", "dry_run=true", "dry_run", "it takes none"),
             (.delete, "/admin/api/links/lnk_x", "force=1", "force", "it takes none"),
             (.post, "/admin/api/domains/check", "host=x.example", "host", "it takes none"),
+            (.get, "/admin/api/links", "tag=a&limit=5&tag=b", "tag", "tag is given twice; give it once."),
+            (.get, "/admin/api/checks", "limit=5&%6Cimit=5", "limit", "limit is given twice"),
         ] as [(HTTPServer.Method, String, String, String, String)]
     )
     func unknown(method: HTTPServer.Method, path: String, query: String, name: String, advice: String)

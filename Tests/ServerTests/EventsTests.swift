@@ -103,6 +103,9 @@ struct EventsTests {
         #expect(campaign["campaign"]?.string == "SUMMER" && campaign["matches"]?.int64 == 1)
         #expect(campaign["revenue"]?.array?.first?.object?["verified"]?.string == "7.50")
         #expect(live["cohorts"]?.array?.count == 1)
+        let ages = live["cohorts"]?.array?.first?.object?["ages"]?.array?.compactMap(\.object) ?? []
+        #expect(ages.map { $0["events"]?.isNull } == [false, true, true, true, true, true])
+        #expect(ages.map { $0["revenue"]?.isNull } == [false, true, true, true, true, true])
         // A refund may come before its purchase in a request.
         let later = #"{"event_id":"r2","name":"refund","purchase_id":"e5","amount":"-2.50","currency":"EUR"}"#
         #expect(await results(later + "," + event("e5"), key: .server).count == 2)

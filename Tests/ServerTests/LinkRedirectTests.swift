@@ -133,6 +133,7 @@ struct PageFieldsTests {
         }
         answers.append(("a path that is no slug", 404, await service.open("../%00")))
         answers.append(("another host", 404, await service.open("a", fields: ["Host": "evil.example"])))
+        answers.append(("the same host", 200, await service.open("a", fields: ["Host": "GO.Shop.Example."])))
         answers.append(("HEAD", 200, await service.open("a", method: .head)))
         try service.change(.hideLinks)
         answers.append(("unreadable", 503, await service.open("a")))

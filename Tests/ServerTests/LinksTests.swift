@@ -293,11 +293,11 @@ struct LinksTests {
     @Test("newer clients get the newest link of a campaign key that has not ended")
     func campaigns() async throws {
         try await service.makeLink(
-            #"{"slug":"old","destination":"myapp://old","campaign_key":"S 1","title":"Old"}"#
+            #"{"slug":"old","destination":"myapp://old","campaign_key":"S 1","preview_title":"Old"}"#
         )
         let id = try await service.makeLink(
-            #"{"slug":"new","destination":"/p/1","campaign_key":"S 1","title":"Yaz","jid":"j1","#
-                + #""desktop_url":"https://shop.example/d","metadata":{"a":1},"utm_source":"ig"}"#
+            #"{"slug":"new","destination":"/p/1","campaign_key":"S 1","title":"Internal","preview_title":"Yaz","#
+                + #""jid":"j1","desktop_url":"https://shop.example/d","metadata":{"a":1},"utm_source":"ig"}"#
         )
         for path in ["/campaign/resolve/S%201", "/resolve/S%201"] {
             await service.send(.get, path).expect(
@@ -310,7 +310,7 @@ struct LinksTests {
                     #""iosUniversalUrl":"https://go.shop.example/new""#,
                     #""metaData":{"a":1,"utm_source":"ig"}"#,
                 ],
-                lacks: [#"_id""#, "created_at", "jid", "lnk_"]
+                lacks: [#"_id""#, "created_at", "jid", "lnk_", "Internal"]
             )
         }
         await service.admin(.post, "/links/\(id)/archive")

@@ -221,6 +221,24 @@ struct AuditTests {
         #expect(try await test.run { try await Self.entries($0).map(\.action) } == ["model.reset"])
     }
 
+    @Test("a server's stop removes its address of the dashboard, and no other one", arguments: backends)
+    func dashboardsOfSeveral(backend: Backend) async throws {
+        let place = try await backend.makePlace(at: TestStore.noon)
+        var configuration = StoreConfiguration(clock: WallClock { TestStore.noon })
+        configuration.hasBackgroundWork = false
+        let (first, second, third) = (
+            try place.open(configuration), try place.open(configuration), try place.open(configuration)
+        )
+        try await first.run { try await $0.setDashboard("http://127.0.0.1:1") }
+        try await second.run { try await $0.setDashboard("http://127.0.0.1:2") }
+        first.stop(within: 60_000)
+        let rest = try await third.run { try await $0.dashboards().map(\.url) }
+        second.stop(within: 60_000)
+        let none = try await third.run { try await $0.dashboards().map(\.url) }
+        third.stop(within: 60_000)
+        #expect(rest == ["http://127.0.0.1:2"] && none.isEmpty)
+    }
+
     @Test("the address of the dashboard is stored until the next start", arguments: backends)
     func dashboards(backend: Backend) async throws {
         let test = try await TestStore(backend)

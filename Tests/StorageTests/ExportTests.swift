@@ -63,7 +63,12 @@ struct ExportTests {
                     fingerprint: number,
                     app: number % 3 == 0 ? other : AppID(high: 1, low: 1),
                     visit: number
-                ) { $0.destination = DeepLinkURL(stored: "myapp://\(number)") }
+                ) {
+                    $0.destination = DeepLinkURL(stored: "myapp://\(number)")
+                    // A link's own source, and a token.
+                    if number == 1 { ($0.source, $0.rawSource) = (.unknown, "Newsletter") }
+                    if number == 2 { ($0.source, $0.rawSource) = (.instagram, "ig") }
+                }
                 _ = try await session.record(click)
             }
             let all = try await Self.rows(of: .clicks, session)
@@ -76,6 +81,8 @@ struct ExportTests {
             rows.compactMap { Self.text("destination", in: $0, of: .clicks) }
         }
         #expect(destinations(all) == (1...10).map { "myapp://\($0)" })
+        let sources = all.prefix(2).map { Self.text("source", in: $0, of: .clicks) }
+        #expect(sources == ["newsletter", "instagram"])
         #expect(rest == Array(all[5...]))
         #expect(destinations(ofOther) == ["myapp://3", "myapp://6", "myapp://9"])
         for row in all {
@@ -168,7 +175,8 @@ struct ExportTests {
         let (open, all, parts) = try await test.run { session in
             for number in 1...6 as ClosedRange<UInt64> {
                 let click = try NewClick.sample(fingerprint: number, visit: number) {
-                    $0.campaignKey = CampaignKey(number % 2 == 0 ? "Spring" : "Été")
+                    // A campaign may have the separator of former cursors.
+                    $0.campaignKey = CampaignKey(["Spring", "Été", "zz\u{1F}z"][Int(number % 3)])
                 }
                 _ = try await session.record(click)
             }
@@ -187,8 +195,9 @@ struct ExportTests {
             Self.text("metric", in: $0, of: .counters) == "clicks"
                 && Self.text("dimension", in: $0, of: .counters) == "total"
         }
-        #expect(clicks.map { Self.text("campaign", in: $0, of: .counters) } == ["", "Spring", "Été"])
-        #expect(clicks.map { $0.values.last } == [.integer(6), .integer(3), .integer(3)])
+        let campaigns = clicks.map { Self.text("campaign", in: $0, of: .counters) }
+        #expect(campaigns == ["", "Spring", "zz\u{1F}z", "Été"])
+        #expect(clicks.map { $0.values.last } == [6, 2, 2, 2].map { .integer($0 as Int64) })
         for (index, part) in parts.enumerated() { #expect(part == Array(all[(index + 1)...])) }
         #expect(all.allSatisfy { ExportCursor($0.cursor.text, of: .counters) == $0.cursor })
     }
@@ -199,9 +208,20 @@ struct ExportTests {
             #expect(ExportCursor(text, of: .clicks) == nil)
         }
         for text in ["", "1", "YQ", "MTIz"] { #expect(ExportCursor(text, of: .counters) == nil) }
-        for text in ["", "1", "1-2", "1-2-x", "1-2-3-4-5", "1--2"] {
+        let dates = ["2027-01-31", "2027-10-31"]
+        for text in ["", "1", "1-2", "1-2-x", "1-2-3-4-5", "1--2", "1-+2-3", "1-02-3"] + dates {
             #expect(ExportCursor(text, of: .deletions) == nil)
         }
         #expect(ExportCursor("12", of: .links) == .row(12))
+    }
+
+    @Test("continue behind a cursor of counts of an earlier version")
+    func formerCursor() throws {
+        let former = "7200000\u{1F}3\u{1F}Été\u{1F}2\u{1F}ios\u{1F}clicks"
+        let cursor = try #require(ExportCursor(Base64URL.text(of: Array(former.utf8)), of: .counters))
+        guard case .count(let count) = cursor else { return }
+        #expect((count.hour.milliseconds, count.scope, count.dimension) == (7_200_000, 3, 2))
+        #expect((count.campaign, count.value, count.metric) == ("Été", "ios", "clicks"))
+        #expect(ExportCursor(cursor.text, of: .counters) == cursor)
     }
 }

@@ -58,8 +58,13 @@ public struct LinkHost: Hashable, Sendable {
     public let text: String
 
     /// Reads a `Host` field: a host name or an IP address, without its port; nil for any other text.
+    ///
+    /// A name may end with a dot, which marks it as complete (RFC 3986 §3.2.2); it names the same host.
     public init?(_ text: String) {
-        guard let host = try? URLHost(Array(text.trimmed.utf8)[...], isWeb: true), host.name.utf8.count <= 253
+        var bytes = Array(text.trimmed.utf8)
+        let end = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
+        if end > 0, bytes[end - 1] == UInt8(ascii: ".") { bytes.remove(at: end - 1) }
+        guard let host = try? URLHost(bytes[...], isWeb: true), host.name.utf8.count <= 253
         else { return nil }
         self.text = host.name
     }

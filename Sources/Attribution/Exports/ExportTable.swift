@@ -1,3 +1,5 @@
+internal import JSON
+
 /// A table that can be exported; the raw value is its name on the wire and in file names.
 public enum ExportTable: String, CaseIterable, Sendable {
     /// Recorded clicks, in the order in which they were recorded.
@@ -199,8 +201,11 @@ public struct DeletionCursor: Equatable, Sendable {
     init?(_ text: String) {
         let fields = text.split(separator: "-", omittingEmptySubsequences: false)
         let numbers = fields.compactMap { Int64($0) }.filter { $0 >= 0 }
-        // An earlier version had no events, so a consumer may still have a cursor without their day.
-        guard 3...Self.tables.count + 1 ~= fields.count, numbers.count == fields.count else { return nil }
+        // An earlier version had no events, so a consumer may still have a cursor without their day. A date can look like
+        // such a cursor.
+        guard 3...Self.tables.count + 1 ~= fields.count, numbers.map({ "\($0)" }) == fields.map(String.init),
+            Timestamp(iso8601: text + "T00:00:00Z") == nil
+        else { return nil }
         self.init(number: numbers[0], days: Array(numbers.dropFirst()))
     }
 
@@ -239,15 +244,19 @@ public struct CountCursor: Equatable, Comparable, Sendable {
         (value, metric) = ("", "")
     }
 
-    /// A byte that no text of a count contains.
-    private static let separator: Character = "\u{1F}"
+    /// The separator of parts in cursors of earlier versions, which could not be read if a campaign contained it.
+    private static let formerSeparator: Character = "\u{1F}"
 
     init?(_ text: String) {
-        guard let bytes = Base64URL.bytes(of: text), let parts = String(validating: bytes, as: UTF8.self)
-        else {
-            return nil
+        guard let bytes = Base64URL.bytes(of: text) else { return nil }
+        let fields: [String]
+        if let parts = try? JSONValue(parsing: bytes).array {
+            fields = parts.compactMap { $0.string ?? $0.number?.text }
+        } else {
+            guard let parts = String(validating: bytes, as: UTF8.self) else { return nil }
+            fields = parts.split(separator: Self.formerSeparator, omittingEmptySubsequences: false)
+                .map(String.init)
         }
-        let fields = parts.split(separator: Self.separator, omittingEmptySubsequences: false).map(String.init)
         guard fields.count == 6, let hour = Int64(fields[0]), let scope = Int64(fields[1]),
             let dimension = Int64(fields[3])
         else { return nil }
@@ -261,8 +270,16 @@ public struct CountCursor: Equatable, Comparable, Sendable {
     }
 
     var text: String {
-        let fields = [String(hour.milliseconds), String(scope), campaign, String(dimension), value, metric]
-        return Base64URL.text(of: Array(fields.joined(separator: String(Self.separator)).utf8))
+        var json = JSONWriter()
+        json.array { json in
+            json.value(hour.milliseconds)
+            json.value(scope)
+            json.value(campaign)
+            json.value(dimension)
+            json.value(value)
+            json.value(metric)
+        }
+        return Base64URL.text(of: Array(json.text.utf8))
     }
 
     public static func < (left: CountCursor, right: CountCursor) -> Bool {

@@ -43,7 +43,8 @@ extension Click {
         [
             .text(id.text), .text(facts.app.text), .flag(facts.isTest), .time(facts.clickedAt),
             .time(facts.recordedAt), .time(facts.expiresAt), .text(facts.destination.text),
-            .text(facts.campaignKey?.text), .text(facts.journeyID.text), .text(facts.source.rawValue),
+            .text(facts.campaignKey?.text), .text(facts.journeyID.text),
+            .text(CountedTraits(facts).source),
             .text(facts.platform.rawValue), .text(facts.osVersion), .text(facts.browser.rawValue),
             .text(facts.link?.text), .text(facts.variant), .flag(facts.isRobot), .flag(facts.isContradictory),
             .text(facts.metadata), .text(facts.clickIDs),

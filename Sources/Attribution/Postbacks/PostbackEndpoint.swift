@@ -133,6 +133,9 @@ public struct PostbackDraft: Sendable {
                 let advice =
                     "The template is no JSON; write it as {\"id\":\"{click_id}\"}, with macros in texts."
                 problems.append(FieldProblem("body", advice))
+            } else if let name = PostbackTemplate.unquotedText(in: body) {
+                let advice = "The value of {\(name)} is a text; write it as \"{\(name)}\"."
+                problems.append(FieldProblem("body", advice))
             }
         }
         if headers.count > Self.maximumHeaders {

@@ -32,7 +32,7 @@ public enum PostbackTemplate {
             texts["sequence"] = String(sequence)
         }
 
-        subscript(name: String) -> String { texts[name] ?? "" }
+        subscript(name: String) -> String? { texts[name] }
     }
 
     /// The names of all macros.
@@ -45,6 +45,12 @@ public enum PostbackTemplate {
             "verified",
             "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "reason",
         ] + NetworkClickIDs.parameters.map(\.name)
+
+    /// The macros whose values are numbers, `true` or `false`: only these may stand outside the texts of a JSON body.
+    public static let literals: Set = [
+        "timestamp_seconds", "sequence", "confidence", "guaranteed", "seconds_to_install", "amount",
+        "verified",
+    ]
 
     /// A part of a template.
     private enum Part {
@@ -83,11 +89,21 @@ public enum PostbackTemplate {
         return nil
     }
 
-    /// Whether a template is a JSON text once its macros have values, inside texts or as numbers.
+    /// Whether a template is a JSON text once its macros have values, inside texts or as values of their own.
     public static func isJSON(_ template: String) -> Bool {
-        let text = parts(of: template).map { if case .text(let text) = $0 { String(text) } else { "0" } }
-            .joined()
+        let text = json(template) { _, isQuoted in isQuoted ? "x" : "null" }
         return (try? JSONValue(parsing: Array(text.utf8))) != nil
+    }
+
+    /// Returns the first macro of a JSON template whose values are texts, but which stands outside its texts; nil
+    /// without one.
+    public static func unquotedText(in template: String) -> String? {
+        var found: String?
+        _ = json(template) { name, isQuoted in
+            if !isQuoted, !literals.contains(name) { found = found ?? name }
+            return ""
+        }
+        return found
     }
 
     /// Whether a template has a brace that is not around a word.
@@ -97,28 +113,50 @@ public enum PostbackTemplate {
         }
     }
 
-    /// Returns the template with each macro's value as `encode` writes it; a missing value is empty.
-    private static func filled(_ template: String, _ values: Values, _ encode: (String) -> String) -> String {
+    /// Returns a URL whose values are percent-encoded; a missing value is empty.
+    public static func url(_ template: String, _ values: Values) -> String {
         parts(of: template).map { part in
             switch part {
             case .text(let text): String(text)
-            case .macro(let name): encode(values[name])
+            case .macro(let name):
+                String(decoding: PercentEncoding.queryValue(values[name] ?? ""), as: UTF8.self)
             case .unknown: ""
             }
         }.joined()
     }
 
-    /// Returns a URL whose values are percent-encoded.
-    public static func url(_ template: String, _ values: Values) -> String {
-        filled(template, values) { String(decoding: PercentEncoding.queryValue($0), as: UTF8.self) }
-    }
-
-    /// Returns a body whose values are escaped for JSON texts.
+    /// Returns a JSON body whose values are escaped for texts; a missing value is empty in a text, and else `null`.
     public static func body(_ template: String, _ values: Values) -> String {
-        filled(template, values) { value in
+        json(template) { name, isQuoted in
+            guard isQuoted || values[name] != nil else { return "null" }
+            let value = values[name] ?? ""
+            guard isQuoted || !literals.contains(name) else { return value }
             var json = JSONWriter()
             json.value(value)
-            return String(json.text.dropFirst().dropLast())
+            // An endpoint of an earlier version may have the macro of a text outside the texts of its template.
+            return isQuoted ? String(json.text.dropFirst().dropLast()) : json.text
         }
+    }
+
+    /// Returns a JSON template with a value for each macro, given its name and whether it stands in a text.
+    private static func json(_ template: String, _ value: (String, Bool) -> String) -> String {
+        var (isQuoted, isEscaped) = (false, false)
+        return parts(of: template).map { part in
+            switch part {
+            case .text(let text):
+                for scalar in text.unicodeScalars {
+                    if isEscaped {
+                        isEscaped = false
+                    } else if scalar == "\"" {
+                        isQuoted.toggle()
+                    } else {
+                        isEscaped = scalar == "\\"
+                    }
+                }
+                return String(text)
+            case .macro(let name): return value(name, isQuoted)
+            case .unknown: return ""
+            }
+        }.joined()
     }
 }

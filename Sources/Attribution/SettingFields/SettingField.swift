@@ -66,6 +66,11 @@ public struct FieldProblem: Error, Equatable, Sendable {
     }
 
     public init(_ field: some SettingField, _ message: String) { self.init(field.rawValue, message) }
+
+    /// The problem of a field that a query contains twice, because it is unknown which value a proxy or a person means.
+    public static func repeated(_ field: String) -> FieldProblem {
+        FieldProblem(field, "\(field) is given twice; give it once.")
+    }
 }
 
 /// All problems with the fields of a link or an app.

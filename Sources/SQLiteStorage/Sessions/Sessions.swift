@@ -32,8 +32,18 @@ extension SQLiteWriter {
     func setDashboard(_ url: String) throws(SQLiteError) {
         try connection.statement("DELETE FROM dashboard_address").run()
         guard !url.isEmpty else { return }
-        try connection.statement("INSERT INTO dashboard_address (url) VALUES (?1)").run(url)
+        let sql: SQL = "INSERT INTO dashboard_address (rowid, url) VALUES (?1, ?2)"
+        try connection.statement(sql).run(Self.process, url)
     }
+
+    /// Deletes an address of this process, unless another process has replaced it, even by the same address.
+    func removeDashboard(_ url: String) throws(SQLiteError) {
+        let sql: SQL = "DELETE FROM dashboard_address WHERE rowid = ?1 AND url = ?2"
+        try connection.statement(sql).run(Self.process, url)
+    }
+
+    /// A number that no other process has.
+    private static let process = Int64.random(in: 1...Int64.max)
 
     func removeEnded(at now: Timestamp) throws(SQLiteError) {
         try connection.statement(Self.removeSessions).run(now.milliseconds)

@@ -96,13 +96,16 @@ extension Exchange {
         }
     }
 
-    /// Refuses query parameters that the call does not take, because ignoring a mistyped filter would list everything.
+    /// Refuses query parameters that the call does not take, because ignoring a mistyped filter would list everything,
+    /// and parameters that are given twice.
     ///
-    /// - Throws: 400 that names up to ten unknown parameters. For each, it suggests the nearest name that the
+    /// - Throws: 400 that names up to ten such parameters. For each unknown one, it suggests the nearest name that the
     ///   call takes, or lists all names if none is near.
     func checkQueryNames(_ known: [String]) throws(APIError) {
-        let unknown = queryItems.map(\.name).filter { !known.contains($0) }
-        let problems = unknown.prefix(Self.maximumReportedNames).map { name in
+        var seen: Set<String> = []
+        let wrong = queryItems.map(\.name).filter { !known.contains($0) || !seen.insert($0).inserted }
+        let problems = wrong.prefix(Self.maximumReportedNames).map { name in
+            guard !known.contains(name) else { return FieldProblem.repeated(name) }
             let nearest = Suggestion.nearest(to: name, among: known)
             let advice =
                 nearest.map { "did you mean \"\($0)\"?" }

@@ -98,9 +98,7 @@ enum EventPanel: CaseIterable {
             let rows = report.cohorts.map { cohort in
                 [String(cohort.day.iso8601.prefix(10)), DashboardText.count(cohort.matches)]
                     + zip(EventCount.cohortDays, cohort.sums).map { day, sums in
-                        // A column of a day that is still to come has no figure yet.
-                        let age = now.milliseconds(since: cohort.day) / DashboardSpan.dayMilliseconds
-                        return age < day ? "–" : DashboardText.cohort(sums)
+                        cohort.hasBegun(day, at: now) ? DashboardText.cohort(sums) : "–"
                     }
             }
             return (DashboardText.cohortHeadings, rows.filter { $0.dropFirst(2).contains { $0 != "–" } })

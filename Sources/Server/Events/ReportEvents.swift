@@ -13,13 +13,20 @@ enum ReportEvents {
         span.offset = try exchange.offsetItem()
         let query = EventQuery(span)
         let report = try await exchange.store(await exchange.stores.events.events(query))
-        return Response(.ok, json: EventReportBody.json(report))
+        return Response(.ok, json: EventReportBody.json(report, at: exchange.now))
+    }
+}
+
+extension EventReport.Cohort {
+    /// Returns whether a day after the matches has begun; before that, it has no sums of its own.
+    func hasBegun(_ day: Int64, at now: Timestamp) -> Bool {
+        now.milliseconds(since: self.day) >= day * 86_400_000
     }
 }
 
 /// The JSON of a report of events.
 public enum EventReportBody {
-    public static func json(_ report: EventReport) -> JSONWriter {
+    public static func json(_ report: EventReport, at now: Timestamp) -> JSONWriter {
         .object { json in
             json.member("matches", report.matches)
             write(report.totals, to: &json)
@@ -38,7 +45,11 @@ public enum EventReportBody {
                 json.member("matches", cohort.matches)
                 json.objects("ages", Array(zip(EventCount.cohortDays, cohort.sums))) { json, age in
                     json.member("day", age.0)
-                    write(age.1, to: &json)
+                    if cohort.hasBegun(age.0, at: now) {
+                        write(age.1, to: &json)
+                    } else {
+                        for name in ["events", "revenue"] { json.member(name) { $0.null() } }
+                    }
                 }
             }
         }

@@ -31,7 +31,8 @@ enum ResolveCampaign {
     /// Writes the members of a link, except its journey, because each click has its own.
     private static func write(_ link: Link, of app: App, to json: inout JSONWriter) {
         let (settings, links) = (link.settings, app.settings.links)
-        json.member("title", settings.title ?? settings.preview.title)
+        // Only operators see the link's own title.
+        json.member("title", settings.preview.title)
         json.member("webUrl", settings.fallbacks.desktop?.text)
         let (own, others) = (settings.fallbacks, links.fallbacks)
         json.member("iosUrl", own.ios?.text ?? others.ios?.text ?? links.apple.storeURL)

@@ -48,6 +48,9 @@ enum PostbackEndpoints {
         } catch {
             throw .unprocessable(error.all)
         }
+        if let refusal = exchange.service.settings.postbackSender?.refusal(ofURL: draft.url) {
+            throw .unprocessable([FieldProblem("url", refusal)])
+        }
         let store = exchange.stores.postbacks
         try await exchange.store(await store.create(made.0, since: since, by: exchange.actor))
         return made
@@ -91,7 +94,9 @@ enum PostbackEndpoints {
     {
         let endpoint = try await status(&exchange).endpoint
         let (keys, random) = (exchange.keys.server, exchange.service.random)
-        let rotation = endpoint.rotation(keys, at: exchange.now, random: random)
+        guard let rotation = endpoint.rotation(keys, at: exchange.now, random: random) else {
+            throw .conflict("\(PostbackEndpoint.hasNoSecret). \(PostbackEndpoint.rotationAdvice)")
+        }
         let (store, change) = (exchange.stores.postbacks, rotation.change)
         try await exchange.store(await store.change(endpoint.id, change, by: exchange.actor))
         return (endpoint, rotation)
@@ -289,10 +294,18 @@ extension PostbackEndpoint {
         PostbackType.allCases.first(where: types.contains) ?? .matchCreated
     }
 
-    public func rotation(_ keys: ServerKeys, at now: Timestamp, random: RandomSource) -> PostbackRotation {
+    /// Creates a new secret; nil for a template, whose requests are unsigned.
+    public func rotation(_ keys: ServerKeys, at now: Timestamp, random: RandomSource) -> PostbackRotation? {
+        guard !isTemplate else { return nil }
         let secret = PostbackSecret(random: random)
         let until = now.advanced(byMilliseconds: Self.overlapMilliseconds)
         let sealed = keys.current.seal(secret.bytes, of: id, random: random)
         return (secret, .rotate(secret: sealed, overlapUntil: until), until)
     }
+
+    /// Why a template's secret cannot be rotated, and what to do instead; without full stops.
+    public static let hasNoSecret =
+        "The endpoint has no secret, because requests from a template are unsigned"
+    public static let rotationAdvice =
+        "To replace a token in its header fields, create another endpoint and disable this one"
 }

@@ -33,6 +33,8 @@ public struct PostbackAllowance: Hashable, Sendable {
 public final class PostbackSender: Sendable {
     private let secure: HTTPSClient
     private let plain: HTTPSClient
+    /// Whether postbacks may go to an address, with or without TLS.
+    private let permits: @Sendable (PeerAddress, _ isPlain: Bool) -> Bool
     private let userAgent: String
 
     public static let bounds = HTTPSClient.Bounds(
@@ -55,17 +57,25 @@ public final class PostbackSender: Sendable {
         own: @escaping @Sendable () -> [PeerAddress] = { [] }
     ) {
         self.userAgent = userAgent
-        let isForeign: @Sendable (PeerAddress) -> Bool = { peer in
-            !peer.isUnspecified && !own().contains { $0.isReached(by: peer) }
+        let permits: @Sendable (PeerAddress, Bool) -> Bool = { peer, isPlain in
+            let isPublic =
+                !isPlain && peer.port == 443 && NetworkAddress(high: peer.high, low: peer.low).isPublic
+            guard isPublic || allowed.contains(where: { $0.permits(peer) }) else { return false }
+            return !peer.isUnspecified && !own().contains { $0.isReached(by: peer) }
         }
-        let isAllowed: @Sendable (PeerAddress) -> Bool = { peer in
-            allowed.contains { $0.permits(peer) } && isForeign(peer)
-        }
-        secure = HTTPSClient(bounds: bounds, roots: roots) { peer in
-            let isPublic = peer.port == 443 && NetworkAddress(high: peer.high, low: peer.low).isPublic
-            return isPublic && isForeign(peer) || isAllowed(peer)
-        }
-        plain = HTTPSClient(bounds: bounds, permits: isAllowed)
+        self.permits = permits
+        secure = HTTPSClient(bounds: bounds, roots: roots) { permits($0, false) }
+        plain = HTTPSClient(bounds: bounds) { permits($0, true) }
+    }
+
+    /// Returns why no postbacks can be sent to a URL with an address as its host, as a sentence; nil if they can, and
+    /// for a URL with a name, which may have other addresses at each call.
+    public func refusal(ofURL url: String) -> String? {
+        guard let target = PostbackTarget(url.trimmed),
+            let address = NetworkAddress(target.host.filter { !"[]".contains($0) }),
+            !permits(PeerAddress(high: address.high, low: address.low, port: target.port), target.isPlain)
+        else { return nil }
+        return "No postbacks are sent to this URL: \(Self.refusal(of: target))."
     }
 
     /// Makes a call on a new thread; calls `done` once, on that thread, or at once if no thread can be started.

@@ -27,10 +27,12 @@ enum DashboardCommand {
         let server: Int64? = try invocation.arguments.read("server", "must be the number of a server") {
             ValueText.integer($0, in: 0...Int64(Int32.max))
         }
+        // A process that was killed has left its address in the file.
+        let isStored =
+            !invocation.arguments.has("dashboard-listen") && CommandDatabase.mayBeServed(configuration)
         let database = try CommandDatabase.open(configuration)
         defer { database.close() }
-        let isNamed = invocation.arguments.has("dashboard-listen")
-        let stored = isNamed ? [] : try await database.sessions.dashboards()
+        let stored = isStored ? try await database.sessions.dashboards() : []
         let start = try Self.start(configuration, stored, server)
         let text = Base64URL.text(of: RandomSource.system.exactly(32))
         let now = WallClock.system.now()

@@ -53,6 +53,11 @@ struct CommandDatabase {
         try explaining(configuration) { try $0.requireHeader(of: configuration.databasePath) }
     }
 
+    /// Returns whether another process may serve a database; call it before this process opens the database.
+    static func mayBeServed(_ configuration: Configuration) -> Bool {
+        configuration.isOnServer || Wiring.database(configuration).holder() != nil
+    }
+
     /// Requires that the database is a file, which this program copies itself.
     static func requireFile(_ configuration: Configuration) throws {
         guard configuration.isOnServer else { return }

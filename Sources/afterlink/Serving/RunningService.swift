@@ -51,7 +51,6 @@ final class RunningService: Sendable {
         let tls = try ServedTLS(chosen)
         var read = try TableFiles.settings(of: chosen)
         read.shown = ShownSetting.all(origins)
-        let settings = read
         var configuration = chosen
         MemoryAllocator.returnLargeBlocks()
         let descriptors = DescriptorLimit.raise()
@@ -59,13 +58,20 @@ final class RunningService: Sendable {
         let (lateStore, lateService) = (SetOnce<OpenStore>(), SetOnce<Service>())
         // Bind the addresses first: if one is in use, no database is created, and no keys that would never be shown.
         let servers = try Servers(configuration, lateStore, lateService, tls?.termination)
+        let sender = PostbackSender(
+            allowed: configuration.postbackAllowances,
+            userAgent: "Afterlink/\(ProgramVersion.text)",
+            own: { servers.addresses }
+        )
+        read.postbackSender = sender
+        let settings = read
         try CommandDatabase.prepareDirectory(configuration)
         let modes = FileModes.tighten(database: configuration.databasePath)
         let output = try LogOutput(path: configuration.logFile)
         let log = try makeLog(configuration, output)
         // Called before this process opens the database itself.
-        let others = sharingWarnings(Wiring.database(configuration).holder())
-        let store = try openStore(configuration, lateService, servers, log)
+        let holder = Wiring.database(configuration).holder()
+        let store = try openStore(configuration, lateService, sender, log)
         lateStore.value = store
         do {
             let stores = store.makeStores(nil)
@@ -102,10 +108,13 @@ final class RunningService: Sendable {
                     shutdownGrace: .seconds(configuration.shutdownGrace)
                 )
             )
-            let address = running.dashboardURL ?? ""
-            let unstored = await stored(address, in: stores.sessions)
+            var unstored: [String] = []
+            // An address in a file that no other process has open was left by a process that was killed.
+            if let address = running.dashboardURL ?? (holder == nil ? "" : nil) {
+                unstored = await stored(address, in: stores.sessions)
+            }
             let warnings =
-                unstored + modes + others + keys.warnings + servers.warnings
+                unstored + modes + sharingWarnings(holder) + keys.warnings + servers.warnings
                 + connectionWarnings(chosen, descriptors: descriptors)
             let isNew = firstApp != nil
             // If there is no app, another server has just created it, and this one has not read it yet.
@@ -213,7 +222,7 @@ final class RunningService: Sendable {
     private static func openStore(
         _ configuration: Configuration,
         _ lateService: SetOnce<Service>,
-        _ servers: Servers,
+        _ sender: PostbackSender,
         _ log: Log
     ) throws -> OpenStore {
         let testClock = WallClock { lateService.value?.backgroundClock.now() ?? WallClock.system.now() }
@@ -221,11 +230,6 @@ final class RunningService: Sendable {
         let replays = ReplaySettings(grace: configuration.replayGrace * 1000) {
             lateService.value?.reconstruction(for: $0)
         }
-        let sender = PostbackSender(
-            allowed: configuration.postbackAllowances,
-            userAgent: "Afterlink/\(ProgramVersion.text)",
-            own: { servers.addresses }
-        )
         let postbacks = PostbackSettings(
             send: { sender.send($0, $1) },
             keys: { lateService.value?.serverKeys },

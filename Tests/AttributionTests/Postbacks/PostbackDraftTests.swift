@@ -49,6 +49,11 @@ struct PostbackDraftTests {
         #expect(Self.fields { $0.types = [] } == ["types"])
         #expect(Self.fields { $0.body = #"{"id":"{id}"}"# } == [])
         #expect(Self.fields { $0.body = #"{"id":"{idd}"}"# } == ["body"])
+        #expect(Self.fields { $0.body = #"{"conf":{confidence},"ok":[{verified},"\"{id}"]}"# } == [])
+        for value in ["{source}", "-{amount}", "1{sequence}", #""\u000{sequence}""#] {
+            let body = "{\"a\":\(value)}"
+            #expect(Self.fields { $0.body = body } == ["body"], "\(body)")
+        }
         #expect(Self.fields { $0.headers = ["Access-Token: x", "A: 1", "B: 2", "C: 3"] } == [])
         #expect(Self.fields { $0.headers = ["A: 1", "B: 2", "C: 3", "D: 4", "E: 5"] } == ["headers"])
         #expect(Self.fields { $0.headers = ["Host: x"] } == ["headers"])
@@ -137,6 +142,11 @@ struct PostbackDraftTests {
         )
         let body = #"{"s":"{source}","v":{amount},"g":{guaranteed},"o":{"a":{}}}"#
         #expect(PostbackTemplate.body(body, values) == #"{"s":"a b&c=\"d\"","v":1.5,"g":true,"o":{"a":{}}}"#)
+        // Missing values, and the macro of a text that an earlier version accepted without quotes.
+        let rest = #"{"c":{confidence},"m":"{method}","s":{source},"q":"\"{campaign_key}","j":{journey_id}}"#
+        #expect(
+            PostbackTemplate.body(rest, values) == #"{"c":null,"m":"","s":"a b&c=\"d\"","q":"\"","j":null}"#
+        )
         #expect(PostbackTemplate.unknownName(in: "{clickid}") == "clickid")
         #expect(PostbackTemplate.unknownName(in: body) == nil)
     }

@@ -100,7 +100,9 @@ struct AppLinksTests {
         arguments: [
             ("go.shop.example", "go.shop.example"), ("GO.shop.example:8443", "go.shop.example"),
             ("localhost", "localhost"), ("127.0.0.1:8080", "127.0.0.1"), ("[::1]:80", "[::1]"), ("", nil),
-            ("a b", nil), ("a/b", nil), ("-a", nil), ("ğ.example", nil), ("a:b", nil),
+            ("GO.Shop.Example.", "go.shop.example"), ("go.shop.example.:443", "go.shop.example"),
+            (".", nil), ("go.shop.example..", nil), ("[::1.]", nil), ("a b", nil), ("a/b", nil),
+            ("-a", nil), ("ğ.example", nil), ("a:b", nil),
         ]
     )
     func hosts(_ text: String, expected: String?) { #expect(LinkHost(text)?.text == expected) }

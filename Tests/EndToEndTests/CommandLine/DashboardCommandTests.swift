@@ -62,17 +62,43 @@ struct DashboardCommandTests {
         }
     }
 
+    @Test("a process without a dashboard leaves another one's address, and a killed one's is not used")
+    func severalProcesses() throws {
+        let installation = try Installation()
+        func start(_ dashboard: String) throws -> AfterlinkProcess {
+            try AfterlinkProcess(installation, ["--dashboard-listen", dashboard])
+        }
+        let first = try start("127.0.0.1:0")
+        defer { first.kill() }
+        // The server stores the address before it logs it.
+        _ = Polling.until { installation.log.contains("dashboard at") }
+        let second = try start("off")
+        defer { second.kill() }
+        let link = try installation.run(["dashboard"])
+        #expect(link.text.hasPrefix("http://127.0.0.1:"), "\(link.text) \(link.errors)")
+        second.kill()
+        first.kill()
+        let none = try installation.run(["dashboard"])
+        #expect(none.status == 1 && none.errors.contains("has stored the address"), "\(none.text)")
+        // The next process removes what a killed one has left.
+        let third = try start("off")
+        defer { third.kill() }
+        #expect(try installation.run(["dashboard"]).status == 1)
+    }
+
     @Test("--dashboard-host answers on the main address, for that host alone")
     func host() throws {
         let installation = try Installation()
-        let server = try AfterlinkProcess(
-            installation,
-            [
-                "--dashboard-host", "stats.example.com", "--dashboard-listen", "off", "--trusted-proxy",
-                "127.0.0.1/32",
-            ]
-        )
+        let host = [
+            "--dashboard-host", "stats.example.com", "--dashboard-listen", "off", "--trusted-proxy",
+            "127.0.0.1/32",
+        ]
+        // The stop of a process whose place another one has taken leaves the same address of the other one.
+        let former = try AfterlinkProcess(installation, host)
+        let server = try AfterlinkProcess(installation, host)
         defer { server.kill() }
+        former.terminate()
+        former.waitUntilExit()
         let connection = try server.connect()
         func status(_ path: String, _ host: String) throws -> Int {
             try connection.call("GET", path, fields: ["X-Forwarded-Host": host]).status

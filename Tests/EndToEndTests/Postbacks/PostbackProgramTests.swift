@@ -66,6 +66,19 @@ struct PostbackProgramTests {
         return reply.isMatch ? reply.string("click_id") : nil
     }
 
+    @Test("`postbacks create` warns of a refused address, and `rotate` refuses an endpoint without a secret")
+    func remarks() throws {
+        let installation = try Installation()
+        let words = ["postbacks", "create", "--url", "http://127.0.0.1:9/{id}", "--type", "match.created"]
+        let created = try installation.run(words)
+        #expect(created.text.contains("Warning: No postbacks are sent"), "\(created.text) \(created.errors)")
+        let id = try #require(created.text.firstMatch(of: /pbe_[0-9a-z]+/)).output
+        let allowed = try installation.run(words + ["--postback-allow", "127.0.0.0/8"])
+        #expect(allowed.status == 0 && !allowed.text.contains("Warning"), "\(allowed.text)")
+        let rotated = try installation.run(["postbacks", "rotate", String(id)])
+        #expect(rotated.status == 1 && rotated.errors.contains("has no secret"), "\(rotated.text)")
+    }
+
     @Test("the first delivery is verified and printed by `postbacks listen`")
     func listen() throws {
         let installation = try Installation()

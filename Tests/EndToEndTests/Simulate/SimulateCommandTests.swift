@@ -150,11 +150,16 @@ struct SimulateCommandTests {
             try Data("\(key)\n".utf8).write(to: file)
             let output = try run(installation, server, "--as \(poster) --key-file \(file.path)")
             #expect(output.status == 0, "\(output.text) \(output.errors)")
-            #expect(output.text.contains("This is live"))
+            #expect(output.text.contains("This is live") && output.text.contains("campaign SIMULATED."))
             #expect(output.text.contains("states the reason to test keys only") == false)
         }
         let totals = try server.connect().totals(installation.keys.admin)
         #expect(totals["clicks"] as? Int == 3)
+        let link = try installation.run(["links", "create", "s", "--destination", "myapp://x"])
+        #expect(link.status == 0, "\(link.errors)")
+        let file = installation.folder.appending(path: "app.key").path
+        let linked = try run(installation, server, "--as app --key-file \(file) --link s")
+        #expect(linked.text.contains("under the link's campaign, if it has one."), "\(linked.text)")
         let wrong = installation.folder.appending(path: "app.key").path
         #expect(
             try run(installation, server, "--key-file \(wrong)").errors.contains("needs a key of kind test")

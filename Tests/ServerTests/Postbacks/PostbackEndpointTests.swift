@@ -45,6 +45,8 @@ struct PostbackEndpointTests {
         )
         #expect(template.status == 201 && template.member("secret") == nil)
         #expect(template.text.contains(#""signed":false"#) && !template.text.contains("A: b"))
+        let refused = await service.admin(.post, "/postbacks/\(template.member("id") ?? "")/rotate")
+        #expect(refused.isRefusal(409, "CONFLICT"), "\(refused.text)")
         let audit = await service.admin(.get, "/audit", query: "action=postback.create")
         #expect(audit.text.contains(id) && audit.text.contains("https://example.com\""))
         #expect(!audit.text.contains("hook"), "a path may contain a token")
@@ -69,6 +71,24 @@ struct PostbackEndpointTests {
     func refusals(body: String, field: String) async {
         let answer = await service.admin(.post, "/postbacks", body)
         #expect(answer.status == 422 && answer.text.contains("\"field\":\"\(field)\""), "\(answer.text)")
+    }
+
+    @Test("a URL with an address that delivery refuses is refused; with a name, only delivery knows")
+    func addresses() async throws {
+        let allowed = ["10.0.0.0/8:8443", "fd00::/8"].compactMap { PostbackAllowance($0) }
+        let service = try await TestService {
+            $0.postbackSender = PostbackSender(allowed: allowed, userAgent: "Test")
+        }
+        for (url, isPermitted) in [
+            ("http://10.0.0.1:8443/h", true), ("https://10.0.0.1:8443/h", true), ("https://[fd00::1]/", true),
+            ("https://93.184.216.34/", true), ("https://example.com/", true), ("http://example.com/", true),
+            ("http://10.0.0.1/", false), ("https://127.0.0.1/{id}", false), ("https://[::1]/", false),
+            ("http://93.184.216.34/", false), ("https://93.184.216.34:8443/", false),
+        ] {
+            let answer = await service.admin(.post, "/postbacks", #"{"url":"\#(url)","types":["link.*"]}"#)
+            #expect(answer.status == (isPermitted ? 201 : 422), "\(url): \(answer.text)")
+            #expect(isPermitted || answer.member("message")?.contains("--postback-allow") == true)
+        }
     }
 
     @Test(

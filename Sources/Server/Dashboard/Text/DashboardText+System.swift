@@ -18,7 +18,7 @@ extension DashboardText {
     static let copies = "What hosts, Apple and Google serve"
     static let copyHeadings = ["Host", "File", "Copy", "State", "Since"]
     static let noDomainWatch =
-        "The copies at the hosts, at Apple and at Google are not watched. `--domain-watch 1h` switches this on."
+        "The copies at the hosts, at Apple and at Google are not watched. `--domain-watch 3600` switches this on."
     static let notPolled = "The copies are read for the first time now. Reload this page in a minute."
     static let showFile = "Show the file"
 

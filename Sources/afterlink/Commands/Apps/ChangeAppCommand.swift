@@ -35,6 +35,7 @@ enum ChangeAppCommand {
         var probe = App.Settings(name: "")
         try change(&probe, arguments)
         let configuration = try ConfigurationReader.read(invocation)
+        let isServed = CommandDatabase.mayBeServed(configuration)
         let database = try CommandDatabase.open(configuration)
         defer { database.close() }
         let directory = try database.directory()
@@ -45,7 +46,8 @@ enum ChangeAppCommand {
         let changed = app
         // A running service stores the URL of its dashboard at its start; a URL with an address instead of a host name
         // conflicts with no app.
-        let running = try await database.sessions.dashboards().compactMap { _, url in
+        let stored = isServed ? try await database.sessions.dashboards() : []
+        let running = stored.compactMap { _, url in
             url.firstRange(of: "://").flatMap { LinkHost(String(url[$0.upperBound...])) }
         }
         let hosts = [configuration.dashboardHost].compactMap(\.self) + running

@@ -40,10 +40,10 @@ package struct Diagnosis: Equatable, Sendable {
         return problem(name, text).advising(advice)
     }
 
-    /// The finding as one line.
+    /// The finding as one line, with further lines indented below it.
     package var line: String {
         let text = "\(status.rawValue.padded(to: 7))  \(name): \(text)" + (advice.map { "; \($0)" } ?? "")
-        return Table.printable(text)
+        return text.split(separator: "\n").map { Table.printable(String($0)) }.joined(separator: "\n    ")
     }
 
     /// Returns findings as `{"ok":true,"checks":[{"status":"ok","name":"clock","text":"…"}]}`.

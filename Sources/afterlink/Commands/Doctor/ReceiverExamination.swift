@@ -12,7 +12,7 @@ extension Diagnosis {
         let target = directory.apps.flatMap(\.settings.links.hosts).first?.text ?? "links.example.com"
         let snippets = ProxySnippet.all(target: target).map { "\($0.name):\n\($0.text)" }
         let advice =
-            "pass the path on in the web server of the domain, with one of these settings:\n"
+            "pass the paths on in the web server of the domain, with one of these settings:\n"
             + snippets.joined(separator: "\n")
         do {
             let database = try CommandDatabase.open(configuration)
@@ -33,8 +33,12 @@ extension Diagnosis {
                 diagnoses += findings.map { finding in
                     let text = "https://\(host.text)\(finding.path): \(finding.text)"
                     return finding.isReached
-                        ? .ok("apple-postbacks", text) : .problem("apple-postbacks", text).advising(advice)
+                        ? .ok("apple-postbacks", text) : .problem("apple-postbacks", text)
                 }
+            }
+            // All these problems have the same remedy.
+            if let last = diagnoses.lastIndex(where: { $0.status == .problem }) {
+                diagnoses[last] = diagnoses[last].advising(advice)
             }
             return diagnoses
         } catch {

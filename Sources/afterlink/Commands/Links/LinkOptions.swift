@@ -44,7 +44,12 @@ extension LinkField {
         case .androidFallback: ("URL", "The page for Android phones without the app instead of Google Play.")
         case .huaweiFallback: ("URL", "The page for Huawei's phones without the app.")
         case .campaignKey: ("KEY", "The campaign of the link's clicks and installs.")
-        case .source: ("TEXT", "The place of publication, as in instagram, facebook, qr or newsletter.")
+        case .source:
+            (
+                "TEXT",
+                "The place of publication, as in instagram, facebook, qr or newsletter. The statistics by source and the exports"
+                    + " of clicks and counters show any text; campaigns, events and postbacks show unknown for most texts."
+            )
         case .utmSource: ("TEXT", "A text for the app's metadata.")
         case .utmMedium, .utmCampaign, .utmTerm, .utmContent: ("TEXT", "A text for the app's metadata.")
         case .metadata: ("JSON", "A JSON object that the app gets with its first launch.")

@@ -13,6 +13,7 @@ enum CreatePostbackCommand {
             "Sends events as Standard Webhooks 1.0 specifies. Prints the secret that signs them: it is shown only now."
                 + " With macros in the URL or with --body, it sends unsigned requests of your own form instead.",
             "An app's events are stored once it has an endpoint. --since also sends events that are stored already.",
+            "Warns of an address that needs --postback-allow; give the same setting as the service.",
         ],
         options: [AppChoice.option]
             + CommandOption.table([
@@ -26,7 +27,7 @@ enum CreatePostbackCommand {
                 "since TIME": "Also send the stored events from this time on.",
                 "test": "Send the traffic of test keys instead of live traffic.",
             ]) + [.json],
-        settings: PostbackChoice.keySettings,
+        settings: PostbackChoice.keySettings + ["postback-allow"],
         examples: [
             "afterlink postbacks create --url https://example.com/hooks --type match.created --type link.*":
                 "Send matches and changes of links."
@@ -67,12 +68,16 @@ enum CreatePostbackCommand {
         }
         try await database.postbacks.create(endpoint, since: since, by: .commandLine)
         let shown = endpoint.isTemplate ? nil : secret.text
+        let allowed = try ConfigurationReader.read(invocation).postbackAllowances
+        let warning = PostbackSender(allowed: allowed, userAgent: "").refusal(ofURL: endpoint.url)
         let json = JSONWriter.text { json in
             json.member("id", endpoint.id.text)
             json.member("secret", orNull: shown)
+            json.member("warning", warning)
         }
         let line = shown.map { "Its secret, shown only now: \($0)" } ?? "Its requests are unsigned."
-        invocation.show("Created the endpoint \(endpoint.id.text).\n\(line)", json: json)
+        let lines = ["Created the endpoint \(endpoint.id.text).", line, warning.map { "Warning: \($0)" }]
+        invocation.show(lines.compactMap(\.self).joined(separator: "\n"), json: json)
     }
 }
 
@@ -287,7 +292,10 @@ enum RotatePostbackCommand {
         let (database, keys) = try PostbackChoice.open(invocation)
         defer { database.close() }
         let endpoint = try await PostbackChoice.find(invocation, in: database)
-        let rotation = endpoint.rotation(keys, at: WallClock.system.now(), random: .system)
+        guard let rotation = endpoint.rotation(keys, at: WallClock.system.now(), random: .system) else {
+            throw CommandFailure.because("\(PostbackEndpoint.hasNoSecret).")
+                .advising("\(PostbackEndpoint.rotationAdvice).")
+        }
         try await database.postbacks.change(endpoint.id, rotation.change, by: .commandLine)
         let json = JSONWriter.text { PostbackBody.write(rotation, of: endpoint.id, to: &$0) }
         let text =

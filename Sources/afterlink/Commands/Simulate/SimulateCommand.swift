@@ -90,7 +90,7 @@ enum SimulateCommand {
             play: choice.play,
             library: library
         ) { try server.send($0, with: key) }
-        if !arguments.has("json") { Console.print(greeting(server, key, choice.poster)) }
+        if !arguments.has("json") { Console.print(greeting(server, key, choice)) }
         var reports: [TrialReport] = []
         for profile in choice.profiles {
             let trial = try choice.trial(
@@ -132,12 +132,12 @@ enum SimulateCommand {
             )
     }
 
-    private static func greeting(_ server: TrialServer, _ key: TrialKey, _ poster: Trial.Poster) -> String {
-        let kind = poster.keyKind.rawValue
+    private static func greeting(_ server: TrialServer, _ key: TrialKey, _ choice: TrialChoice) -> String {
+        let kind = choice.poster.keyKind.rawValue
         let counted =
-            poster == .test
+            choice.poster == .test
             ? "A test: no live key finds it and no live statistic counts it."
-            : "This is live: click and launch count in the statistics, under the campaign \(Trial.standardCampaign)."
+            : "This is live: click and launch count in the statistics, under \(choice.campaign)."
         return "server   \(server.url), with the \(kind) key of \(key.origin)\n         \(counted)\n"
     }
 

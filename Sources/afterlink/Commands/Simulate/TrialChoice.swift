@@ -63,6 +63,12 @@ package struct TrialChoice: Sendable {
         delay = try arguments.read("delay", sentence, TimeArgument.milliseconds)
     }
 
+    /// The campaign under which the clicks count, in words.
+    var campaign: String {
+        if case .link = target { return "the link's campaign, if it has one" }
+        return "the campaign \(Trial.standardCampaign)"
+    }
+
     /// Returns the trial of one of the profiles.
     ///
     /// - Parameters:

@@ -81,9 +81,9 @@ extension LinkFile.Entry {
         (host, slug) = (parts.host, parts.slug)
     }
 
-    /// Sets the time of creation; reports a text that is not a time as left out, and the link is still imported.
+    /// Sets the time of creation; reports a text that is not a time, and the link is still imported.
     mutating func setCreatedAt(_ text: String, of column: String) {
         createdAt = ImportedText.moment(text)
-        if createdAt == nil { leftOut.append(column) }
+        if createdAt == nil { malformedTimes.append(column) }
     }
 }

@@ -70,8 +70,8 @@ enum ImportLinksCommand {
         let (good, refused) = (work.outcomes.count - work.refusedCount, work.refusedCount)
         lines.append(
             arguments.has("check")
-                ? "No link was created. \(good) links could be created, \(refused) not."
-                : "Created \(work.madeCount) links; \(refused) were refused."
+                ? "No link was created. \(ImportRemarks.links(good)) could be created, \(refused) not."
+                : "Created \(ImportRemarks.links(work.madeCount)); \(refused) \(refused == 1 ? "was" : "were") refused."
         )
         return lines.joined(separator: "\n")
     }

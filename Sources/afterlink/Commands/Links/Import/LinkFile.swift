@@ -23,6 +23,8 @@ struct LinkFile {
         var createdAt: Timestamp?
         /// Columns whose values a link has no field for.
         var leftOut: [String] = []
+        /// Columns that have a text instead of a time.
+        var malformedTimes: [String] = []
     }
 
     let entries: [Entry]

@@ -202,32 +202,39 @@ extension LinkFile.Entry {
 /// Remarks about all links of a file, created or not.
 struct ImportRemarks {
     private var leftOut: [String: Int] = [:]
+    private var malformedTimes: [String: Int] = [:]
     private var strayHosts: [String: Int] = [:]
 
-    /// Counts the columns of a line that a link has no field for, and hosts that are not link hosts of its app.
+    /// Counts the columns of a line that were left out, and hosts that are not link hosts of its app.
     mutating func add(_ entry: LinkFile.Entry, of app: AppLinks) {
         for column in Set(entry.leftOut) { leftOut[column, default: 0] += 1 }
+        for column in Set(entry.malformedTimes) { malformedTimes[column, default: 0] += 1 }
         guard let host = entry.host, !app.hosts.contains(where: { $0.text == host }) else { return }
         strayHosts[host, default: 0] += 1
     }
 
     /// The remarks, as sentences.
     var sentences: [String] {
-        let columns = leftOut.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         var sentences: [String] = []
-        if !columns.isEmpty {
-            let counts = columns.map { "\($0.key) (\(Self.links($0.value)))" }.joined(separator: ", ")
-            sentences.append("Left out, because a link has no such field: \(counts).")
+        for (reason, counts) in [("a link has no such field", leftOut), ("it is not a time", malformedTimes)]
+        where !counts.isEmpty {
+            let columns = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+                .map { "\($0.key) (\(Self.links($0.value)))" }
+            sentences.append("Left out, because \(reason): \(columns.joined(separator: ", ")).")
         }
         for (host, count) in strayHosts.sorted(by: { $0.key < $1.key }) {
+            // Only the services themselves can change the DNS of these domains.
+            let isForeign = [".page.link", ".app.link"].contains { host.hasSuffix($0) }
             sentences.append(
-                "\(Self.links(count)) of \(host), which is no link host of the app: it leads here after a change of its DNS"
-                    + " and \"afterlink apps set --link-host \(host)\". Until then, the links work with the same slugs under"
-                    + " the app's own link host."
+                "\(Self.links(count)) of \(host), which is no link host of the app"
+                    + (isForeign
+                        ? " and can never lead here: the links work with the same slugs under the app's own link host."
+                        : ": it leads here after a change of its DNS and \"afterlink apps set --link-host \(host)\". Until"
+                            + " then, the links work with the same slugs under the app's own link host.")
             )
         }
         return sentences
     }
 
-    private static func links(_ count: Int) -> String { count == 1 ? "1 link" : "\(count) links" }
+    static func links(_ count: Int) -> String { count == 1 ? "1 link" : "\(count) links" }
 }
