@@ -35,8 +35,8 @@ public struct PostgreSQLError: Error, Equatable, Sendable {
         case cancelled
         /// The caller's deadline passed; the statement may still be executed.
         case deadline
-        /// The transaction is committed on this server, but the wait for its standby was cancelled: a failover may
-        /// lose it.
+        /// The transaction is committed on this server, but the wait for its standby was cancelled, so that a failover may
+        /// lose it, or a worker of Citus has not committed its part yet.
         case notReplicated
         /// An earlier statement of the same transaction failed, so that the server did not execute this one.
         case aborted
@@ -44,6 +44,8 @@ public struct PostgreSQLError: Error, Equatable, Sendable {
         case unexpectedValue
         /// The server does not accept a setting of the connection.
         case settings
+        /// The server failed within; Citus also reports the failure of another node so.
+        case internalError
         case other
     }
 
@@ -86,6 +88,7 @@ public struct PostgreSQLError: Error, Equatable, Sendable {
         case "55P03": .lockTimeout
         case "57014": .cancelled
         case "57P01", "57P02", "57P03", "57P05": .shuttingDown
+        case "XX000": .internalError
         case _ where code.hasPrefix("08"): .connectionLost
         case _ where code.hasPrefix("23"): .constraintViolation
         case _ where code.hasPrefix("28"), "3D000": .authentication

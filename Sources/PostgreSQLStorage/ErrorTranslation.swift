@@ -45,13 +45,14 @@ extension StoreError {
         case .notReplicated:
             (
                 .inputOutput,
-                "the database did not wait for its standby, so that a failover may lose the commit"
+                "the database did not wait for its standby or for a worker of Citus, so that the commit is uncertain"
             )
         case .settings:
             (
                 .incompatible,
                 "the database server, or a pooler before it, does not accept a setting of the connection"
             )
+        case .internalError: (.inputOutput, "the database server, or a node of Citus, failed")
         case .unexpectedValue:
             (.corrupted, "the database has a value that this program never stores; run `afterlink verify`")
         case .other: (.defect, "a statement failed")

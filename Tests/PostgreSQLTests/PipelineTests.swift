@@ -240,7 +240,8 @@ struct PipelineTests {
             ("23505", .uniqueViolation), ("23503", .constraintViolation), ("25006", .readOnly),
             ("40001", .serializationFailure), ("40P01", .deadlock), ("53100", .diskFull),
             ("53200", .outOfMemory), ("53300", .tooManyConnections), ("55P03", .lockTimeout),
-            ("57014", .cancelled), ("57P01", .shuttingDown), ("08006", .connectionLost), ("22012", .other),
+            ("57014", .cancelled), ("57P01", .shuttingDown), ("08006", .connectionLost),
+            ("XX000", .internalError), ("22012", .other),
         ] as [(String, PostgreSQLError.Kind)]
     )
     func kinds(code: String, kind: PostgreSQLError.Kind) throws {

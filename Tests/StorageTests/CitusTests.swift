@@ -1,5 +1,6 @@
 #if PostgreSQL
 import Attribution
+import Support
 import TestDatabases
 import Testing
 
@@ -35,6 +36,18 @@ struct CitusTests {
         #expect(after.single >= before.single + 40 * 4 + 60)
         let prepared = "SELECT count(*) FROM pg_prepared_xacts WHERE database = current_database()"
         #expect(try place.executeEverywhere(prepared).allSatisfy { $0 == "0" })
+    }
+
+    @Test("a transaction that writes to one worker and to the coordinator is committed in two phases")
+    func commitInTwoPhases() async throws {
+        let test = try await TestStore(.citus)
+        let place = try #require(test.place as? PostgreSQLPlace)
+        let phases = "SELECT count(*) FROM pg_dist_transaction"
+        let before = try place.execute(phases)
+        // A check that finds nothing has one row, of one bucket.
+        try await test.run { _ = try await $0.match(.sample()) }
+        let isPrepared = try await Polling.eventually { try place.execute(phases) != before }
+        #expect(isPrepared)
     }
 
     /// The numbers of statements that Citus has executed, by the number of their shards.

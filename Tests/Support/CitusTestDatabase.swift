@@ -3,13 +3,47 @@ public import Foundation
 
 /// The Citus cluster whose coordinator `AFTERLINK_TEST_CITUS` names, as `.ci/citus` starts it; its nodes need no password.
 public final class CitusCluster: Sendable {
-    /// A server of the cluster.
-    private struct Node: Sendable {
+    /// A server of the cluster; tests that start it again need it on their machine.
+    public struct Node: DatabaseServer {
         let host: String
         let port: Int
+        public let data: String
+        private let programs: String
 
-        func words(_ database: String) -> String {
-            "host=\(host) port=\(port) user=\(PostgreSQLCluster.user) dbname=\(database)"
+        init(host: String, port: Int) throws {
+            (self.host, self.port) = (host, port)
+            let paths = try Self.execute(
+                """
+                SELECT current_setting('data_directory'), setting FROM pg_config WHERE name = 'BINDIR'
+                """,
+                on: (host, port)
+            ).split(separator: "|").map(String.init)
+            guard paths.count == 2 else { throw ChildProcess.Failure(description: "no folder: \(paths)") }
+            (data, programs) = (paths[0], paths[1])
+        }
+
+        public func start() throws {
+            let command = ["\(programs)/pg_ctl", "-D", data, "-l", "\(data).log", "-s", "-w", "start"]
+            _ = try PostgreSQLCluster.runProgram(PostgreSQLCluster.asServerUser(command))
+        }
+
+        @discardableResult
+        public func execute(_ sql: String, in database: String) throws -> String {
+            try Self.execute(sql, on: (host, port), in: database)
+        }
+
+        /// Tests may join tables as no store does, and create triggers.
+        static func execute(
+            _ sql: String,
+            on address: (host: String, port: Int),
+            in database: String = "postgres"
+        ) throws -> String {
+            try PostgreSQLCluster.execute(
+                sql,
+                on: "host=\(address.host) port=\(address.port) user=\(PostgreSQLCluster.user)"
+                    + " dbname=\(database)",
+                settings: " -c citus.enable_repartition_joins=on -c citus.enable_unsafe_triggers=on"
+            )
         }
     }
 
@@ -17,8 +51,8 @@ public final class CitusCluster: Sendable {
     public static let address: URL? = ProcessInfo.processInfo.environment["AFTERLINK_TEST_CITUS"]
         .flatMap { URL(string: $0) }
 
-    private let coordinator: Node
-    private let workers: [Node]
+    public let coordinator: Node
+    public let workers: [Node]
     fileprivate var nodeCount: Int { 1 + workers.count }
 
     /// - Throws: if there is no variable, or the coordinator cannot be reached.
@@ -26,65 +60,57 @@ public final class CitusCluster: Sendable {
         guard let address = Self.address, let host = address.host(), let port = address.port else {
             throw ChildProcess.Failure(description: "AFTERLINK_TEST_CITUS names no coordinator")
         }
-        coordinator = Node(host: host, port: port)
-        let nodes = try PostgreSQLCluster.execute(
+        coordinator = try Node(host: host, port: port)
+        let nodes = try coordinator.execute(
             "SELECT nodename, nodeport FROM pg_dist_node WHERE groupid > 0 ORDER BY 1, 2",
-            on: coordinator.words("postgres")
+            in: "postgres"
         )
-        workers = nodes.split(separator: "\n").compactMap { line in
+        workers = try nodes.split(separator: "\n").compactMap { line in
             let words = line.split(separator: "|")
             guard words.count == 2, let port = Int(words[1]) else { return nil }
-            return Node(host: String(words[0]), port: port)
+            return try Node(host: String(words[0]), port: port)
         }
     }
 
-    fileprivate func url(of database: String) -> String {
-        "postgres://\(PostgreSQLCluster.user)@\(coordinator.host):\(coordinator.port)/\(database)"
-            + "?sslmode=disable"
-    }
-
-    /// Executes SQL on the coordinator; tests may join tables as no store does, and create triggers.
-    fileprivate func execute(_ sql: String, in database: String) throws -> String {
-        try PostgreSQLCluster.execute(
-            sql,
-            on: coordinator.words(database),
-            settings: " -c citus.enable_repartition_joins=on -c citus.enable_unsafe_triggers=on"
-        )
+    fileprivate func url(of database: String, as user: String) -> String {
+        "postgres://\(user)@\(coordinator.host):\(coordinator.port)/\(database)?sslmode=disable"
     }
 
     /// Executes SQL on each node, and returns the rows of all.
-    fileprivate func executeEverywhere(_ sql: String, in database: String = "postgres") throws -> [String] {
-        try ([coordinator] + workers).map { node in
-            try PostgreSQLCluster.execute(sql, on: node.words(database))
-        }
+    @discardableResult
+    public func executeEverywhere(_ sql: String, in database: String = "postgres") throws -> [String] {
+        try ([coordinator] + workers).map { try $0.execute(sql, in: database) }
     }
 
     /// Adds the workers to a new database.
     fileprivate func connectNodes(of database: String) throws {
-        _ = try executeEverywhere("CREATE EXTENSION citus", in: database)
+        try executeEverywhere("CREATE EXTENSION citus", in: database)
         let setting = "SELECT citus_set_coordinator_host('\(coordinator.host)', \(coordinator.port))"
         let additions = workers.map { "SELECT citus_add_node('\($0.host)', \($0.port))" }
-        for statement in [setting] + additions { _ = try execute(statement, in: database) }
+        for statement in [setting] + additions { try coordinator.execute(statement, in: database) }
     }
 }
 
 /// A database of one test on all nodes of a Citus cluster, which is deleted with this value.
 public final class CitusTestDatabase: SQLTestDatabase {
     private let cluster: CitusCluster
-    private let name = "test_\(UInt64.random(in: .min ... .max))"
-    public var socketURL: String { cluster.url(of: name) }
+    public let name = "test_\(UInt64.random(in: .min ... .max))"
+    public var socketURL: String { url(as: PostgreSQLCluster.user) }
 
-    /// Creates a database with the workers and without tables.
-    public init(in cluster: CitusCluster) throws {
+    /// The URL with which a user connects to the coordinator.
+    public func url(as user: String) -> String { cluster.url(of: name, as: user) }
+
+    /// Creates a database without tables, with the workers or as a PostgreSQL server without Citus does.
+    public init(in cluster: CitusCluster, hasWorkers: Bool = true) throws {
         self.cluster = cluster
-        _ = try cluster.executeEverywhere("CREATE DATABASE \(name)")
-        try cluster.connectNodes(of: name)
+        try cluster.executeEverywhere("CREATE DATABASE \(name)")
+        if hasWorkers { try cluster.connectNodes(of: name) }
     }
 
     /// Creates a copy of a database that was closed: each node copies its part.
     public init(copying template: CitusTestDatabase) throws {
         cluster = template.cluster
-        _ = try cluster.executeEverywhere(
+        try cluster.executeEverywhere(
             "CREATE DATABASE \(name) TEMPLATE \(template.name) STRATEGY file_copy"
         )
     }
@@ -92,16 +118,23 @@ public final class CitusTestDatabase: SQLTestDatabase {
     deinit { _ = try? cluster.executeEverywhere("DROP DATABASE IF EXISTS \(name) WITH (FORCE)") }
 
     @discardableResult
-    public func execute(_ sql: String) throws -> String { try cluster.execute(sql, in: name) }
+    public func execute(_ sql: String) throws -> String { try cluster.coordinator.execute(sql, in: name) }
 
     /// Executes SQL on each node, and returns the rows of all.
     public func executeEverywhere(_ sql: String) throws -> [String] {
         try cluster.executeEverywhere(sql, in: name)
     }
 
+    /// The number of transactions on all nodes that are prepared, and neither committed nor rolled back.
+    public func preparedCount() throws -> Int {
+        try executeEverywhere(
+            "SELECT count(*) FROM pg_prepared_xacts WHERE database = current_database()"
+        ).reduce(0) { $0 + (Int($1) ?? 0) }
+    }
+
     /// Ends all connections of the nodes, and accepts no others, so that the database can be copied.
     public func close() throws {
-        _ = try cluster.executeEverywhere("ALTER DATABASE \(name) ALLOW_CONNECTIONS false")
+        try cluster.executeEverywhere("ALTER DATABASE \(name) ALLOW_CONNECTIONS false")
         let ended = Polling.until {
             let counts = try? self.cluster.executeEverywhere(
                 """

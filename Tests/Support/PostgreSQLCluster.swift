@@ -7,7 +7,7 @@ internal import Synchronization
 /// It listens on a Unix socket in ``folder``, which needs no password, and on a port of 127.0.0.1, which does. Its disk
 /// is synchronised as in production. The server refuses to run as root, so tests that run as root start it as another
 /// user.
-public final class PostgreSQLCluster: Sendable {
+public final class PostgreSQLCluster: DatabaseServer {
     /// Whether the programs of a server are installed: the package `postgresql`.
     public static var isInstalled: Bool { programs != nil }
     /// The reason for skipping suites if the programs are not installed.
@@ -107,7 +107,7 @@ public final class PostgreSQLCluster: Sendable {
         try start()
     }
 
-    private var data: String { folder.appending(path: "data").path }
+    public var data: String { folder.appending(path: "data").path }
 
     /// Makes a folder of the server's user, which only this user can read.
     static func makeFolder() throws -> URL {
@@ -178,7 +178,18 @@ extension PostgreSQLCluster {
 
     /// Makes a standby the primary, and waits until it is.
     public func promote() throws { try supervisor.control("promote") }
+}
 
+/// A server of PostgreSQL whose processes tests kill.
+public protocol DatabaseServer: Sendable {
+    /// The path of the data's folder.
+    var data: String { get }
+    func start() throws
+    @discardableResult
+    func execute(_ sql: String, in database: String) throws -> String
+}
+
+extension DatabaseServer {
     /// The process that started all others of the server; nil if the server is stopped.
     public var postmaster: Int32? {
         let file = try? String(contentsOfFile: data + "/postmaster.pid", encoding: .utf8)
@@ -199,13 +210,14 @@ extension PostgreSQLCluster {
 
     /// Waits until the server accepts connections after the kill of one of its processes.
     public func waitUntilServing() throws {
-        let isServing = Polling.until { (try? execute("SELECT 1")) == "1" }
+        let isServing = Polling.until { (try? execute("SELECT 1", in: "postgres")) == "1" }
         guard isServing else { throw ChildProcess.Failure(description: "the server does not start again") }
     }
 }
 
 /// A database of one test, to which a store connects by a URL.
-public protocol SQLTestDatabase: Sendable {
+public protocol SQLTestDatabase: AnyObject, Sendable {
+    var name: String { get }
     var socketURL: String { get }
     @discardableResult
     func execute(_ sql: String) throws -> String

@@ -7,7 +7,8 @@ internal import Storage
 ///
 /// One worker stores all rows of a bucket, in shards of each table, so a statement of one bucket runs on one worker.
 /// Each node has a copy of `partitions`, which statements of every bucket join. All other tables are small, or few
-/// transactions write them. They stay on the coordinator, to which all servers connect.
+/// transactions write them. They stay on the coordinator, to which all servers connect. `form` is there too, but Citus
+/// knows it: see ``commitInTwoPhases``.
 struct CitusTables {
     let connection: BlockingConnection
     /// The database in messages.
@@ -40,6 +41,15 @@ struct CitusTables {
         }
     }
 
+    /// Makes Citus commit the open transaction in two phases; changes nothing.
+    ///
+    /// Citus does not know of changes of the coordinator's own tables. If a transaction changes rows of one worker besides,
+    /// Citus commits them there before the coordinator commits, so that a fault between both loses half of the
+    /// transaction. This statement counts as a change of a second node.
+    static let commitInTwoPhases = PreparedStatement(
+        "UPDATE form SET short_days = short_days WHERE buckets = 0"
+    )
+
     private enum State {
         case distributed
         case undistributed
@@ -67,6 +77,7 @@ struct CitusTables {
     /// The statements run one after the other on each worker, because the transaction also changes a reference table.
     private static let statements: [SQLText] = [
         "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'",
+        "SELECT citus_add_local_table_to_metadata('form')",
         "SELECT create_reference_table('partitions')",
         "SELECT create_distributed_table('buckets', 'b', colocate_with => 'none')",
         "SELECT create_distributed_table('clicks', 'b', colocate_with => 'buckets')",

@@ -104,6 +104,7 @@ final class PostgreSQLEngine: BlockingEngine {
                     batch.flush(to: &steps)
                     batch.flushCounts(to: &steps, bucket: transaction.numbers.batchBucket)
                     if changesDirectory { steps.append(Self.raiseVersion) }
+                    if form.isCitus { steps.append(CitusTables.commitInTwoPhases) }
                 }
             }
             didCommit(transaction)
@@ -160,7 +161,9 @@ final class PostgreSQLEngine: BlockingEngine {
                 transaction?.numbers = numbers
             }
             isInDoubt = false
-            return isCommitted ? .committed : .rolledBack
+            guard isCommitted else { return .rolledBack }
+            // A worker that failed before the second phase shows the rows only after the recovery of Citus.
+            return form.isCitus ? .unseen : .committed
         } catch {
             throw EngineFailure(error, endsBatch: true, endsConnection: true)
         }

@@ -51,6 +51,8 @@ extension BlockingEngine {
 /// What became of the transaction of a connection that failed.
 public enum TransactionFate: Equatable, Sendable {
     case committed
+    /// Committed, but readers may not see all of its changes for some seconds.
+    case unseen
     case rolledBack
 }
 

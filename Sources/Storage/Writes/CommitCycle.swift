@@ -13,8 +13,8 @@ public import Attribution
 ///                rollback ─▶ begin ─▶ savepoint, prepare, perform, release or undo … ─▶ take …
 /// a step fails for the whole batch: rollback ─▶ reopen, if the connection is lost ─▶ refuse ─▶ rest
 ///            and the batch may be repeated: … ─▶ begin ─▶ prepare ─▶ perform …, twice; then one write after the other
-/// commit fails, but may have stored the batch: doubt ─▶ reopen ─▶ answer if it is stored, else refuse or repeat
-///                                                 ▲   │ fails
+/// commit fails, but may have stored the batch: doubt ─▶ reopen ─▶ answer if it is stored, else refuse or repeat; if it
+///                                                 ▲   │ fails     is stored but unseen, refuse those that wait
 ///                                                 └─ pause
 /// ```
 public struct CommitCycle: Sendable {
@@ -51,6 +51,9 @@ public struct CommitCycle: Sendable {
         case refuse(Int, StoreError)
         /// Refuses all writes of the batch, none of which was done.
         case refuseBatch(StoreError)
+        /// Refuses the writes of the batch whose callers wait, and answers the others: all were done, but readers may not see
+        /// them yet.
+        case refuseUnseen(StoreError)
         /// Refuses all waiting writes.
         case refuseWaiting(StoreError)
         /// Keeps waiting writes queued, and stores the reason for those that pass their deadline.
@@ -187,8 +190,11 @@ public struct CommitCycle: Sendable {
             return follow(sequel, failure)
         case .doubting(let failure), .pausing(let failure): return step(.asking(failure), .reopen)
         case .asking(let failure):
-            guard case .reopened(.committed) = event else { return follow(sequel(of: failure), failure) }
-            return step(.answering, .answer)
+            switch event {
+            case .reopened(.committed): return step(.answering, .answer)
+            case .reopened(.unseen): return step(.reporting, .refuseUnseen(failure.error))
+            default: return follow(sequel(of: failure), failure)
+            }
         case .tidying, .reporting: return step(.resting, .rest)
         }
     }

@@ -72,6 +72,15 @@ final class WriterThread<Engine: BlockingEngine> {
                 }
                 finish()
                 report(error, refusing: batch.count)
+            case .refuseUnseen(let error):
+                // If an internal write were refused, it would be done twice.
+                for write in batch where write.deadline == .max { _ = write.answer() }
+                for write in batch where write.deadline < .max {
+                    forgetClaim(of: write)
+                    write.refuse(error)
+                }
+                finish()
+                report(error, refusing: batch.count { $0.deadline < .max })
             case .refuseWaiting(let error):
                 queue.finish()
                 report(error, refusing: queue.refuseAll(error))

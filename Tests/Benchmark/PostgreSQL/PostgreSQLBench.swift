@@ -8,7 +8,7 @@ final class PostgreSQLBench {
     let cluster: PostgreSQLCluster
     private unowned let bench: Workbench
     private let secret: String
-    private var seeds: [Int: ServedDatabase] = [:]
+    private var seeds: [Int: (database: PostgreSQLTestDatabase, keys: Installation.Keys)] = [:]
 
     /// The log of statements, as the server writes it.
     let log: URL
@@ -59,9 +59,9 @@ final class PostgreSQLBench {
         return ServedDatabase(try PostgreSQLTestDatabase(in: cluster, copying: seed.database), seed.keys)
     }
 
-    /// Creates a database without clicks.
-    func emptyDatabase() throws -> ServedDatabase {
-        let database = try PostgreSQLTestDatabase(in: cluster)
+    /// Creates the tables in a new database, by default one of ``cluster``.
+    func emptyDatabase(_ database: (any SQLTestDatabase)? = nil) throws -> ServedDatabase {
+        let database = try database ?? PostgreSQLTestDatabase(in: cluster)
         let installation = try Installation(
             in: bench.folder.makeFolder("init"),
             binary: bench.binary.file,
@@ -110,10 +110,10 @@ final class PostgreSQLBench {
 
 /// A database with the keys of its app.
 struct ServedDatabase {
-    let database: PostgreSQLTestDatabase
+    let database: any SQLTestDatabase
     let keys: Installation.Keys
 
-    init(_ database: PostgreSQLTestDatabase, _ keys: Installation.Keys) {
+    init(_ database: any SQLTestDatabase, _ keys: Installation.Keys) {
         (self.database, self.keys) = (database, keys)
     }
 
@@ -125,36 +125,44 @@ struct ServedDatabase {
 
 /// Stored clicks.
 extension PostgreSQLBench {
-    /// Lets a server record a part of the clicks, and copies their rows, as ``Seeder`` does.
-    private func store(_ clicks: Int) throws -> ServedDatabase {
-        bench.say("storing \(clicks) clicks in PostgreSQL …")
-        let database = try emptyDatabase()
-        let copies = max(clicks / bench.scale.recordedOnPostgreSQL, 1)
-        let server = try server(database, isDurable: false)
-        let plan = SeedPlan.live(clicks / copies)
-        let seeder = Seeder(plan: plan, installation: server.installation, bench: bench)
-        try seeder.record(plan.stored, on: server)
+    /// Lets a server record live clicks in a new database.
+    func record(_ clicks: Int, in database: any SQLTestDatabase, connections: Int = 256) throws
+        -> ServedDatabase
+    {
+        bench.say("recording \(clicks) clicks in PostgreSQL …")
+        let served = try emptyDatabase(database)
+        let server = try server(served, isDurable: false)
+        let seeder = Seeder(plan: .live(clicks), installation: server.installation, bench: bench)
+        try seeder.record(clicks, on: server, connections: connections)
         server.stop()
+        return served
+    }
+
+    /// Lets a server record a part of the clicks, and copies their rows, as ``Seeder`` does.
+    private func store(_ clicks: Int) throws -> (database: PostgreSQLTestDatabase, keys: Installation.Keys) {
+        let copies = max(clicks / bench.scale.recordedOnPostgreSQL, 1)
+        let database = try PostgreSQLTestDatabase(in: cluster)
+        let served = try record(clicks / copies, in: database)
         // A click's number has 5 bits for the server that assigned it. This server's number is 0.
         guard copies <= 32 else { throw BenchmarkError("A database has at most 32 copies of a click.") }
         for table in ["clicks", "click_index", "click_addresses"] where copies > 1 {
-            let columns = try database.database.execute(
+            let columns = try database.execute(
                 """
                 SELECT column_name FROM information_schema.columns WHERE table_name = '\(table)' ORDER BY ordinal_position
                 """
             ).split(separator: "\n").map(String.init)
             let values = columns.map { Self.copied($0, of: table) }.joined(separator: ", ")
-            try database.database.execute(
+            try database.execute(
                 """
                 INSERT INTO \(table) (\(columns.joined(separator: ", ")))
                 SELECT \(values) FROM \(table) CROSS JOIN generate_series(1, \(copies - 1)) AS copy
                 """
             )
         }
-        try database.database.execute("UPDATE live_clicks SET count = count * \(copies)")
-        try database.database.execute("VACUUM (ANALYZE)")
+        try database.execute("UPDATE live_clicks SET count = count * \(copies)")
+        try database.execute("VACUUM (ANALYZE)")
         try cluster.execute("CHECKPOINT")
-        return database
+        return (database, served.keys)
     }
 
     /// Returns a column's value in a copy: another server's number, and hashes that differ in their second byte, because

@@ -113,6 +113,7 @@ struct Scale {
     /// The clicks of a large PostgreSQL database, and how many of them a server records.
     var clicksOnPostgreSQL = 2_000_000
     var recordedOnPostgreSQL = 250_000
+    var recordedOnCitus = 50_000
     var hotClicks = 20_000
     var hotChecks = 400
     var idleConnections = 10_000
@@ -125,7 +126,7 @@ struct Scale {
         guard options.isQuick else { return }
         (liveClicks, storedClicks, liveOfStored) = (40_000, 20_000, 1_000)
         (fewClicks, expiredClicks) = (2_000, 10_000)
-        (clicksOnPostgreSQL, recordedOnPostgreSQL) = (40_000, 20_000)
+        (clicksOnPostgreSQL, recordedOnPostgreSQL, recordedOnCitus) = (40_000, 20_000, 20_000)
         (hotClicks, hotChecks) = (500, 20)
         (idleConnections, soakSeconds) = (300, 3)
         (queuedFacts, installs, firstLaunches) = (40_000, 50, 3)

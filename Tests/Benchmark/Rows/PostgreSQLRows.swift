@@ -6,7 +6,7 @@ extension Row {
     /// The rows of `--postgresql`.
     static let postgreSQL = [
         postgreSQLChecks, postgreSQLClicks, postgreSQLMatches, postgreSQLServers, postgreSQLLatency,
-        postgreSQLWire, postgreSQLSimulation,
+        postgreSQLWire, citus, postgreSQLSimulation,
     ]
 
     static let postgreSQLChecks = Row(
@@ -190,6 +190,57 @@ extension Row {
                 .figure(zip(far, near).map { $0 - $1 }, note: note),
                 FigureName("\(name)_wire_p99_milliseconds", "p99 of \(title), ms").figure(far),
                 FigureName("\(name)_near_p99_milliseconds", "p99 of \(title) on SQLite, ms").figure(near),
+            ]
+        }
+    }
+
+    /// The database without workers is on the coordinator, so both have the same settings.
+    static let citus = Row(
+        "postgresql-citus",
+        "a server on Citus against one on PostgreSQL alone, 64 connections",
+        shares: [
+            Share("citus_checks_of_alone", "checks on Citus, of alone", .atLeast(0.25), of: (0, 4)),
+            Share("citus_clicks_of_alone", "clicks on Citus, of alone", .atLeast(0.25), of: (1, 5)),
+            Share("citus_matches_of_alone", "matches on Citus, of alone", of: (3, 7)),
+        ]
+    ) { bench in
+        guard CitusCluster.address != nil else {
+            throw NotMeasurable(reason: "AFTERLINK_TEST_CITUS names no coordinator")
+        }
+        let (postgreSQL, clicks) = (try bench.postgreSQL.get(), bench.scale.recordedOnCitus)
+        let cluster = try CitusCluster()
+        // Commits must reach the disk, as in production.
+        for setting in ["fsync", "full_page_writes"] {
+            try cluster.executeEverywhere("ALTER SYSTEM SET \(setting) = on")
+        }
+        try cluster.executeEverywhere("SELECT pg_reload_conf()")
+        return try ["citus", "alone"].flatMap { place in
+            let database = try CitusTestDatabase(in: cluster, hasWorkers: place == "citus")
+            let stored = try postgreSQL.record(clicks, in: database, connections: 32)
+            _ = try database.executeEverywhere("VACUUM (ANALYZE)")
+            let server = try postgreSQL.server(stored)
+            let matches = Matches(server, clicks: clicks)
+            func name(_ what: String) -> FigureName {
+                FigureName("\(what)_on_\(place)_per_second", "\(what) a second, \(place)")
+            }
+            return [
+                Contest(names: [name("checks")]) { seconds in
+                    [try Wrk(WrkScript.misses(key: server.key)).run(server, seconds).perSecond]
+                },
+                Contest(
+                    names: [name("clicks")],
+                    explaining: [FigureName("prepared_on_\(place)", "prepared and not ended", .atMost(0))]
+                ) { seconds in
+                    let rate = try rateOfClicks(server, seconds).perSecond
+                    var prepared = 0
+                    // Jobs may have a transaction under way.
+                    _ = try Polling.until {
+                        prepared = try database.preparedCount()
+                        return prepared == 0
+                    }
+                    return [rate, Double(prepared)]
+                },
+                Contest(names: [name("matches")]) { [try matches.turn($0).rate] },
             ]
         }
     }

@@ -81,10 +81,15 @@ struct Seeder {
     }
 
     /// Lets the server record clicks as fast as it can; clicks of the past come with checks that claim some of them.
-    func record(_ count: Int, on server: Server, during history: ClosedRange<Int64>? = nil) throws {
+    func record(
+        _ count: Int,
+        on server: Server,
+        during history: ClosedRange<Int64>? = nil,
+        connections: Int = 256
+    ) throws {
         var plan =
             history == nil
-            ? server.plan(.clicks, rate: Double(count), seconds: 1, connections: 256)
+            ? server.plan(.clicks, rate: Double(count), seconds: 1, connections: connections)
             : server.plan(.clicksOfThePast, rate: Double(count * 11 / 10), seconds: 1, connections: 32)
         plan.series = SeedPlan.series + (history == nil ? 0 : 1)
         (plan.history, plan.patience) = (history, 3600)

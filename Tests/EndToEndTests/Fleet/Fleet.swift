@@ -5,11 +5,13 @@ import Support
 import Synchronization
 import Testing
 
-/// Several servers on one PostgreSQL database, which tests kill and start again.
+/// Several servers on one database of PostgreSQL or Citus, which tests kill and start again.
 final class Fleet: Sendable {
     static let serverCount = 3
 
-    let database: PostgreSQLTestDatabase
+    let database: any SQLTestDatabase
+    /// The servers of the database: the one that the Afterlink servers connect to, and the workers of Citus.
+    let nodes: [any DatabaseServer]
     /// A wire for each server; empty if the servers connect directly.
     let wires: [FaultyWire]
     private let folder: TemporaryFolder
@@ -29,27 +31,50 @@ final class Fleet: Sendable {
     ///   - hasWires: whether each server connects through a ``FaultyWire``.
     ///   - environment: returns the variables of a server, by its index and folder.
     /// - Throws: if a server does not start.
-    init(
+    convenience init(
         on cluster: PostgreSQLCluster,
         standby: PostgreSQLCluster? = nil,
         hasWires: Bool = false,
         environment: (_ index: Int, _ folder: URL) throws -> [String: String] = { _, _ in [:] }
     ) throws {
         let database = try PostgreSQLTestDatabase(in: cluster)
-        let folder = try TemporaryFolder()
         let wires = try (0..<(hasWires ? Self.serverCount : 0)).map { _ in try FaultyWire(to: cluster.port) }
-        (self.database, self.folder, self.wires) = (database, folder, wires)
         // A role without privileges, as a service should have.
         try cluster.execute("ALTER DATABASE \(database.name) OWNER TO \(Self.role)")
-        try Self.write(String(repeating: "5e", count: 32), to: folder.file("secret"))
-        try Self.write(Self.password, to: folder.file("password"))
         let hosts = [cluster] + (standby.map { [$0] } ?? [])
-        let socketURL =
+        let url =
             "postgres://\(Self.role)@/\(database.name)?host="
             + hosts.map(\.folder.path).joined(separator: ",")
             + "&port=" + hosts.map { "\($0.port)" }.joined(separator: ",")
+        try self.init(database, [cluster], url: url, wires: wires, environment: environment)
+    }
+
+    /// Creates a database of a Citus cluster, and starts its servers.
+    convenience init(on cluster: CitusCluster) throws {
+        let database = try CitusTestDatabase(in: cluster)
+        try cluster.executeEverywhere(
+            """
+            SET citus.enable_ddl_propagation TO off;
+            DO $$ BEGIN IF to_regrole('\(Self.role)') IS NULL THEN CREATE ROLE \(Self.role) LOGIN; END IF; END $$;
+            ALTER DATABASE \(database.name) OWNER TO \(Self.role)
+            """
+        )
+        try self.init(database, [cluster.coordinator] + cluster.workers, url: database.url(as: Self.role))
+    }
+
+    private init(
+        _ database: any SQLTestDatabase,
+        _ nodes: [any DatabaseServer],
+        url: String,
+        wires: [FaultyWire] = [],
+        environment: (_ index: Int, _ folder: URL) throws -> [String: String] = { _, _ in [:] }
+    ) throws {
+        let folder = try TemporaryFolder()
+        (self.database, self.nodes, self.folder, self.wires) = (database, nodes, folder, wires)
+        try Self.write(String(repeating: "5e", count: 32), to: folder.file("secret"))
+        try Self.write(Self.password, to: folder.file("password"))
         let output = try Installation.run(
-            ["init", "--json", "--database", socketURL, "--secret-file", folder.file("secret")],
+            ["init", "--json", "--database", url, "--secret-file", folder.file("secret")],
             in: folder.path
         )
         guard output.status == 0 else { throw ChildProcess.Failure(description: output.errors) }
@@ -61,7 +86,7 @@ final class Fleet: Sendable {
             return try Installation(
                 in: folder.url.appending(path: "server\(index)"),
                 keys: keys,
-                databaseURL: tcp ?? socketURL
+                databaseURL: tcp ?? url
             )
         }
         environments = try installations.enumerated().map { try environment($0, $1.folder) }
@@ -72,7 +97,9 @@ final class Fleet: Sendable {
     deinit { for wire in wires { wire.end() } }
 
     /// A fleet with wires, and the disk of its PostgreSQL server, which tests use one after the other.
-    static func shared() throws -> (fleet: Fleet, disk: FaultyDisk) { try common.get() }
+    static func shared() throws -> (fleet: Fleet, cluster: PostgreSQLCluster, disk: FaultyDisk) {
+        try common.get()
+    }
 
     private static let common = Result {
         var made: FaultyDisk?
@@ -85,12 +112,25 @@ final class Fleet: Sendable {
         let fleet = try Fleet(on: cluster, hasWires: true)
         // Stop the servers here, because a value that lives as long as the process is never released.
         atexit {
-            guard let (fleet, disk) = try? Fleet.shared() else { return }
-            for index in 0..<serverCount { fleet.kill(index) }
-            fleet.folder.remove()
+            guard let (fleet, _, disk) = try? Fleet.shared() else { return }
+            fleet.end()
             disk.remove()
         }
-        return (fleet: fleet, disk: disk)
+        return (fleet: fleet, cluster: cluster, disk: disk)
+    }
+
+    /// A fleet on Citus, which tests use one after the other.
+    static func onCitus() throws -> Fleet { try commonOnCitus.get() }
+
+    private static let commonOnCitus = Result {
+        let fleet = try Fleet(on: CitusCluster())
+        atexit { (try? Fleet.onCitus())?.end() }
+        return fleet
+    }
+
+    private func end() {
+        for index in 0..<Self.serverCount { kill(index) }
+        folder.remove()
     }
 
     private static let role = "afterlink"
@@ -149,10 +189,11 @@ final class Fleet: Sendable {
         )
     }
 
-    /// The processes of PostgreSQL that serve the fleet's connections.
-    func backends() throws -> [Int32] {
-        let lines = try database.cluster.execute(
-            "SELECT pid FROM pg_stat_activity WHERE datname = '\(database.name)' AND usename = '\(Self.role)'"
+    /// The processes of a server of the database that serve the fleet's connections.
+    func backends(of node: any DatabaseServer) throws -> [Int32] {
+        let lines = try node.execute(
+            "SELECT pid FROM pg_stat_activity WHERE datname = '\(database.name)' AND usename = '\(Self.role)'",
+            in: database.name
         )
         return lines.split(separator: "\n").compactMap { Int32($0) }
     }

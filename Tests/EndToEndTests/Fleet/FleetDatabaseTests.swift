@@ -22,8 +22,8 @@ extension FleetTests {
 
     @Test("locked tables and rows, used up connections, hung commits and restarts of PostgreSQL")
     func operatorsFaults() throws {
-        let fleet = try Fleet.shared().fleet
-        let (cluster, database) = (fleet.database.cluster, fleet.database)
+        let (fleet, cluster, _) = try Fleet.shared()
+        let database = fleet.database
         let load = FleetLoad(fleet, seed: 5)
         load.run(for: .milliseconds(600))
         for _ in 0..<(isLong ? 20 : 1) {
@@ -72,8 +72,7 @@ extension FleetTests {
 
     @Test("a full disk of PostgreSQL")
     func fullDisk() throws {
-        let (fleet, disk) = try Fleet.shared()
-        let cluster = fleet.database.cluster
+        let (fleet, cluster, disk) = try Fleet.shared()
         let load = FleetLoad(fleet, seed: 9)
         load.run(for: .milliseconds(600))
         for _ in 0..<(isLong ? 20 : 1) {
@@ -132,7 +131,7 @@ extension FleetTests {
     @Test("a server whose clock is an hour off, and one whose clock leaps by an hour")
     func clocks() throws {
         var clocks: [FaultyDisk] = []
-        let fleet = try Fleet(on: Fleet.shared().fleet.database.cluster) { _, folder in
+        let fleet = try Fleet(on: Fleet.shared().cluster) { _, folder in
             let clock = try FaultyDisk(in: folder)
             clocks.append(clock)
             return clock.environment

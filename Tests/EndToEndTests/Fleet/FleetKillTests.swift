@@ -6,7 +6,7 @@ import Testing
 
 /// Faults of three servers on one database under load; the clients keep every acknowledgement.
 @Suite(
-    "Three servers on one PostgreSQL database, with faults under load",
+    "Three servers on one database of PostgreSQL or Citus, with faults under load",
     .serialized,
     .blocking(minutes: 120, first: true),
     .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
@@ -16,16 +16,48 @@ struct FleetTests {
     static let recoveryLimit = Duration.seconds(10)
 
     /// The number of kills of each kind.
-    static let kills =
-        ProcessInfo.processInfo.environment["AFTERLINK_FLEET_KILLS"].flatMap { Int($0) } ?? (isLong ? 100 : 1)
+    private static let kills = requestedKills ?? (isLong ? 100 : 1)
+    private static let requestedKills =
+        ProcessInfo.processInfo.environment["AFTERLINK_FLEET_KILLS"].flatMap { Int($0) }
+
+    /// The servers of a database whose processes are killed.
+    enum Nodes: String, CaseIterable, CustomTestStringConvertible {
+        case postgreSQL = "PostgreSQL"
+        case coordinator = "Citus's coordinator"
+        case worker = "a worker of Citus"
+
+        var testDescription: String { rawValue }
+
+        /// Citus is included only if the environment has `AFTERLINK_FLEET_KILLS`, because other tests use the nodes too.
+        static let available = allCases.filter {
+            $0 == .postgreSQL || CitusCluster.address != nil && requestedKills != nil
+        }
+
+        func fleet() throws -> Fleet { self == .postgreSQL ? try .shared().fleet : try .onCitus() }
+
+        func any(of fleet: Fleet, _ random: inout SeededGenerator) -> any DatabaseServer {
+            guard self == .worker else { return fleet.nodes[0] }
+            return fleet.nodes[Int.random(in: 1..<fleet.nodes.count, using: &random)]
+        }
+    }
 
     /// Repeats a kill under load, and expects that it loses no acknowledged click, matches none twice, and hides none.
+    ///
+    /// - Parameters:
+    ///   - victim: what is killed, in words.
+    ///   - nodes: the servers of the database.
+    ///   - seed: a number below 20, which no other test of a fleet has.
+    ///   - kill: kills it while enough requests are in flight, and starts it again.
+    /// - Throws: the error of a kill, or of a database that cannot be read.
     private func expectNothingLost(
         _ victim: String,
+        of nodes: Nodes,
         seed: UInt64,
         _ kill: (Fleet, FleetLoad, inout SeededGenerator) throws -> FleetLoad.Hit
     ) throws {
-        let fleet = try Fleet.shared().fleet
+        let fleet = try nodes.fleet()
+        // Two cases use the database of Citus.
+        let seed = nodes == .worker ? seed + 20 : seed
         let load = FleetLoad(fleet, seed: seed)
         var random = SeededGenerator(seed: seed)
         var (hits, longest): ([FleetLoad.Hit], Duration) = ([], .zero)
@@ -40,15 +72,16 @@ struct FleetTests {
         let (clicks, claims) = (hits.map(\.clicks), hits.map(\.claims))
         #expect(hits.allSatisfy { $0.isEnough })
         print(
-            "\(hits.count) kills of \(victim), with \(clicks.min() ?? 0)–\(clicks.max() ?? 0) clicks and"
+            "\(hits.count) kills of \(victim) of \(nodes.rawValue),"
+                + " with \(clicks.min() ?? 0)–\(clicks.max() ?? 0) clicks and"
                 + " \(claims.min() ?? 0)–\(claims.max() ?? 0) claims in flight; success after \(longest.inSeconds);"
                 + " \(load.summary)"
         )
     }
 
-    @Test("kill -9 of a server")
-    func killedServer() throws {
-        try expectNothingLost("an Afterlink server", seed: 1) { fleet, load, random in
+    @Test("kill -9 of a server", arguments: Nodes.available.filter { $0 != .worker })
+    func killedServer(_ nodes: Nodes) throws {
+        try expectNothingLost("an Afterlink server", of: nodes, seed: 1) { fleet, load, random in
             let index = Int.random(in: 0..<Fleet.serverCount, using: &random)
             let hit = try load.strike(index) { fleet.kill(index) }
             load.run(for: .milliseconds(Int.random(in: 0...300, using: &random)))
@@ -57,23 +90,25 @@ struct FleetTests {
         }
     }
 
-    @Test("kill -9 of a backend of PostgreSQL")
-    func killedBackend() throws {
-        try expectNothingLost("a PostgreSQL backend", seed: 2) { fleet, load, random in
-            let backend = try #require(fleet.backends().randomElement(using: &random))
+    @Test("kill -9 of a backend", arguments: Nodes.available)
+    func killedBackend(_ nodes: Nodes) throws {
+        try expectNothingLost("a backend", of: nodes, seed: 2) { fleet, load, random in
+            let node = nodes.any(of: fleet, &random)
+            let backend = try #require(fleet.backends(of: node).randomElement(using: &random))
             let hit = try load.strike { kill(backend, SIGKILL) }
-            try load.run { try fleet.database.cluster.waitUntilServing() }
+            try load.run { try node.waitUntilServing() }
             return hit
         }
     }
 
-    @Test("kill -9 of PostgreSQL's postmaster")
-    func killedPostmaster() throws {
-        try expectNothingLost("a PostgreSQL postmaster", seed: 10) { fleet, load, random in
-            let postmaster = try #require(fleet.database.cluster.postmaster)
+    @Test("kill -9 of a postmaster", arguments: Nodes.available)
+    func killedPostmaster(_ nodes: Nodes) throws {
+        try expectNothingLost("the postmaster", of: nodes, seed: 10) { fleet, load, random in
+            let node = nodes.any(of: fleet, &random)
+            let postmaster = try #require(node.postmaster)
             let hit = try load.strike { kill(postmaster, SIGKILL) }
             load.run(for: .milliseconds(Int.random(in: 0...300, using: &random)))
-            try load.run { try fleet.database.cluster.startAfterKill() }
+            try load.run { try node.startAfterKill() }
             return hit
         }
     }

@@ -163,13 +163,13 @@ final class FleetLoad {
     ///
     /// - Parameters:
     ///   - clocksAgree: whether the servers have the machine's time.
-    ///   - cluster: the server with the database at the end; nil for the fleet's first one.
+    ///   - node: the server with the database at the end; nil for the fleet's first one.
     ///   - lostReads: the times, in milliseconds since 1970, at which a check may have read claims that were
     ///     lost later.
     /// - Throws: if the database cannot be read.
     func finish(
         clocksAgree: Bool = true,
-        in cluster: PostgreSQLCluster? = nil,
+        in node: (any DatabaseServer)? = nil,
         lostReads: ClosedRange<Int64>? = nil
     ) throws {
         mode = .draining
@@ -182,10 +182,15 @@ final class FleetLoad {
         }
         if !ledger.isOver { ledger.report("not all checks were decided") }
         drainTime = ContinuousClock.now - start
+        if let citus = fleet.database as? CitusTestDatabase {
+            // Citus ends the transactions whose worker failed between the two phases of a commit.
+            let isRecovered = try Polling.until { try citus.preparedCount() == 0 }
+            #expect(isRecovered, "no transaction stays prepared")
+        }
         try ledger.compare(
             with: fleet,
             clocksAgree: clocksAgree,
-            in: cluster ?? fleet.database.cluster,
+            in: node ?? fleet.nodes[0],
             lostReads: lostReads
         )
         let violations = ledger.violations

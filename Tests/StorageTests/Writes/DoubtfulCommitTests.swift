@@ -13,6 +13,8 @@ private final class FlakyCourse: Sendable {
         case lostRequest
         /// Like `lostRequest`, but the batch may be done again.
         case lostRepeatable
+        /// Like `lostAnswer`, but readers may not see the changes yet.
+        case unseen
         /// Another server has changed the same rows.
         case conflict
     }
@@ -70,9 +72,9 @@ private final class FlakyEngine: BlockingEngine {
         let failure = hasClaim ? course.nextFailure() : nil
         switch failure {
         case nil: return try engine.commit()
-        case .lostAnswer:
+        case .lostAnswer, .unseen:
             try engine.commit()
-            fate = .committed
+            fate = failure == .unseen ? .unseen : .committed
         case .lostRequest, .lostRepeatable:
             engine.rollback()
             fate = .rolledBack
@@ -195,6 +197,18 @@ struct DoubtfulCommitTests {
         #expect(await store.matchCode(.sample(caller: 1, grace: 60_000)) == .inputOutput)
         let claim = try await other.runClaims { try await $0.match(.sample(caller: 1, grace: 60_000)) }
         #expect(claim.isMatch(of: click, at: TestStore.noon))
+        let later = TestStore.noon.advanced(byMilliseconds: 2000)
+        let retry = try await store.run { session in
+            try await session.match(.sample(at: later, caller: 1, grace: 60_000))
+        }
+        #expect(retry.isReplay(of: click, at: TestStore.noon))
+    }
+
+    @Test("a claim that readers may not see yet gets an error, and its match when it is repeated later")
+    func refusesUnseen() async throws {
+        let store = try FlakyStore(FlakyCourse([.unseen]), foreignAnswerMilliseconds: 2000)
+        let click = try await store.record()
+        #expect(await store.matchCode(.sample(caller: 1, grace: 60_000)) == .inputOutput)
         let later = TestStore.noon.advanced(byMilliseconds: 2000)
         let retry = try await store.run { session in
             try await session.match(.sample(at: later, caller: 1, grace: 60_000))

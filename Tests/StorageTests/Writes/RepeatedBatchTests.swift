@@ -142,6 +142,14 @@ struct RepeatedBatchTests {
             ]
         ),
         Course(
+            name: "a commit that is done and that readers may not see yet refuses those that wait",
+            steps: twoCommitted + [
+                Step(.failed(unknown), .doubt(unknown.error)), Step(.done, .reopen),
+                Step(.reopened(.unseen), .refuseUnseen(unknown.error)), Step(.done, .rest),
+                Step(nil, .begin),
+            ]
+        ),
+        Course(
             name: "a commit that was not done refuses the batch",
             steps: twoCommitted + [
                 Step(.failed(unknown), .doubt(unknown.error)), Step(.done, .reopen),
