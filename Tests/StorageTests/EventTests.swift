@@ -328,6 +328,41 @@ struct EventTests {
         #expect(report.byCampaign.first?.sums.revenue.map(\.reported) == [12_000])
     }
 
+    @Test("whose revenue passes the range of 64 bits count up to its bound", arguments: backends)
+    func bounds(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let earlier = TestStore.noon.advanced(byMilliseconds: -Self.day)
+        for isVerified in [false, true] {
+            for number in 0..<3 {
+                try await test.run { session in
+                    if number == 0, !isVerified { try await Self.match(session, install: 7) }
+                    let events = try ["EUR", "USD", "JPY"].flatMap { code in
+                        try [TestStore.noon, earlier].map { time in
+                            let id = "\(code)\(time.milliseconds)\(number)\(isVerified)"
+                            let amount: Int64 = code == "JPY" ? -.max : .max
+                            return try Self.event(id, install: 7, money: (amount, code), at: time)
+                        }
+                    }
+                    _ = try await session.record(Self.batch(events, isVerified: isVerified))
+                }
+                try test.database.catchUp()
+            }
+        }
+        let report = try await Self.counted(test)
+        let campaign = try #require(report.byCampaign.first)
+        for sums in [report.totals, campaign.sums, report.bySource[0].sums, report.cohorts[0].sums[5]] {
+            #expect(sums.revenue.map(\.reported) == [.max, .min, .max])
+            #expect(sums.revenue.map(\.verified) == [.max, .min, .max])
+        }
+        var days = StatisticsQuery(app: Self.app)
+        days.from = Granularity.day.start(of: earlier)
+        days.to = days.from?.advanced(byMilliseconds: 2 * Self.day)
+        let query = EventQuery(days)
+        #expect(try await test.run { try await $0.events(query) }.totals == report.totals)
+        test.stop()
+        #expect(try test.verify().problems == [])
+    }
+
     @Test("have at most 100 names a day, and the others count together", arguments: backends)
     func names(backend: Backend) async throws {
         let test = try await TestStore(backend)

@@ -82,10 +82,10 @@ public struct EventSums: Equatable, Sendable {
         let currency = parts.count == 2 ? Currency(parts[1]) : nil
         var sum = sums[value] ?? EventSum(name: parts.first ?? value, currency: currency)
         switch metric {
-        case EventCount.events: sum.events += count
-        case EventCount.installs: sum.installs += count
-        case EventCount.reported: sum.reported += count
-        case EventCount.verified: sum.verified += count
+        case EventCount.events: sum.events.addClamped(count)
+        case EventCount.installs: sum.installs.addClamped(count)
+        case EventCount.reported: sum.reported.addClamped(count)
+        case EventCount.verified: sum.verified.addClamped(count)
         default: return
         }
         sums[value] = sum
@@ -104,16 +104,16 @@ public struct EventSums: Equatable, Sendable {
         for sum in sums.values {
             guard let currency = sum.currency else { continue }
             var all = total[currency.code] ?? EventSum(name: "", currency: currency)
-            all.events += sum.events
-            all.reported += sum.reported
-            all.verified += sum.verified
+            all.events.addClamped(sum.events)
+            all.reported.addClamped(sum.reported)
+            all.verified.addClamped(sum.verified)
             total[currency.code] = all
         }
         return total.sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// The number of events of all names.
-    public var eventCount: Int64 { sums.values.reduce(0) { $0 + $1.events } }
+    public var eventCount: Int64 { sums.values.reduce(0) { .clampedSum($0, $1.events) } }
 }
 
 /// The events of a time span.
