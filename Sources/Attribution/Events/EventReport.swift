@@ -91,17 +91,22 @@ public struct EventSums: Equatable, Sendable {
         sums[value] = sum
     }
 
-    /// The sums, those with the most events first.
-    public var all: [EventSum] {
-        sums.sorted { ($1.value.events, $0.key) < ($0.value.events, $1.key) }.map(\.value)
+    /// The sums without those whose events were all replaced.
+    private var counted: [String: EventSum] {
+        sums.filter { $1 != EventSum(name: $1.name, currency: $1.currency) }
     }
 
-    public var isEmpty: Bool { sums.isEmpty }
+    /// The sums, those with the most events first.
+    public var all: [EventSum] {
+        counted.sorted { ($1.value.events, $0.key) < ($0.value.events, $1.key) }.map(\.value)
+    }
+
+    public var isEmpty: Bool { counted.isEmpty }
 
     /// The revenue by currency, of all names together.
     public var revenue: [EventSum] {
         var total: [String: EventSum] = [:]
-        for sum in sums.values {
+        for sum in counted.values {
             guard let currency = sum.currency else { continue }
             var all = total[currency.code] ?? EventSum(name: "", currency: currency)
             all.events.addClamped(sum.events)
