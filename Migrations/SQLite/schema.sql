@@ -744,3 +744,7 @@ CREATE TABLE erased_rows (
 ) STRICT;
 
 CREATE INDEX events_of_purchases ON events (scope, purchase) WHERE purchase IS NOT NULL AND click IS NULL;
+
+CREATE INDEX links_of_users ON events (scope, user_hash, is_verified)
+    WHERE user_hash IS NOT NULL AND click IS NOT NULL AND purchase IS NULL
+        AND (install IS NOT NULL OR named_click IS NOT NULL);

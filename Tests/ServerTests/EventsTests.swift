@@ -74,7 +74,11 @@ struct EventsTests {
                 Result(id: "b", outcome: "accepted", field: nil),
             ]
         )
-        #expect(await results(first, key: .server).map(\.outcome) == ["duplicate"])
+        // A server's event replaces that of an app, and no other one.
+        for outcome in ["accepted", "duplicate"] {
+            #expect(await results(first, key: .server).map(\.outcome) == [outcome])
+        }
+        #expect(await results(first).map(\.outcome) == ["duplicate"])
         #expect(await results(first, key: .test).map(\.outcome) == ["accepted"])
         #expect(await results("{}").map(\.outcome) == ["rejected"])
     }
@@ -144,6 +148,19 @@ struct EventsTests {
                 #""event_id":"a","name":"refund","purchase_id":"p","amount":"0","currency":"EUR""#, "amount"
             ),
             (#""event_id":"a","name":"purchase","user":"u","purchase_id":"p""#, "purchase_id"),
+            (#""event_id":"a","name":"refund","purchase_id":"p""#, "amount"),
+            (
+                #""event_id":"a","name":"refund","purchase_id":"a","amount":"-1","currency":"EUR""#,
+                "purchase_id"
+            ),
+            (
+                #""event_id":"a","name":"refund","purchase_id":"p\u0001","amount":"-1","currency":"EUR""#,
+                "purchase_id"
+            ),
+            (
+                #""event_id":"a","name":"refund","purchase_id":"\#(String(repeating: "é", count: 65))","amount":"-1","currency":"EUR""#,
+                "purchase_id"
+            ),
             (#""event_id":"a","name":"open","user":"u","properties":[]"#, "properties"),
             (#""event_id":"a","name":"open","user":"u","properties":{"a":{}}"#, "properties.a"),
             (
@@ -158,6 +175,24 @@ struct EventsTests {
         let found = await results("{\(members)},\(good)")
         #expect(found.map(\.outcome) == ["rejected", "accepted"])
         #expect(found.first?.field == field)
+    }
+
+    @Test("a refund that its purchase contradicts is rejected")
+    func refunds() async throws {
+        let purchase = #"{"event_id":"p","name":"purchase","user":"u","amount":"10","currency":"EUR"}"#
+        func refund(_ id: String, of purchase: String, _ amount: String, _ currency: String) -> String {
+            #"{"event_id":"\#(id)","name":"refund","purchase_id":"\#(purchase)","amount":"\#(amount)","currency":"\#(currency)"}"#
+        }
+        let refunds = [
+            refund("r", of: "p", "-2.50", "EUR"), refund("1", of: "p", "-2.50", "USD"),
+            refund("2", of: "p", "-10.01", "EUR"), refund("3", of: "r", "-1", "EUR"),
+        ]
+        let found = await results(([purchase] + refunds).joined(separator: ","), key: .server)
+        #expect(found.map(\.field) == [nil, nil, "currency", "amount", "purchase_id"])
+        let whole = #"{"event_id":"w","name":"refund","purchase_id":"p"}"#
+        #expect(await results(whole).map(\.outcome) == ["accepted"])
+        let revenue = try #require(try await report()["revenue"]?.array?.first?.object)
+        #expect(revenue["verified"]?.string == "7.50" && revenue["reported"]?.string == "-10.00")
     }
 
     @Test(

@@ -286,7 +286,7 @@ private let failure = StoreError(.inputOutput, "for the test")
 private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore, CheckStore, LinkStore,
     PostbackStore, SessionStore, AuditStore, EventStore, ExportStore, PrivacyStore, ApplePostbackStore
 {
-    func record(_ batch: EventBatch) throws(StoreError) -> [Bool] { throw failure }
+    func record(_ batch: EventBatch) throws(StoreError) -> [EventOutcome] { throw failure }
     func events(_ query: EventQuery) throws(StoreError) -> EventReport { throw failure }
     func eventSums(of groups: EventGroups, _ query: EventQuery) throws(StoreError) -> [String: EventSums] {
         throw failure

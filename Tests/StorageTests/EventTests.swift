@@ -51,9 +51,12 @@ struct EventTests {
         _ session: TestSession,
         install: UInt64?,
         fingerprint: UInt64 = 1,
+        campaign: String = "SUMMER25",
         at time: Timestamp = TestStore.noon
     ) async throws -> Claim {
-        _ = try await session.record(.sample(fingerprint: fingerprint, at: time))
+        _ = try await session.record(
+            .sample(fingerprint: fingerprint, at: time) { $0.campaignKey = CampaignKey(campaign) }
+        )
         let check = Check.sample(fingerprint: fingerprint, at: time, caller: fingerprint, install: install)
         return try #require(try await session.match(check).claim)
     }
@@ -61,7 +64,7 @@ struct EventTests {
     @Test("inherit the match of their installation, and count by campaign and source", arguments: backends)
     func inherit(backend: Backend) async throws {
         let test = try await TestStore(backend)
-        let isNew = try await test.run { session in
+        let outcomes = try await test.run { session in
             try await Self.match(session, install: 7)
             let first = try await session.record(
                 Self.batch([
@@ -75,7 +78,7 @@ struct EventTests {
             )
             return [first, second]
         }
-        #expect(isNew == [[true, true, true, true], [true]])
+        #expect(outcomes.joined().allSatisfy { $0 == .accepted })
         let report = try await Self.counted(test)
         #expect(report.matches == 1 && report.totals.eventCount == 5)
         let euro = try #require(report.totals.all.first { $0.currency?.code == "EUR" })
@@ -112,7 +115,7 @@ struct EventTests {
         let test = try await TestStore(backend)
         let last = TestStore.noon.advanced(byMilliseconds: 30 * Self.day)
         let later = last.advanced(byMilliseconds: 1)
-        let isNew = try await test.run { session in
+        let outcomes = try await test.run { session in
             try [
                 await session.record(Self.batch([Self.event("a"), Self.event("a"), Self.event("b")])),
                 await session.record(Self.batch([Self.event("b"), Self.event("c")])),
@@ -121,7 +124,11 @@ struct EventTests {
                 await session.record(Self.batch([Self.event("a")], at: later)),
             ]
         }
-        #expect(isNew == [[true, false, true], [false, true], [true], [false], [true]])
+        #expect(
+            outcomes.map { $0.map { $0 == .accepted } } == [
+                [true, false, true], [false, true], [true], [false], [true],
+            ]
+        )
         #expect(try await Self.counted(test).totals.eventCount == 4)
         #expect(try await Self.counted(test, isTest: true).totals.eventCount == 1)
     }
@@ -134,10 +141,188 @@ struct EventTests {
             async let first = test.run { try await $0.record(Self.batch([Self.event("x\(number)")])) }
             async let second = other.run { try await $0.record(Self.batch([Self.event("x\(number)")])) }
             let outcomes = try await [first, second]
-            #expect(outcomes.count { $0 == [true] } == 1 && outcomes.count { $0 == [false] } == 1)
+            #expect(outcomes.count { $0 == [.accepted] } == 1 && outcomes.count { $0 == [.duplicate] } == 1)
         }
         try other.database.catchUp()
         #expect(try await Self.counted(test).totals.eventCount == 20)
+    }
+
+    @Test("of a server key replace those of an app key that have their id", arguments: backends)
+    func replaced(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let outcomes = try await test.run { session in
+            try await Self.match(session, install: 7)
+            let byApp = try [
+                Self.event("a", install: 7, user: 5, money: (1, "EUR")),
+                Self.event("b", install: 8, money: (9, "USD")), Self.event("c", "sign_up", install: 7),
+                Self.event("d", install: 7, money: (700, "EUR")),
+            ]
+            let byServer = try [
+                Self.event("a", install: 7, user: 5, money: (1290, "EUR")),
+                Self.event("b", install: 7, money: (500, "EUR")), Self.event("e", "open"),
+            ]
+            return try [
+                await session.record(Self.batch(byApp)),
+                await session.record(Self.batch(byServer, isVerified: true)),
+                await session.record(Self.batch(byServer, isVerified: true)),
+                await session.record(Self.batch(byApp)),
+            ]
+        }
+        #expect(outcomes[0] + outcomes[1] == Array(repeating: .accepted, count: 7))
+        #expect(outcomes[2] + outcomes[3] == Array(repeating: .duplicate, count: 7))
+        let report = try await Self.counted(test)
+        let campaign = try #require(report.byCampaign.first)
+        for sums in [report.totals, campaign.sums, report.bySource[0].sums, report.cohorts[0].sums[5]] {
+            let sum = try #require(sums.all.first)
+            #expect(sum.name == "purchase" && sum.currency?.code == "EUR" && sum.events == 3)
+            #expect(sum.installs == 1 && sum.reported == 700 && sum.verified == 1790)
+            #expect(sums.revenue.count == 1, "the replaced event had another currency")
+        }
+        #expect(report.totals.eventCount == 5 && campaign.sums.eventCount == 4)
+        let rows = try await Self.exported(test)
+        #expect(rows.map { $0["event_id"] } == ["c", "d", "a", "b", "e"])
+        #expect(rows[2]["amount"] == "12.90" && rows[3]["campaign"] == "SUMMER25")
+        let deleted = try await test.run { session in
+            try await session.export(ExportQuery(.deletions, end: .row(.max))).rows
+        }
+        .filter { ExportTests.text("reason", in: $0, of: .deletions) == "erasure" }
+        #expect(deleted.count == 2)
+        test.stop()
+        #expect(try test.verify().problems == [])
+    }
+
+    @Test("of a server key replace an app key's one that another server gets at once", arguments: backends)
+    func replacedAtOnce(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let other = try await TestStore(test.place.backend, in: test.place)
+        for number in 0..<20 {
+            let event = try Self.event("x\(number)", money: (100, "EUR"))
+            async let first = test.run { try await $0.record(Self.batch([event])) }
+            async let second = other.run { try await $0.record(Self.batch([event], isVerified: true)) }
+            #expect(try await second == [.accepted])
+            _ = try await first
+        }
+        try other.database.catchUp()
+        let sum = try #require(try await Self.counted(test).totals.all.first)
+        #expect(sum.events == 20 && sum.reported == 0 && sum.verified == 2000)
+    }
+
+    @Test(
+        "link a user by a server key before an app key, and by the first event of an app key",
+        arguments: backends
+    )
+    func links(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { session in
+            try await Self.match(session, install: 7)
+            try await Self.match(session, install: 8, fingerprint: 2, campaign: "OTHER")
+            let byServer = try Self.event("s", "sign_up", install: 7, user: 5)
+            _ = try await session.record(Self.batch([byServer], isVerified: true))
+            let byApp = try [
+                Self.event("a", "open", install: 8, user: 5), Self.event("b", "open", install: 7, user: 6),
+                Self.event("c", "open", install: 8, user: 6), Self.event("d", "open", install: 8, user: 4),
+            ]
+            for event in byApp { _ = try await session.record(Self.batch([event])) }
+            let purchases = try [
+                Self.event("p5", user: 5), Self.event("p6", user: 6), Self.event("p4", user: 4),
+                // The server names an installation, which has no match.
+                Self.event("p9", install: 9, user: 4),
+            ]
+            _ = try await session.record(Self.batch(purchases, isVerified: true))
+            let links = try Self.event("l", "open", install: 8, user: 6)
+            _ = try await session.record(Self.batch([links], isVerified: true))
+            _ = try await session.record(Self.batch([Self.event("q6", user: 6)], isVerified: true))
+        }
+        let rows = try await Self.exported(test)
+        func campaigns(_ prefix: String) -> [String?] {
+            rows.filter { $0["event_id"]?.hasPrefix(prefix) == true }.map { $0["campaign"] }
+        }
+        #expect(campaigns("p") == ["SUMMER25", "SUMMER25", "OTHER", nil])
+        #expect(campaigns("q") == ["OTHER"])
+        // An app key's event does not credit it later either.
+        let more = try Self.event("z", "open", install: 8, user: 4)
+        _ = try await test.run { try await $0.record(Self.batch([more])) }
+        #expect(try await Self.exported(test).first { $0["event_id"] == "p9" }?["campaign"] == nil)
+    }
+
+    @Test(
+        "of an app key link ten users to a match at most, before and after the match",
+        arguments: backends,
+        [false, true]
+    )
+    func userLimit(backend: Backend, isMatchedFirst: Bool) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { session in
+            if isMatchedFirst { try await Self.match(session, install: 7) }
+            let users = 100..<114 as Range<UInt64>
+            let purchases = try users.map { try Self.event("p\($0)", user: $0) }
+            _ = try await session.record(Self.batch(purchases, isVerified: true))
+            for part in [users.prefix(8), users.suffix(6)] {
+                let opens = try part.map { try Self.event("o\($0)", "open", install: 7, user: $0) }
+                _ = try await session.record(Self.batch(opens))
+            }
+            if !isMatchedFirst { try await Self.match(session, install: 7) }
+            let later = try users.map { try Self.event("q\($0)", user: $0) }
+            _ = try await session.record(Self.batch(later, isVerified: true))
+        }
+        let rows = try await Self.exported(test).filter { $0["campaign"] != nil }
+        func count(_ prefix: String) -> Int {
+            rows.count { $0["event_id"]?.hasPrefix(prefix) == true }
+        }
+        #expect(count("p") == 10 && count("q") == 10)
+        // The events of the other users are credited themselves, and belong to the installation as before.
+        #expect(count("o") == 14)
+        let subject = DataSubject(.install(live: [hash(7)], test: []), of: Self.app)
+        let held = try await test.run { try await $0.held(subject).counts }
+        #expect(held.events == 34)
+    }
+
+    @Test("that refund a purchase count in its class, and wrong ones are rejected", arguments: backends)
+    func refunds(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        @Sendable func refund(_ id: String, _ amount: Int64?, _ code: String = "EUR", of purchase: String)
+            throws
+            -> AppEvent
+        { try Self.event(id, "refund", money: amount.map { (-$0, code) }, purchase: purchase) }
+        let outcomes = try await test.run { session in
+            try await Self.match(session, install: 7)
+            let byApp = try [
+                Self.event("a", install: 7, money: (1000, "EUR")),
+                Self.event("w", install: 8, money: (100, "EUR")),
+            ]
+            _ = try await session.record(Self.batch(byApp))
+            let byServer = try [
+                Self.event("s", install: 7, money: (2000, "EUR")),
+                Self.event("t", install: 7, money: (700, "EUR")),
+            ]
+            _ = try await session.record(Self.batch(byServer, isVerified: true))
+            let refunds = try [
+                refund("ra", 400, of: "a"), refund("rs", 500, of: "s"), refund("rt", nil, of: "t"),
+                refund("rw", 30, of: "w"), refund("1", 100, "USD", of: "s"), refund("2", 2001, of: "s"),
+                refund("3", 1, of: "rs"), refund("4", nil, of: "none"),
+            ]
+            return try [
+                await session.record(Self.batch(refunds, isVerified: true)),
+                await session.record(Self.batch([refund("rx", 300, of: "s")])),
+                await session.record(Self.batch([refund("ra", 400, of: "a")], isVerified: true)),
+                await session.record(Self.batch([refund("ra", 4000, of: "a")], isVerified: true)),
+            ]
+        }
+        let euro = try #require(Currency("EUR"))
+        #expect(
+            outcomes[0] == [
+                .accepted, .accepted, .accepted, .accepted, .rejected(.currency(euro)),
+                .rejected(.amount(Money(2000, euro))), .rejected(.ofRefund), .rejected(.unknownAmount),
+            ]
+        )
+        #expect(outcomes.dropFirst() == [[.accepted], [.duplicate], [.duplicate]])
+        let totals = try #require(try await Self.counted(test).totals.revenue.first)
+        #expect(totals.reported == 370 && totals.verified == 1500)
+        let before = try #require(try await Self.counted(test).byCampaign.first?.sums.revenue.first)
+        #expect(before.reported == 300 && before.verified == 1500)
+        _ = try await test.run { try await Self.match($0, install: 8, fingerprint: 2) }
+        let after = try #require(try await Self.counted(test).byCampaign.first?.sums.revenue.first)
+        #expect(after == totals)
     }
 
     @Test("before their match are credited when it comes, within 30 days", arguments: backends)
@@ -152,7 +337,7 @@ struct EventTests {
                 Self.event("c", install: 7, at: tooEarly), Self.event("d", user: 5),
                 Self.event("e", install: 9),
             ]
-            #expect(try await session.record(Self.batch(events)) == Array(repeating: true, count: 5))
+            #expect(try await session.record(Self.batch(events)) == Array(repeating: .accepted, count: 5))
         }
         #expect(try await Self.counted(test).byCampaign.isEmpty)
         _ = try await test.run { try await Self.match($0, install: 7) }
@@ -204,7 +389,7 @@ struct EventTests {
         let again = try await test.run { session in
             try await session.record(Self.batch([Self.event("a", install: 7)], at: last))
         }
-        #expect(again == [false])
+        #expect(again == [.duplicate])
         // PostgreSQL deletes rows a day later.
         let end = last.advanced(byMilliseconds: Self.day + 1)
         test.clock.now = end
@@ -232,10 +417,10 @@ struct EventTests {
             async let claim = test.run { session in
                 try await Self.match(session, install: 100 + number, fingerprint: number).method
             }
-            async let isNew = other.run { session in
+            async let outcome = other.run { session in
                 try await session.record(Self.batch([Self.event("x\(number)", install: 100 + number)]))
             }
-            _ = try await (claim, isNew)
+            _ = try await (claim, outcome)
         }
         try other.database.catchUp()
         let report = try await Self.counted(test)
@@ -268,8 +453,9 @@ struct EventTests {
         )
         #expect(rows[4]["amount"] == "-4.00" && rows[4]["purchase_id"] == "b")
         let report = try await Self.counted(test)
+        // The refund of an app's purchase reduces the reported revenue.
         #expect(
-            report.totals.revenue.map(\.verified) == [-400] && report.totals.revenue.map(\.reported) == [1000]
+            report.totals.revenue.map(\.verified) == [0] && report.totals.revenue.map(\.reported) == [600]
         )
     }
 
@@ -326,6 +512,41 @@ struct EventTests {
         try other.database.catchUp()
         let report = try await Self.counted(test)
         #expect(report.byCampaign.first?.sums.revenue.map(\.reported) == [12_000])
+    }
+
+    @Test("whose revenue passes the range of 64 bits count up to its bound", arguments: backends)
+    func bounds(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let earlier = TestStore.noon.advanced(byMilliseconds: -Self.day)
+        for isVerified in [false, true] {
+            for number in 0..<3 {
+                try await test.run { session in
+                    if number == 0, !isVerified { try await Self.match(session, install: 7) }
+                    let events = try ["EUR", "USD", "JPY"].flatMap { code in
+                        try [TestStore.noon, earlier].map { time in
+                            let id = "\(code)\(time.milliseconds)\(number)\(isVerified)"
+                            let amount: Int64 = code == "JPY" ? -.max : .max
+                            return try Self.event(id, install: 7, money: (amount, code), at: time)
+                        }
+                    }
+                    _ = try await session.record(Self.batch(events, isVerified: isVerified))
+                }
+                try test.database.catchUp()
+            }
+        }
+        let report = try await Self.counted(test)
+        let campaign = try #require(report.byCampaign.first)
+        for sums in [report.totals, campaign.sums, report.bySource[0].sums, report.cohorts[0].sums[5]] {
+            #expect(sums.revenue.map(\.reported) == [.max, .min, .max])
+            #expect(sums.revenue.map(\.verified) == [.max, .min, .max])
+        }
+        var days = StatisticsQuery(app: Self.app)
+        days.from = Granularity.day.start(of: earlier)
+        days.to = days.from?.advanced(byMilliseconds: 2 * Self.day)
+        let query = EventQuery(days)
+        #expect(try await test.run { try await $0.events(query) }.totals == report.totals)
+        test.stop()
+        #expect(try test.verify().problems == [])
     }
 
     @Test("have at most 100 names a day, and the others count together", arguments: backends)

@@ -216,6 +216,10 @@ private let plans: [(statements: [SQL], plan: String)] = [
         [SQLiteReader.liveClicksBySecond, SQLiteReader.liveClicksByHour],
         "live_clicks(scope span expires_in>…"
     ),
+    (
+        [SQLiteReader.verifiedLink, SQLiteReader.firstLink],
+        "events INDEX links_of_users(scope user_hash is_verified)"
+    ),
     ([SQLiteReader.refunds], "events INDEX events_of_purchases(scope purchase)"),
     ([SQLiteReader.driftCounts], "counts(scope campaign dimension span period> period<)"),
     ([SQLiteReader.driftGroups], "drift_groups(scope)"),

@@ -108,12 +108,32 @@ public struct EventBatch: Sendable {
     }
 }
 
+/// What became of an event that was sent.
+public enum EventOutcome: Equatable, Sendable {
+    case accepted
+    /// An event of the app has the same id; a server key's event replaces an app key's one instead.
+    case duplicate
+    case rejected(RefundProblem)
+}
+
+/// Why a refund is not stored.
+public enum RefundProblem: Equatable, Sendable {
+    /// It returns another refund.
+    case ofRefund
+    /// The purchase has this currency.
+    case currency(Currency)
+    /// The purchase has this smaller amount.
+    case amount(Money)
+    /// It has no amount, and no purchase to take the amount from.
+    case unknownAmount
+}
+
 /// The store of events.
 public protocol EventStore {
-    /// Stores events, and returns for each whether it is new; false for one that repeats an id.
+    /// Stores events, and returns the outcome of each.
     ///
     /// They are on disk when this returns.
-    func record(_ batch: EventBatch) async throws(StoreError) -> [Bool]
+    func record(_ batch: EventBatch) async throws(StoreError) -> [EventOutcome]
 
     /// Returns the sums of events and revenue of a query.
     func events(_ query: EventQuery) async throws(StoreError) -> EventReport

@@ -82,38 +82,43 @@ public struct EventSums: Equatable, Sendable {
         let currency = parts.count == 2 ? Currency(parts[1]) : nil
         var sum = sums[value] ?? EventSum(name: parts.first ?? value, currency: currency)
         switch metric {
-        case EventCount.events: sum.events += count
-        case EventCount.installs: sum.installs += count
-        case EventCount.reported: sum.reported += count
-        case EventCount.verified: sum.verified += count
+        case EventCount.events: sum.events.addClamped(count)
+        case EventCount.installs: sum.installs.addClamped(count)
+        case EventCount.reported: sum.reported.addClamped(count)
+        case EventCount.verified: sum.verified.addClamped(count)
         default: return
         }
         sums[value] = sum
     }
 
-    /// The sums, those with the most events first.
-    public var all: [EventSum] {
-        sums.sorted { ($1.value.events, $0.key) < ($0.value.events, $1.key) }.map(\.value)
+    /// The sums without those whose events were all replaced.
+    private var counted: [String: EventSum] {
+        sums.filter { $1 != EventSum(name: $1.name, currency: $1.currency) }
     }
 
-    public var isEmpty: Bool { sums.isEmpty }
+    /// The sums, those with the most events first.
+    public var all: [EventSum] {
+        counted.sorted { ($1.value.events, $0.key) < ($0.value.events, $1.key) }.map(\.value)
+    }
+
+    public var isEmpty: Bool { counted.isEmpty }
 
     /// The revenue by currency, of all names together.
     public var revenue: [EventSum] {
         var total: [String: EventSum] = [:]
-        for sum in sums.values {
+        for sum in counted.values {
             guard let currency = sum.currency else { continue }
             var all = total[currency.code] ?? EventSum(name: "", currency: currency)
-            all.events += sum.events
-            all.reported += sum.reported
-            all.verified += sum.verified
+            all.events.addClamped(sum.events)
+            all.reported.addClamped(sum.reported)
+            all.verified.addClamped(sum.verified)
             total[currency.code] = all
         }
         return total.sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// The number of events of all names.
-    public var eventCount: Int64 { sums.values.reduce(0) { $0 + $1.events } }
+    public var eventCount: Int64 { sums.values.reduce(0) { .clampedSum($0, $1.events) } }
 }
 
 /// The events of a time span.

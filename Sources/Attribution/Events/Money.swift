@@ -44,7 +44,7 @@ public struct Money: Hashable, Sendable {
     public let amount: Int64
     public let currency: Currency
 
-    /// The largest amount of one event, so that no sum of events leaves the range of a 64-bit number.
+    /// The largest amount of one event; a sum of millions of them is clamped to the range of a 64-bit number.
     public static let maximumAmount: Int64 = 1_000_000_000_000
 
     public init(_ amount: Int64, _ currency: Currency) { (self.amount, self.currency) = (amount, currency) }

@@ -123,6 +123,16 @@ public struct CountedTraits: Hashable, Sendable {
     }
 }
 
+extension Int64 {
+    /// Returns the sum of two counts, or the bound that it passes: the key in an app is public, and may report any revenue.
+    public static func clampedSum(_ left: Int64, _ right: Int64) -> Int64 {
+        let (sum, overflows) = left.addingReportingOverflow(right)
+        return overflows ? left < 0 ? .min : .max : sum
+    }
+
+    public mutating func addClamped(_ other: Int64) { self = .clampedSum(self, other) }
+}
+
 extension Platform {
     /// All labels that a check is counted under; a check belongs to no campaign before it matches.
     public var checkLabels: [CounterLabel] { [CounterLabel(.total), CounterLabel(.platform, rawValue)] }

@@ -39,6 +39,17 @@ extension PostgreSQLWriter {
         """
     )
 
+    func takeBack(_ ids: [String], in scope: Scope) throws(PostgreSQLError) -> [EventRecord] {
+        try batch.run(Self.takeBack, scope.number, ids).records(of: EventRecord.self)
+    }
+
+    private static let takeBack = PreparedStatement(
+        """
+        DELETE FROM events WHERE scope = $1 AND event_id = ANY ($2) AND is_verified = 0
+        RETURNING \(EventRecord.columns)
+        """
+    )
+
     func credit(_ events: [EventRecord]) throws(PostgreSQLError) {
         var records = ColumnArrays(EventRecord.columns)
         for event in events { records.append(event) }
@@ -130,21 +141,38 @@ extension PostgreSQLReader: EventRows {
     )
     private static let selectEvents: SQLText = "SELECT \(EventRecord.columns) FROM events"
 
-    func creditedEvents(ofUsers users: [KeyedHash], in scope: Scope) throws(PostgreSQLError) -> [EventRecord]
+    func events(ofClick click: Int64, in scope: Scope, atMost limit: Int) throws(PostgreSQLError)
+        -> [EventRecord]
     {
+        try all(Self.ofOneClick, scope.number, click, Int64(limit)) { row throws(PostgreSQLError) in
+            try row.record(EventRecord.self)
+        }
+    }
+
+    private static let ofOneClick = PreparedStatement(
+        "\(selectEvents) WHERE scope = $1 AND click = $2 LIMIT $3"
+    )
+
+    func links(ofUsers users: [KeyedHash], in scope: Scope) throws(PostgreSQLError) -> [EventRecord] {
         let users = Set(users)
-        return try all(Self.creditedOfUsers, scope.number, users.map(\.index)) {
+        return try all(Self.userLinks, scope.number, users.map(\.index)) {
             row throws(PostgreSQLError) in try row.record(EventRecord.self)
         }
         .filter { $0.user.map(users.contains) ?? false }
     }
 
-    private static let creditedOfUsers = PreparedStatement(
+    private static let userLinks = PreparedStatement(
         """
-        SELECT e.* FROM unnest($2) AS k (hash) CROSS JOIN LATERAL (\(selectEvents) WHERE scope = $1
-        AND user_hash = k.hash AND click IS NOT NULL ORDER BY click DESC LIMIT 1) e
+        SELECT e.* FROM unnest($2) AS k (hash) CROSS JOIN LATERAL (SELECT * FROM (
+        (\(linkingEvents) AND is_verified = 1 ORDER BY number DESC LIMIT 1)
+        UNION ALL (\(linkingEvents) AND is_verified = 0 ORDER BY number LIMIT 1)
+        ) l ORDER BY is_verified DESC LIMIT 1) e
         """
     )
+    private static let linkingEvents: SQLText = """
+        \(selectEvents) WHERE scope = $1 AND user_hash = k.hash AND click IS NOT NULL AND purchase IS NULL
+        AND (install IS NOT NULL OR named_click IS NOT NULL)
+        """
 
     func events(named ids: [String], in scope: Scope) throws(PostgreSQLError) -> [EventRecord] {
         try all(Self.named, scope.number, ids) { row throws(PostgreSQLError) in
@@ -214,9 +242,12 @@ extension PostgreSQLWriterReader {
         return try reader.events(of: subjects, onlyWaiting: onlyWaiting, atMost: limit)
     }
 
-    func creditedEvents(ofUsers users: [KeyedHash], in scope: Scope) throws(PostgreSQLError) -> [EventRecord]
-    {
-        try reader.creditedEvents(ofUsers: users, in: scope)
+    func events(ofClick click: Int64, in scope: Scope, atMost limit: Int) throws(PostgreSQLError)
+        -> [EventRecord]
+    { try reader.events(ofClick: click, in: scope, atMost: limit) }
+
+    func links(ofUsers users: [KeyedHash], in scope: Scope) throws(PostgreSQLError) -> [EventRecord] {
+        try reader.links(ofUsers: users, in: scope)
     }
 
     func events(named ids: [String], in scope: Scope) throws(PostgreSQLError) -> [EventRecord] {

@@ -167,8 +167,7 @@ extension StatementBatch {
         """
         INSERT INTO counts (\(CountRecord.columns)) SELECT * FROM \(rowsWith: CountRecord.columns)
         ORDER BY 1, 2, 3, 4, 5, 6, 7
-        ON CONFLICT (scope, campaign, dimension, span, period, value, metric)
-        DO UPDATE SET count = counts.count + excluded.count
+        \(PostgreSQLWriter.addToConflicting)
         """
     )
     private static let addLiveClicks = PreparedStatement(

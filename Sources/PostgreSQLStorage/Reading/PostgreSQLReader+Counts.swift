@@ -20,7 +20,7 @@ extension PostgreSQLReader {
 
     private static let sums = PreparedStatement(
         """
-        SELECT value, metric, sum(count)::int8 AS count FROM counts
+        SELECT value, metric, \(clamped: "sum(count)") AS count FROM counts
         WHERE scope = $1 AND campaign = $2 AND dimension = $3 AND span = $4 AND period >= $5 AND period < $6
         GROUP BY value, metric
         """
@@ -44,7 +44,7 @@ extension PostgreSQLReader {
 
     private static let campaignSums = PreparedStatement(
         """
-        SELECT campaign, value, metric, sum(count)::int8 AS count FROM counts
+        SELECT campaign, value, metric, \(clamped: "sum(count)") AS count FROM counts
         WHERE scope = $1 AND campaign = ANY ($2) AND dimension = $3 AND span = $4 AND period >= $5 AND period < $6
         GROUP BY campaign, value, metric
         """

@@ -46,6 +46,13 @@ extension SQLText.StringInterpolation {
         appendLiteral(")")
     }
 
+    /// Appends a sum as a 64-bit number, or the bound that it passes, as ``Swift/Int64/clampedSum(_:_:)`` does.
+    mutating func appendInterpolation(clamped sum: StaticString) {
+        appendLiteral("least(greatest(")
+        appendLiteral(sum)
+        appendLiteral(", -9223372036854775808), 9223372036854775807)::int8")
+    }
+
     private mutating func append(
         _ columns: Columns,
         _ appendColumn: (inout SQLText.StringInterpolation, StaticString) -> Void

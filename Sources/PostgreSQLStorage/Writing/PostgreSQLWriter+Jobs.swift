@@ -134,24 +134,24 @@ extension PostgreSQLWriter {
         ORDER BY coalesce(sum(count) FILTER (WHERE metric = 'clicks'), 0) DESC LIMIT 32 OFFSET $4)
         """
     private static let foldCampaigns = PreparedStatement(
-        "\(foldNames) WHERE \(rareCampaigns) \(grouped) \(conflict)"
+        "\(foldNames) WHERE \(rareCampaigns) \(grouped) \(addToConflicting)"
     )
     private static let foldRareLinks = PreparedStatement(
-        "\(foldNames) WHERE \(rareLinks) \(grouped) \(conflict)"
+        "\(foldNames) WHERE \(rareLinks) \(grouped) \(addToConflicting)"
     )
     private static let foldNames: SQLText = """
-        INSERT INTO counts SELECT scope, ($5)[1], dimension, span, period, value, metric, sum(count) FROM counts
+        INSERT INTO counts SELECT scope, ($5)[1], dimension, span, period, value, metric, \(clamped: "sum(count)") FROM counts
         """
     private static let grouped: SQLText = "GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7"
     private static let foldValues = PreparedStatement(
         """
         INSERT INTO counts SELECT scope, campaign, dimension, span, period, ($5)[1], metric, sum(count) FROM counts
-        WHERE \(rareValues) \(grouped) \(conflict)
+        WHERE \(rareValues) \(grouped) \(addToConflicting)
         """
     )
-    private static let conflict: SQLText = """
+    static let addToConflicting: SQLText = """
         ON CONFLICT (scope, campaign, dimension, span, period, value, metric)
-        DO UPDATE SET count = counts.count + excluded.count
+        DO UPDATE SET count = \(clamped: "counts.count::numeric + excluded.count")
         """
     private static let removeCampaigns = PreparedStatement("DELETE FROM counts WHERE \(rareCampaigns)")
     private static let removeRareLinks = PreparedStatement("DELETE FROM counts WHERE \(rareLinks)")

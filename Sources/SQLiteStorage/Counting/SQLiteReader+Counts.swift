@@ -175,8 +175,11 @@ extension SQLiteWriter {
     private static let periodParameter: Int32 = 5
 
     private static let addCount: SQL = """
-        \(SQL.insert("counts", CountRecord.columns))
-        ON CONFLICT DO UPDATE SET count = count + excluded.count
+        \(SQL.insert("counts", CountRecord.columns)) \(addToConflicting)
+        """
+    /// A sum beyond the range of 64 bits is a REAL, which the cast clamps, as ``Swift/Int64/clampedSum(_:_:)`` does.
+    static let addToConflicting: SQL = """
+        ON CONFLICT DO UPDATE SET count = CAST(count + excluded.count AS INTEGER)
         """
     /// Adds a row of 0 clicks for a campaign or link without clicks, because the rows of clicks name and rank them.
     static let addName: SQL = """

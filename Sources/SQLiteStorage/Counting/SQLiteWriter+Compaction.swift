@@ -72,7 +72,6 @@ extension SQLiteWriter {
     private static let foldNames: SQL = """
         INSERT INTO counts SELECT scope, ?5 ->> '$[0]', dimension, span, period, value, metric, count FROM counts
         """
-    private static let addToConflicting: SQL = "ON CONFLICT DO UPDATE SET count = count + excluded.count"
     static let foldValues: SQL = """
         INSERT INTO counts
         SELECT scope, campaign, dimension, span, period, ?5 ->> '$[0]', metric, count FROM counts

@@ -37,6 +37,18 @@ extension SQLiteWriter {
         \(SQL.insert("events", EventRecord.columns)) ON CONFLICT (scope, event_id) DO NOTHING
         """
 
+    func takeBack(_ ids: [String], in scope: Scope) throws(SQLiteError) -> [EventRecord] {
+        var taken: [EventRecord] = []
+        for id in ids {
+            taken += try connection.statement(Self.takeBack).all(EventRecord.self, scope.number, id)
+        }
+        return taken
+    }
+
+    static let takeBack: SQL = """
+        DELETE FROM events WHERE scope = ?1 AND event_id = ?2 AND is_verified = 0 RETURNING \(EventRecord.columns)
+        """
+
     func credit(_ events: [EventRecord]) throws(SQLiteError) {
         for event in events { try connection.statement(Self.credit).run(event) }
     }
@@ -140,17 +152,26 @@ extension SQLiteReader: EventRows {
 
     private static let selectEvents: SQL = "SELECT \(EventRecord.columns) FROM events"
 
-    func creditedEvents(ofUsers users: [KeyedHash], in scope: Scope) throws(SQLiteError) -> [EventRecord] {
+    func events(ofClick click: Int64, in scope: Scope, atMost limit: Int) throws(SQLiteError) -> [EventRecord]
+    { try connection.statement(Self.ofClick.all).all(EventRecord.self, scope.number, click, limit) }
+
+    func links(ofUsers users: [KeyedHash], in scope: Scope) throws(SQLiteError) -> [EventRecord] {
         var found: [EventRecord] = []
         for user in Set(users) {
-            found += try connection.statement(Self.creditedOfUser)
-                .all(EventRecord.self, scope.number, user.index).filter { $0.user == user }
+            let (scope, index) = (scope.number, Int64(bitPattern: user.index))
+            let verified = try connection.statement(Self.verifiedLink).all(EventRecord.self, scope, index)
+            found +=
+                verified.isEmpty
+                ? try connection.statement(Self.firstLink).all(EventRecord.self, scope, index) : verified
         }
-        return found
+        return found.filter { $0.user.map(users.contains) ?? false }
     }
 
-    static let creditedOfUser: SQL = """
-        \(selectEvents) WHERE scope = ?1 AND user_hash = ?2 AND click IS NOT NULL ORDER BY click DESC LIMIT 1
+    static let verifiedLink: SQL = "\(linkingEvents) AND is_verified = 1 ORDER BY number DESC LIMIT 1"
+    static let firstLink: SQL = "\(linkingEvents) AND is_verified = 0 ORDER BY number LIMIT 1"
+    private static let linkingEvents: SQL = """
+        \(selectEvents) INDEXED BY links_of_users WHERE scope = ?1 AND user_hash = ?2 AND click IS NOT NULL AND purchase IS NULL
+            AND (install IS NOT NULL OR named_click IS NOT NULL)
         """
 
     func events(named ids: [String], in scope: Scope) throws(SQLiteError) -> [EventRecord] {

@@ -50,7 +50,7 @@ public final class SQLiteMoveSource: MoveSource {
         UNION ALL SELECT 'clicks', count(*), max(id), 0, 0 FROM clicks
         UNION ALL SELECT 'claims', count(*), max(claimed_at), sum(is_undelivered), 0 FROM claims
         UNION ALL SELECT 'checks', count(*), max(id), 0, 0 FROM checks
-        UNION ALL SELECT 'counts', count(*), sum(count), 0, 0 FROM counts
+        UNION ALL SELECT 'counts', count(*), sum(count % 1000003), 0, 0 FROM counts
         UNION ALL SELECT 'links', count(*), max(updated_at), (SELECT count(*) FROM link_fields), 0 FROM links
         UNION ALL SELECT 'directory', version, (SELECT count(*) FROM keys), 0, 0 FROM directory
         ORDER BY 1

@@ -44,7 +44,7 @@ enum RecordEvents {
         let events = outcomes.compactMap { outcome in
             if case .read(let event) = outcome { event } else { nil }
         }
-        var areNew: [Bool] = []
+        var stored: [EventOutcome] = []
         if !events.isEmpty {
             let batch = EventBatch(
                 app: app,
@@ -53,28 +53,63 @@ enum RecordEvents {
                 receivedAt: exchange.now,
                 events: events
             )
-            areNew = try await exchange.store(await exchange.stores.events.record(batch))
+            stored = try await exchange.store(await exchange.stores.events.record(batch))
         }
-        exchange.outcome = areNew.contains(true) ? "accepted" : areNew.isEmpty ? "rejected" : "duplicate"
-        return response(to: outcomes, areNew: areNew)
+        exchange.outcome =
+            stored.contains(.accepted) ? "accepted" : stored.contains(.duplicate) ? "duplicate" : "rejected"
+        return response(to: outcomes, stored)
     }
 
-    private static func response(to outcomes: [Outcome], areNew: [Bool]) -> Response {
-        var next = areNew.makeIterator()
+    private static func response(to outcomes: [Outcome], _ stored: [EventOutcome]) -> Response {
+        var next = stored.makeIterator()
         return Response(.accepted) { json in
             json.member("status", "accepted")
             json.objects("results", outcomes) { json, outcome in
                 switch outcome {
                 case .read(let event):
-                    json.member("event_id", event.id)
-                    json.member("outcome", next.next() == true ? "accepted" : "duplicate")
+                    write(event.id, next.next() ?? .duplicate, to: &json)
                 case .rejected(let id, let field, let message):
-                    json.member("event_id", orNull: id)
-                    json.member("outcome", "rejected")
-                    json.member("field", field)
-                    json.member("message", message)
+                    reject(id, field, message, to: &json)
                 }
             }
+        }
+    }
+
+    private static func write(_ id: String, _ outcome: EventOutcome, to json: inout JSONWriter) {
+        if case .rejected(let problem) = outcome {
+            return reject(id, problem.error.field, problem.error.message, to: &json)
+        }
+        json.member("event_id", id)
+        json.member("outcome", outcome == .accepted ? "accepted" : "duplicate")
+    }
+
+    private static func reject(
+        _ id: String?,
+        _ field: String?,
+        _ message: String,
+        to json: inout JSONWriter
+    ) {
+        json.member("event_id", orNull: id)
+        json.member("outcome", "rejected")
+        json.member("field", field)
+        json.member("message", message)
+    }
+}
+
+extension RefundProblem {
+    /// The member that is wrong, and what to send instead.
+    fileprivate var error: APIError {
+        switch self {
+        case .ofRefund: .invalidField("purchase_id", "names a refund; send the event_id of a purchase")
+        case .currency(let currency):
+            .invalidField("currency", "must be that of the purchase, \(currency.code)")
+        case .amount(let paid):
+            .invalidField("amount", "is larger than that of the purchase, \(paid.text)")
+        case .unknownAmount:
+            .missingField(
+                "amount",
+                "Send the amount of the refund, because no purchase with this purchase_id is stored"
+            )
         }
     }
 }
@@ -101,13 +136,7 @@ struct EventBodyReader {
                 "Send an event_id that no other event has, such as a UUID or an order's number"
             )
         }
-        guard id.utf8.count <= AppEvent.maximumIDLength, id.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
-        else {
-            throw .invalidField(
-                "event_id",
-                "may have \(AppEvent.maximumIDLength) bytes at most and no control characters"
-            )
-        }
+        try validate(id, of: "event_id")
         guard let text = try body.text("name", .max) else {
             throw .missingField("name", "Send a name such as \(EventName.reserved.joined(separator: ", "))")
         }
@@ -117,9 +146,22 @@ struct EventBodyReader {
         var event = AppEvent(id: id, name: name, occurredAt: try occurredAt(body))
         event.money = try money(body, name)
         event.purchase = try purchase(body, name)
+        guard event.purchase != id else {
+            throw .invalidField("purchase_id", "names the refund itself; send the event_id of the purchase")
+        }
         event.properties = try properties(body)
         try addSubjects(to: &event, body)
         return event
+    }
+
+    private func validate(_ id: String, of field: String) throws(APIError) {
+        guard id.utf8.count <= AppEvent.maximumIDLength, id.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+        else {
+            throw .invalidField(
+                field,
+                "may have \(AppEvent.maximumIDLength) bytes at most and no control characters"
+            )
+        }
     }
 
     private func occurredAt(_ body: JSONBody) throws(APIError) -> Timestamp {
@@ -177,6 +219,7 @@ struct EventBodyReader {
         guard name == .refund || purchase == nil else {
             throw .invalidField("purchase_id", "belongs only to refunds; leave it out")
         }
+        if let purchase { try validate(purchase, of: "purchase_id") }
         return purchase
     }
 

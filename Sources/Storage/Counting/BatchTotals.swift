@@ -82,16 +82,13 @@ struct BatchTotals: Sendable {
         }
     }
 
-    /// Adds an event; if `isCredit` is true, the event was counted before, and has got its match now.
-    ///
-    /// `isFirst` is true for the first event of its name that is credited to the click.
+    /// Adds or takes back an event.
     mutating func add<Reader: CountReader>(
-        _ event: EventRecord,
-        isFirst: Bool,
-        isCredit: Bool,
+        _ counted: EventCounting.Event,
         at now: Timestamp,
         by reader: Reader
     ) throws(Reader.Failure) {
+        let (event, isCredit) = (counted.event, counted.change == .credited)
         let (scope, time) = (event.scope, event.occurredAt)
         let name = try admit(event.name, .event, of: scope, at: time, by: reader)
         let value = EventCount.value(name, event.money?.currency)
@@ -110,9 +107,10 @@ struct BatchTotals: Sendable {
         }
         // Hours of older days are compacted already.
         let granularity: Granularity = time < StatisticsQuery.firstHour(at: now) ? .day : .hour
+        let sign: Int64 = counted.change == .takenBack ? -1 : 1
         let sums: [(metric: String, count: Int64)] = [
-            (EventCount.events, 1), (EventCount.installs, isFirst ? 1 : 0),
-            (event.isVerified ? EventCount.verified : EventCount.reported, event.money?.amount ?? 0),
+            (EventCount.events, sign), (EventCount.installs, counted.isOnly ? sign : 0),
+            (event.isVerified ? EventCount.verified : EventCount.reported, sign * (event.money?.amount ?? 0)),
         ]
         for (metric, count) in sums {
             for label in labels { counts.add(count, metric, to: label, of: scope, in: granularity, at: time) }

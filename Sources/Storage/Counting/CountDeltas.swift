@@ -235,14 +235,14 @@ public struct CountDeltas: Equatable, Sendable {
     /// Adds changes of a count.
     public mutating func add(_ count: Int64, to key: CountKey) {
         guard count != 0 else { return }
-        counts[key, default: 0] += count
+        counts[key, default: 0].addClamped(count)
     }
 
     /// Adds changes in the number of live clicks that expire in a second.
     public mutating func addLive(_ change: Int64, in slot: ExpirySlot) { live[slot, default: 0] += change }
 
     public mutating func merge(_ other: CountDeltas) {
-        counts.merge(other.counts, uniquingKeysWith: +)
+        counts.merge(other.counts, uniquingKeysWith: Int64.clampedSum)
         live.merge(other.live, uniquingKeysWith: +)
     }
 
@@ -261,7 +261,7 @@ extension CountDeltas {
         var rows: [CountKey: Int64] = [:]
         for (key, count) in counts {
             for granularity in key.granularity.kept {
-                rows[key.row(key.label, key.metric, in: granularity), default: 0] += count
+                rows[key.row(key.label, key.metric, in: granularity), default: 0].addClamped(count)
                 guard key.namesCampaign else { continue }
                 let dimension = key.label.dimension.naming ?? key.label.dimension
                 let label = CounterLabel(campaign: key.label.campaign, dimension)

@@ -18,7 +18,7 @@ public struct CountSum: Sendable {
 
         mutating func add(_ count: Int64, _ metric: String) {
             if let index = counts.firstIndex(where: { $0.metric == metric }) {
-                counts[index].count += count
+                counts[index].count.addClamped(count)
             } else {
                 counts.append((metric, count))
             }

@@ -165,9 +165,9 @@ extension EventSums {
 }
 
 extension DatabaseSession where Backend.Reader: ReportReader {
-    public func record(_ batch: EventBatch) async throws(StoreError) -> [Bool] {
-        guard case .events(let isNew) = try await loop.write(.events(batch)) else { throw .mismatch }
-        return isNew
+    public func record(_ batch: EventBatch) async throws(StoreError) -> [EventOutcome] {
+        guard case .events(let outcomes) = try await loop.write(.events(batch)) else { throw .mismatch }
+        return outcomes
     }
 
     public func events(_ query: EventQuery) async throws(StoreError) -> EventReport {

@@ -60,6 +60,25 @@ public struct AttributedInstall: Record, Equatable, Sendable {
     }
 }
 
+/// Which key sent an event, and how its revenue counts.
+enum EventOrigin: Int64, Sendable {
+    case app = 0
+    case server = 1
+    /// A server key's refund of an app key's purchase, which reduces the reported revenue.
+    case serverRefundOfApp = 2
+}
+
+/// The match that the events of a user inherit.
+struct UserLink {
+    let attribution: EventAttribution
+    /// Whether an event of a server key has named the user together with the match.
+    let isVerified: Bool
+
+    init(_ attribution: EventAttribution, isVerified: Bool) {
+        (self.attribution, self.isVerified) = (attribution, isVerified)
+    }
+}
+
 /// A row of `events`.
 public struct EventRecord: Record, Equatable, Sendable {
     /// The position among all events: milliseconds and a counter, as in the numbers of checks.
@@ -69,8 +88,8 @@ public struct EventRecord: Record, Equatable, Sendable {
     public let name: String
     public let occurredAt: Timestamp
     public let receivedAt: Timestamp
-    public let isVerified: Bool
-    public let money: Money?
+    private(set) var origin: EventOrigin
+    public private(set) var money: Money?
     public let purchase: String?
     public let properties: String?
     public private(set) var install: KeyedHash?
@@ -83,9 +102,40 @@ public struct EventRecord: Record, Equatable, Sendable {
     init(_ event: AppEvent, number: Int64, of batch: EventBatch, _ scope: Scope) {
         (self.number, self.scope) = (number, scope)
         (eventID, name, occurredAt) = (event.id, event.name.text, event.occurredAt)
-        (receivedAt, isVerified) = (batch.receivedAt, batch.isVerified)
+        (receivedAt, origin) = (batch.receivedAt, batch.isVerified ? .server : .app)
         (money, purchase, properties) = (event.money, event.purchase, event.properties)
         (install, user, namedClick) = (event.installs.first, event.users.first, event.click)
+    }
+
+    /// Whether the revenue counts as verified.
+    public var isVerified: Bool { origin == .server }
+
+    /// Whether the event itself names an installation or a click.
+    var namesMatch: Bool { install != nil || namedClick != nil }
+
+    /// Returns whether the event may inherit the match of its user.
+    ///
+    /// An app key's event, which anyone can send, does not decide about a server's event that names an installation.
+    func mayInherit(_ link: UserLink) -> Bool { link.isVerified || origin == .app || !namesMatch }
+
+    /// Removes the installation and the click that the event names, so that the event links its user to no match.
+    mutating func removeMatch() { (install, namedClick) = (nil, nil) }
+
+    /// Returns why the event is no refund of its purchase, which may be unknown.
+    func problem(with purchase: EventRecord?) -> RefundProblem? {
+        guard self.purchase != nil else { return nil }
+        guard let purchase else { return money == nil ? .unknownAmount : nil }
+        guard purchase.purchase == nil else { return .ofRefund }
+        guard let money, let paid = purchase.money else { return nil }
+        guard money.currency == paid.currency else { return .currency(paid.currency) }
+        return -money.amount > paid.amount ? .amount(paid) : nil
+    }
+
+    /// Makes the event the refund of a stored purchase: of the whole purchase if it has no amount.
+    mutating func refund(_ purchase: EventRecord) {
+        money = money ?? purchase.money.map { Money(-$0.amount, $0.currency) }
+        if origin == .server, purchase.origin == .app { origin = .serverRefundOfApp }
+        inherit(from: purchase)
     }
 
     /// Gives a refund the attribution of its purchase, and the installation, user and click too if the refund names
@@ -110,7 +160,7 @@ public struct EventRecord: Record, Equatable, Sendable {
         row.put("name", name)
         row.put("occurred_at", occurredAt)
         row.put("received_at", receivedAt)
-        row.put("is_verified", isVerified)
+        row.put("is_verified", origin)
         row.put("amount", money?.amount)
         row.put("currency", money?.currency.code)
         row.put("purchase", purchase)
@@ -129,7 +179,7 @@ public struct EventRecord: Record, Equatable, Sendable {
         name = row.get("name")
         occurredAt = row.get("occurred_at")
         receivedAt = row.get("received_at")
-        isVerified = row.get("is_verified")
+        origin = EventOrigin(rawValue: row.get("is_verified")) ?? .app
         let (amount, code): (Int64?, String?) = (row.get("amount"), row.get("currency"))
         money = amount.flatMap { amount in code.flatMap { Currency($0) }.map { Money(amount, $0) } }
         purchase = row.get("purchase")

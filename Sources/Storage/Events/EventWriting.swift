@@ -36,8 +36,11 @@ public protocol EventRows {
     /// Returns events of installations, users and clicks, also those that are credited to the clicks, oldest first.
     func events(of subjects: EventSubjects, onlyWaiting: Bool, atMost limit: Int) throws(Failure)
         -> [EventRecord]
-    /// Returns for each user an event that is credited to the user's newest match.
-    func creditedEvents(ofUsers users: [KeyedHash], in scope: Scope) throws(Failure) -> [EventRecord]
+    /// Returns events that are credited to a click, in any order.
+    func events(ofClick click: Int64, in scope: Scope, atMost limit: Int) throws(Failure) -> [EventRecord]
+    /// Returns for each user the event that links the user to a match: of the events that name both, the newest one of a
+    /// server key, else the first one of an app key.
+    func links(ofUsers users: [KeyedHash], in scope: Scope) throws(Failure) -> [EventRecord]
     func events(named ids: [String], in scope: Scope) throws(Failure) -> [EventRecord]
     /// Returns the refunds of purchases that are not credited.
     func refunds(ofPurchases ids: [String], in scope: Scope) throws(Failure) -> [EventRecord]
@@ -57,6 +60,8 @@ public protocol EventWriter: ClickWriter {
     func releaseEvents(_ ids: [String], in scope: Scope, receivedBefore time: Timestamp) throws(Failure)
     /// Stores those events whose ids are new, and returns these ids.
     func insert(_ events: [EventRecord]) throws(Failure) -> Set<String>
+    /// Deletes the events of app keys with these ids, and returns them.
+    func takeBack(_ ids: [String], in scope: Scope) throws(Failure) -> [EventRecord]
     /// Stores the attributions of stored events, and their installations, users and named clicks.
     func credit(_ events: [EventRecord]) throws(Failure)
     func eraseEvents(_ numbers: [Int64]) throws(Failure) -> Int64
@@ -88,10 +93,21 @@ extension WriteTransaction {
             newest = numbers.check(after: newest, at: batch.receivedAt)
             records.append(EventRecord(event, number: newest, of: batch, scope))
         }
+        var outcomes: [String: EventOutcome] = [:]
         // A refund inherits from its purchase, which may follow it in the request.
         for isRefund in [false, true] {
             for index in unique.indices where (unique[index].purchase != nil) == isRefund {
-                credits.apply(to: &records[index], unique[index])
+                guard let problem = try credits.apply(to: &records[index], unique[index], reader) else {
+                    continue
+                }
+                outcomes[unique[index].id] = .rejected(problem)
+            }
+        }
+        if !outcomes.isEmpty {
+            records.removeAll { outcomes[$0.eventID] != nil }
+            // A refund that is sent again may be too late for its purchase.
+            for event in try reader.events(named: Array(outcomes.keys), in: scope) {
+                outcomes[event.eventID] = .duplicate
             }
         }
         for match in credits.found {
@@ -103,18 +119,40 @@ extension WriteTransaction {
         }
         var counting = EventCounting()
         counting.known = try reader.eventNames(ofClicks: Array(Set(records.compactMap(\.creditedClick))))
-        let accepted = try writer.insert(records)
+        var accepted = try writer.insert(records)
+        if batch.isVerified, accepted.count < records.count {
+            let others = records.filter { !accepted.contains($0.eventID) }
+            let ids = try takeBack(others.map(\.eventID), of: batch, in: scope, &counting)
+            accepted.formUnion(try writer.insert(others.filter { ids.contains($0.eventID) }))
+        }
         records.removeAll { !accepted.contains($0.eventID) }
         counting.clickIDs = try clickIDs(of: records, in: scope)
         for record in records { counting.add(record) }
         let refundable = Set(unique.filter(\.isRefundable).map(\.id))
         let refunds = try creditRefunds(of: records.filter { refundable.contains($0.eventID) })
-        for refund in refunds where refund.attribution != nil { counting.add(refund, isCredit: true) }
-        try creditOthers(of: records + refunds, &counting)
+        for refund in refunds where refund.attribution != nil { counting.add(refund, .credited) }
+        try creditOthers(of: records + refunds, credits.users, &counting)
         try add(counting)
         memory.newestEvent = newest
-        var isFirst = accepted
-        return .events(batch.events.map { isFirst.remove($0.id) != nil })
+        return .events(
+            batch.events.map { outcomes[$0.id] ?? (accepted.remove($0.id) == nil ? .duplicate : .accepted) }
+        )
+    }
+
+    /// Deletes the events of app keys that a server key's events replace, and takes their counts back; returns their ids.
+    private func takeBack(
+        _ ids: [String],
+        of batch: EventBatch,
+        in scope: Scope,
+        _ counting: inout EventCounting
+    ) throws(Failure) -> Set<String> {
+        let events = try writer.takeBack(ids, in: scope)
+        guard !events.isEmpty else { return [] }
+        let clicks = Set(events.compactMap(\.creditedClick))
+        counting.takeBack(events, remaining: try reader.eventNames(ofClicks: Array(clicks)))
+        let numbers = events.map { (UInt64(bitPattern: $0.number), 0 as UInt64) }
+        try name(numbers, of: .events, batch.app, at: batch.receivedAt)
+        return Set(events.map(\.eventID))
     }
 
     /// Stores the match that an installation's events inherit, and credits the events that waited for it.
@@ -134,15 +172,25 @@ extension WriteTransaction {
 
     /// Credits the waiting events of the users and installations of `records`, because a new event may name a waiting
     /// user or installation together with a matched one.
-    private func creditOthers(of records: [EventRecord], _ counting: inout EventCounting) throws(Failure) {
-        var found: [KeyedHash: EventAttribution] = [:]
+    private func creditOthers(
+        of records: [EventRecord],
+        _ links: [KeyedHash: UserLink],
+        _ counting: inout EventCounting
+    ) throws(Failure) {
+        var found: [KeyedHash: UserLink] = [:]
         guard let scope = records.first?.scope else { return }
         var subjects = EventSubjects(scope)
         for record in records where record.user != nil || record.namedClick != nil {
-            guard let attribution = record.attribution else { continue }
-            subjects.users += [record.user].compactMap(\.self)
-            subjects.installs += [record.install].compactMap(\.self)
-            for hash in [record.user, record.install].compactMap(\.self) { found[hash] = attribution }
+            guard let own = record.ownLink else { continue }
+            if let install = record.install {
+                subjects.installs.append(install)
+                found[install] = own
+            }
+            guard let user = record.user, let link = links[user] ?? (record.linksAsRefund ? own : nil) else {
+                continue
+            }
+            subjects.users.append(user)
+            found[user] = link
         }
         try credit(waitingFor: subjects, claimed: nil, found, &counting)
     }
@@ -167,37 +215,46 @@ extension WriteTransaction {
     private func credit(
         waitingFor subjects: EventSubjects,
         claimed: EventAttribution?,
-        _ found: [KeyedHash: EventAttribution],
+        _ found: [KeyedHash: UserLink],
         _ counting: inout EventCounting
     ) throws(Failure) {
         // The maximum number of events to credit in one step. An installation with more has an id that many devices
         // share.
         let limit = 500
-        var (subjects, found) = (subjects, found)
+        var (subjects, found, named) = (subjects, found, NamedUsers<Writer.Reader>())
+        if let claimed {
+            for install in subjects.installs { found[install] = UserLink(claimed, isVerified: true) }
+        }
         while !subjects.isEmpty {
             var credited: [EventRecord] = []
             for event in try reader.events(of: subjects, onlyWaiting: true, atMost: limit) {
-                let ofSubject = [event.install, event.user].compactMap(\.self).compactMap { found[$0] }.first
-                guard let attribution = claimed ?? ofSubject,
-                    attribution.mayCredit(eventAt: event.occurredAt),
-                    // The read compares only the first half of a named click's id.
-                    event.install != nil || event.user != nil || event.namedClick == attribution.click
+                // The read compares only the first half of a named click's id.
+                let own =
+                    event.install.flatMap { found[$0]?.attribution }
+                    ?? (event.namedClick == claimed?.click ? claimed : nil)
+                let link = event.user.flatMap { found[$0] }.flatMap { event.mayInherit($0) ? $0 : nil }
+                guard let attribution = own ?? link?.attribution,
+                    attribution.mayCredit(eventAt: event.occurredAt)
                 else { continue }
                 var event = event
                 event.attribution = attribution
+                if own != nil, try !named.admits(event, reader) { event.removeMatch() }
                 credited.append(event)
             }
             guard !credited.isEmpty else { return }
             try writer.credit(credited)
+            let users = credited.filter(\.namesMatch).compactMap(\.user)
             credited += try creditRefunds(of: credited)
             // Other waiting events may name only the user of a credited event.
             subjects = EventSubjects(subjects.scope)
             for event in credited {
-                counting.add(event, isCredit: true)
-                guard let user = event.user else { continue }
-                subjects.users.append(user)
-                found[user] = event.attribution
+                counting.add(event, .credited)
+                if event.linksAsRefund, let user = event.user { found[user] = found[user] ?? event.ownLink }
             }
+            for event in users.isEmpty ? [] : try reader.links(ofUsers: users, in: subjects.scope) {
+                if let user = event.user { found[user] = event.ownLink }
+            }
+            subjects.users = credited.compactMap(\.user).filter { found[$0] != nil }
         }
     }
 
@@ -211,16 +268,15 @@ extension WriteTransaction {
         return found
     }
 
-    /// Counts the events that the transaction has accepted or credited, and publishes the accepted ones, after its last
+    /// Counts the events that the transaction has accepted, credited or taken back, and publishes the accepted ones, after its last
     /// statement.
     ///
     /// Every accepted event passes through here once.
     func add(_ counting: EventCounting) throws(Failure) {
         let now = state.configuration.clock.now()
         for counted in counting.events {
-            let (isFirst, isCredit) = (counted.isFirst, counted.isCredit)
-            try memory.totals.add(counted.event, isFirst: isFirst, isCredit: isCredit, at: now, by: reader)
-            guard !isCredit else { continue }
+            try memory.totals.add(counted, at: now, by: reader)
+            guard counted.change == .accepted else { continue }
             let event = counted.event
             let subject = OutboxRecord.subject(of: event)
             try publish(event.scope, at: event.receivedAt, about: subject) { _ in
@@ -230,17 +286,41 @@ extension WriteTransaction {
     }
 }
 
-/// The events that a transaction has accepted, or has credited to a match that came after them.
+/// The events that a transaction has accepted, taken back, or credited to a match that came after them.
 struct EventCounting {
+    enum Change {
+        case accepted
+        /// The event was counted before, and has got its match now.
+        case credited
+        case takenBack
+    }
+
+    struct Event {
+        let event: EventRecord
+        /// Whether no other event of its name is credited to its click.
+        let isOnly: Bool
+        let change: Change
+    }
+
     /// The names of the events that are credited to each click.
     var known: Set<EventOfClick> = []
     /// The click ids of ad networks that may be published, by click.
     var clickIDs: [Int64: String] = [:]
-    private(set) var events: [(event: EventRecord, isFirst: Bool, isCredit: Bool)] = []
+    private(set) var events: [Event] = []
 
-    mutating func add(_ event: EventRecord, isCredit: Bool = false) {
-        let own = event.creditedClick.map { EventOfClick(click: $0, name: event.name) }
-        events.append((event, own.map { known.insert($0).inserted } ?? false, isCredit))
+    mutating func add(_ event: EventRecord, _ change: Change = .accepted) {
+        let isOnly = event.ofClick.map { known.insert($0).inserted } ?? false
+        events.append(Event(event: event, isOnly: isOnly, change: change))
+    }
+
+    /// Takes back events; `remaining` has the names of the events that are still credited to their clicks.
+    mutating func takeBack(_ taken: [EventRecord], remaining: Set<EventOfClick>) {
+        var empty: Set<EventOfClick> = []
+        for event in taken {
+            let isOnly = event.ofClick.map { !remaining.contains($0) && empty.insert($0).inserted } ?? false
+            events.append(Event(event: event, isOnly: isOnly, change: .takenBack))
+        }
+        known.subtract(empty)
     }
 }
 
@@ -264,13 +344,52 @@ extension ReceivedEvent {
 extension EventRecord {
     /// The number of the click that the event is credited to.
     var creditedClick: Int64? { attribution.map { Int64(bitPattern: $0.click.high) } }
+
+    fileprivate var ofClick: EventOfClick? { creditedClick.map { EventOfClick(click: $0, name: name) } }
+
+    /// The link to the event's match, for its user or its installation.
+    fileprivate var ownLink: UserLink? { attribution.map { UserLink($0, isVerified: isVerified) } }
+
+    /// Whether the event links its user to the match of its purchase.
+    fileprivate var linksAsRefund: Bool { isVerified && purchase != nil }
+}
+
+/// The users that events of app keys have named together with a match: only the first ten are linked to it.
+///
+/// Anyone can send such an event, and later purchases of these users are credited to the match.
+private struct NamedUsers<Reader: WriterReader> {
+    private var users: [Int64: Set<KeyedHash>] = [:]
+    /// The matches with more events than are read.
+    private var full: Set<Int64> = []
+
+    private static var userLimit: Int { 10 }
+    private static var eventLimit: Int { 500 }
+
+    /// Returns whether an event may link its user to its match.
+    mutating func admits(_ event: EventRecord, _ reader: Reader) throws(Reader.Failure) -> Bool {
+        guard event.origin == .app, let user = event.user, let click = event.creditedClick else {
+            return true
+        }
+        if users[click] == nil {
+            let known = try reader.events(ofClick: click, in: event.scope, atMost: Self.eventLimit)
+            if known.count == Self.eventLimit { full.insert(click) }
+            users[click] = Set(known.filter { $0.origin == .app && $0.namesMatch }.compactMap(\.user))
+        }
+        var named = users[click] ?? []
+        if named.contains(user) { return true }
+        guard named.count < Self.userLimit, !full.contains(click) else { return false }
+        named.insert(user)
+        users[click] = named
+        return true
+    }
 }
 
 /// The matches that the events of a request may be credited to.
 private struct Credits<Reader: WriterReader> {
     private var installs: [KeyedHash: EventAttribution] = [:]
     private var clicks: [ClickID: EventAttribution] = [:]
-    private var users: [KeyedHash: EventAttribution] = [:]
+    private(set) var users: [KeyedHash: UserLink] = [:]
+    private var named = NamedUsers<Reader>()
     private var purchases: [String: EventRecord] = [:]
     /// Matches without an installation id, which these events name by the click.
     private(set) var found: [AttributedInstall] = []
@@ -294,8 +413,8 @@ private struct Credits<Reader: WriterReader> {
             found.append(match)
         }
         guard !subjects.users.isEmpty else { return }
-        for event in try reader.creditedEvents(ofUsers: subjects.users, in: subjects.scope) {
-            if let user = event.user { users[user] = event.attribution }
+        for event in try reader.links(ofUsers: subjects.users, in: subjects.scope) {
+            if let user = event.user { users[user] = event.ownLink }
         }
     }
 
@@ -305,16 +424,31 @@ private struct Credits<Reader: WriterReader> {
     }
 
     /// Gives an event its attribution: that of its installation, else of its click, its user or its purchase.
-    mutating func apply(to record: inout EventRecord, _ event: AppEvent) {
-        let found =
-            event.installs.compactMap { installs[$0] }.first ?? event.click.flatMap { clicks[$0] }
-            ?? event.users.compactMap { users[$0] }.first
-        if let found, found.mayCredit(eventAt: event.occurredAt) { record.attribution = found }
-        if let purchase = event.purchase.flatMap({ purchases[$0] }) { record.inherit(from: purchase) }
-        if event.isRefundable { purchases[event.id] = record }
-        guard let attribution = record.attribution else { return }
+    ///
+    /// - Returns: why the event is no refund of its purchase; nil for any other event.
+    mutating func apply(to record: inout EventRecord, _ event: AppEvent, _ reader: Reader)
+        throws(Reader.Failure) -> RefundProblem?
+    {
+        let purchase = event.purchase.flatMap { purchases[$0] }
+        if let problem = record.problem(with: purchase) { return problem }
+        let own = event.installs.compactMap { installs[$0] }.first ?? event.click.flatMap { clicks[$0] }
+        var link = event.users.compactMap { users[$0] }.first
+        let inherited = link.flatMap { record.mayInherit($0) ? $0.attribution : nil }
+        if let found = own ?? inherited, found.mayCredit(eventAt: event.occurredAt) {
+            record.attribution = found
+        }
+        if let purchase { record.refund(purchase) }
+        let isReplaced = record.isVerified && purchases[event.id]?.origin == .app
+        if event.isRefundable || event.purchase != nil, isReplaced || purchases[event.id] == nil {
+            purchases[event.id] = record
+        }
+        guard let attribution = record.attribution else { return nil }
+        if own != nil, event.purchase == nil, link == nil || record.isVerified {
+            if try named.admits(record, reader) { link = record.ownLink } else { record.removeMatch() }
+        }
         // Later events of the request may name only a part of what this one names.
-        for user in event.users where users[user] == nil { users[user] = attribution }
+        for user in event.users { users[user] = link }
         for install in event.installs where installs[install] == nil { installs[install] = attribution }
+        return nil
     }
 }

@@ -86,10 +86,10 @@ extension WriteTransaction {
             record.counts += PrivacyCounts(of: click, claim)
             erased.append(click.id)
         }
-        try name(erased.map { ($0.high, $0.low) }, of: .clicks, record)
+        try name(erased.map { ($0.high, $0.low) }, of: .clicks, record.app, at: record.at)
         if !slice.checks.isEmpty {
             record.counts.checks = try writer.erase(slice.checks)
-            try name(slice.checks.map { ($0.high, $0.low) }, of: .checks, record)
+            try name(slice.checks.map { ($0.high, $0.low) }, of: .checks, record.app, at: record.at)
             try writer.add(-record.counts.checks, to: .keptChecks)
         }
         for sum in slice.sums {
@@ -98,7 +98,8 @@ extension WriteTransaction {
         }
         if !slice.events.isEmpty {
             record.counts.events = try writer.eraseEvents(slice.events.map(\.number))
-            try name(slice.events.map { (UInt64(bitPattern: $0.number), 0) }, of: .events, record)
+            let numbers = slice.events.map { (UInt64(bitPattern: $0.number), 0 as UInt64) }
+            try name(numbers, of: .events, record.app, at: record.at)
             for event in slice.events { try removePostbacks(of: event) }
         }
         if !slice.installs.isEmpty {
@@ -118,16 +119,19 @@ extension WriteTransaction {
     }
 
     /// Stores the names of erased rows under numbers of the current time, so that running exports end before them.
-    private func name(_ rows: [(high: UInt64, low: UInt64)], of table: ExportTable, _ record: Erasure)
-        throws(Failure)
-    {
+    func name(
+        _ rows: [(high: UInt64, low: UInt64)],
+        of table: ExportTable,
+        _ app: AppID,
+        at time: Timestamp
+    ) throws(Failure) {
         guard !rows.isEmpty else { return }
         let now = state.configuration.clock.now()
         var number = max(memory.newestErased, Rules.readsNewestClicks ? try writer.newestErasedRow() : 0)
         let records = rows.map { high, low in
             number = numbers.check(after: number, at: now)
             return ErasedRecord(
-                ErasedRow(number, of: table, high: high, low: low, app: record.app, at: record.at)
+                ErasedRow(number, of: table, high: high, low: low, app: app, at: time)
             )
         }
         try writer.insert(records)

@@ -47,8 +47,7 @@ public enum Written: Sendable {
     /// The names of the leases that were taken, and whether there is more to delete.
     case leases(Set<String>, isMore: Bool)
     case applePostback(ApplePostbackOutcome)
-    /// For each event, whether it is new.
-    case events([Bool])
+    case events([EventOutcome])
     case linkRefused(LinkStoreError)
     case refused(StoreError)
 

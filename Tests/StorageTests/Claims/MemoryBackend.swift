@@ -403,7 +403,8 @@ final class MemoryStore: Sendable {
 extension MemoryReader {
     func attributedInstalls(_ subjects: EventSubjects) -> [AttributedInstall] { [] }
     func events(of subjects: EventSubjects, onlyWaiting: Bool, atMost limit: Int) -> [EventRecord] { [] }
-    func creditedEvents(ofUsers users: [KeyedHash], in scope: Scope) -> [EventRecord] { [] }
+    func events(ofClick click: Int64, in scope: Scope, atMost limit: Int) -> [EventRecord] { [] }
+    func links(ofUsers users: [KeyedHash], in scope: Scope) -> [EventRecord] { [] }
     func events(named ids: [String], in scope: Scope) -> [EventRecord] { [] }
     func refunds(ofPurchases ids: [String], in scope: Scope) -> [EventRecord] { [] }
     func eventNames(ofClicks clicks: [Int64]) -> Set<EventOfClick> { [] }
@@ -415,6 +416,7 @@ extension MemoryWriter {
     func insert(_ install: AttributedInstall) {}
     func releaseEvents(_ ids: [String], in scope: Scope, receivedBefore time: Timestamp) {}
     func insert(_ events: [EventRecord]) -> Set<String> { [] }
+    func takeBack(_ ids: [String], in scope: Scope) -> [EventRecord] { [] }
     func credit(_ events: [EventRecord]) {}
     func eraseEvents(_ numbers: [Int64]) -> Int64 { 0 }
     func eraseInstalls(ofClicks clicks: [Int64]) -> Int64 { 0 }
