@@ -22,9 +22,6 @@ public struct EventName: Hashable, Sendable {
         "open", "sign_up", "purchase", "refund", "subscription_started", "subscription_renewed",
         "subscription_cancelled",
     ]
-
-    /// The name under which events with new names are counted when an app has too many names on a day.
-    public static let others = "other"
 }
 
 /// The match that an event is credited to, as the event's row stores it.
