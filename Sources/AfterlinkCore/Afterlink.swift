@@ -25,14 +25,16 @@ public final class Afterlink: Sendable {
     ///
     /// Call it at each launch.
     ///
-    /// At a first launch this asks the server, and returns within the limit. It asks again after failures, also at the
-    /// next launches, until the server has responded, at most at five launches and for seven days. Exactly one call
-    /// returns the match: if two calls wait, the other one returns ``FirstLaunch/settled``.
+    /// At a first launch this asks the server, and returns within the limit. After a failure it asks again, also at
+    /// later launches, until the server responds. It stops after five launches, and after seven days if it has asked
+    /// at two launches by then. Exactly one call returns the match: if two calls wait, the other one returns
+    /// ``FirstLaunch/settled``.
     public func firstLaunch(within limit: TimeLimit = .seconds(3)) async -> FirstLaunch {
         await engine.firstLaunch(within: limit)
     }
 
-    /// The links to open: those that the app passed to ``opened(_:)``, and the first launch's link if it came late.
+    /// The links to open: those that the app passed to ``opened(_:)``, and the first launch's link if it came too late for
+    /// ``firstLaunch(within:)``.
     ///
     /// Each link is returned once. Iterate in one place, for as long as the app runs.
     public var links: Links { Links(engine: engine) }
@@ -45,13 +47,13 @@ public final class Afterlink: Sendable {
 
     /// Passes on a text that the person pasted, and returns whether it is a link of this app with a token.
     ///
-    /// Only the token in the link goes to the server. The match is the result of a waiting ``firstLaunch(within:)``,
-    /// or ``links`` returns it.
+    /// Only the token in the link goes to the server. If a call of ``firstLaunch(within:)`` is waiting, it returns the
+    /// match; else ``links`` does.
     @discardableResult public func pasted(_ text: String) async -> Bool { await engine.pasted(text) }
 
-    /// Whether to show a paste button, if the system reports a web address in the pasteboard.
+    /// Returns whether to show a paste button: at most once for an installation, and only while there is no match.
     ///
-    /// It is true at most once for an installation, and only while there is no match.
+    /// `isLinkProbable` is whether the system reports a web address in the pasteboard.
     public func shouldOfferPaste(isLinkProbable: Bool) async -> Bool {
         await engine.shouldOfferPaste(isLinkProbable)
     }

@@ -22,7 +22,8 @@ struct DiskFailure: Error {
 
 /// The folder of the library's files.
 ///
-/// Each change is on disk when the call returns, or did not happen.
+/// ``replace(_:with:isLastStep:)`` changes a file completely or not at all. A crash while a line is appended may leave a
+/// part of it, and a removed file may be there again after a power failure.
 struct StateFolder: Sendable {
     let url: URL
     let willTakeStep: @Sendable (String) -> Void
@@ -80,7 +81,7 @@ struct StateFolder: Sendable {
         try sync()
     }
 
-    /// Ensures that the folder's names survive a power failure.
+    /// Ensures that created and renamed files keep their names after a power failure.
     func sync() throws {
         guard let folder = try open("", O_RDONLY) else { return }
         defer { close(folder) }

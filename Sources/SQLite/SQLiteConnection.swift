@@ -50,8 +50,8 @@ import Glibc
         // The connection is open.
         unsafe sqlite3_busy_timeout(pointer, busyMilliseconds)
         if access == .readWrite {
-            // The cell is freed in `deinit` after the connection is closed. A closed connection that still
-            // waits for its last statement commits nothing.
+            // `deinit` removes the hook before it frees the cell, because statements that outlive the connection may
+            // still commit.
             unsafe afterlink_watch_wal(pointer, logPages)
         }
         // The connection is open.
@@ -67,8 +67,8 @@ import Glibc
 
     deinit {
         statements = [:]
-        // The connection was opened in `init`. Only statements that outlive it use it again: their commits must not
-        // write to the memory that is freed here.
+        // The connection was opened in `init`. Statements may outlive it and commit later; without the hook, their
+        // commits do not write to the memory that is freed here.
         _ = unsafe sqlite3_wal_hook(pointer, nil, nil)
         unsafe sqlite3_close_v2(pointer)
         unsafe logPages.deallocate()

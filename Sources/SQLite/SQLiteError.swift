@@ -16,7 +16,7 @@ public struct SQLiteError: Error, Equatable, Sendable {
     /// Whether this program refused the operation, and not SQLite; ``message`` is then a sentence for the
     /// operator.
     public private(set) var isRefusal = false
-    /// The file to name in the operator's message; nil for a refusal, and without ``naming(_:)``.
+    /// The file to name in the operator's message; nil for a refusal, and until ``naming(_:)`` sets it.
     public private(set) var path: String?
 
     public init(extendedCode: Int32, systemError: Int32 = 0, message: String, context: String) {

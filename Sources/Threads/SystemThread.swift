@@ -112,6 +112,8 @@ public struct JoinableThread: Sendable {
 public final class PeriodicThread: Sendable {
     private let isStopping = ConditionLock(false)
 
+    /// Creates and starts the thread.
+    ///
     /// - Parameters:
     ///   - name: the name of the thread in system tools; at most 15 bytes.
     ///   - interval: the time from the end of one run to the start of the next.

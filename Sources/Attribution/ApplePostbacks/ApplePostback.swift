@@ -2,7 +2,7 @@ package import JSON
 
 /// Apple's report about an installation that an ad led to, with the fields that all frameworks have.
 ///
-/// Identifiers are the digits of Apple's JSON, because a floating-point number would round them.
+/// Numeric identifiers are stored as the digits of Apple's JSON, because a floating-point number would round them.
 public struct ApplePostback: Equatable, Sendable {
     /// Apple's framework; the raw value is the word on the wire and in the database.
     public enum Framework: String, CaseIterable, Sendable {
@@ -29,7 +29,8 @@ public struct ApplePostback: Equatable, Sendable {
     public var version: String?
     /// The identifier of the ad network.
     public let network: String
-    /// The App Store's number of the advertised app; for Apple Ads, the app's own id if it has no number.
+    /// The App Store's number of the advertised app; for Apple Ads, Afterlink's id of an app without such a
+    /// number.
     public let item: String
     /// The postback's own identifier.
     public let id: String
@@ -45,7 +46,7 @@ public struct ApplePostback: Equatable, Sendable {
     public var publisher: String?
     /// The conversion value, 0…63.
     ///
-    /// Neither this nor the three fields after it are signed.
+    /// This, ``coarseValue`` and ``country`` are not signed. ``interaction`` is signed by SKAdNetwork from version 2.2 on.
     public var fineValue: Int64?
     public var coarseValue: CoarseValue?
     /// `view` or `click`.

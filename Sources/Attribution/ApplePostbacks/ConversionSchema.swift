@@ -1,11 +1,11 @@
-/// What an app's conversion values mean: the rules by which reports decode them.
+/// The rules by which reports decode an app's conversion values.
 public struct ConversionSchema: Equatable, Sendable {
-    /// A value that the app reports if a condition holds.
+    /// A conversion value, and its name in reports.
     public struct Rule: Equatable, Sendable {
-        /// 0…63.
+        /// The fine conversion value, 0…63.
         public let fineValue: Int64
         public let coarseValue: ApplePostback.CoarseValue?
-        /// What reports call the value.
+        /// The name of the value in reports.
         public let name: String
 
         public init(fineValue: Int64, coarseValue: ApplePostback.CoarseValue?, name: String) {

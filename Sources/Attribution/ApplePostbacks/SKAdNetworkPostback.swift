@@ -22,8 +22,8 @@ extension SignedApplePostback {
 
     /// Reads a postback of SKAdNetwork, and verifies its signature.
     ///
-    /// - Throws: ``FieldProblem`` for a postback that Apple cannot have written. A version that cannot be verified is
-    ///   no problem.
+    /// - Throws: ``FieldProblem`` for a postback that Apple cannot have written. A version that cannot be verified
+    ///   causes no error.
     public init(skAdNetwork values: [String: PostbackValue], keys: ApplePublicKeys = .published)
         throws(FieldProblem)
     {

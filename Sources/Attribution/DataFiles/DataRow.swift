@@ -8,7 +8,7 @@ public struct DataRow: Equatable, Sendable {
     public let columns: [String]
     /// The file's name, for error messages.
     public let file: String
-    /// Counted from 1.
+    /// The line's number, counted from 1.
     public let line: Int
 
     /// Reads a file.
@@ -129,9 +129,9 @@ extension DataRow {
 public struct DataFileError: Error, Equatable, Sendable {
     /// The file's name as the caller named it.
     public let file: String
-    /// Counted from 1; 0 for the file as a whole.
+    /// The line's number, counted from 1; 0 for the file as a whole.
     public let line: Int
-    /// Counted from 1, where column 1 is the kind of the row; 0 for the row or the file as a whole.
+    /// The column's number, counted from 1, where column 1 is the kind of the row; 0 for the row or the file as a whole.
     public let column: Int
     /// The problem as the end of a sentence that starts with the position: "is missing".
     public let problem: String

@@ -87,7 +87,7 @@ public struct Explainer: Sendable {
 
     private func localization(of app: AppID) -> AppLocalization { localizations[app] ?? .unknown }
 
-    /// A click with the fingerprints that its device would compute.
+    /// A click with the inputs of the fingerprints that its device would compute, one for each form.
     private struct NearClick {
         var click: KnownClick
         let spellings: SignalSpellings
@@ -143,7 +143,7 @@ public struct Explainer: Sendable {
         return FingerprintSearch.Finding(input: nil, triedCombinations: tried)
     }
 
-    /// Returns clicks from the launch's exact address, for a launch whose hashed values were not found.
+    /// Returns clicks from the launch's exact address, for a launch whose fingerprint no tried values explain.
     private func clicksFromSameAddress(_ material: ExplanationInput, _ time: Timestamp) -> [ExplainedClick] {
         let close = material.recent.filter { $0.agreement == .exact }
         return close.prefix(Self.nearLimit).map { click in
@@ -177,8 +177,8 @@ public struct Explainer: Sendable {
         guard let input = near.inputs.first(where: { $0.form == launch.form }) else { return nil }
         let plain = launch.differences(from: input)
         guard plain.count < launch.form.components.count else { return nil }
-        // Ignore a component if another spelling of the click's value equals the launch's, unless all
-        // differing components are like this.
+        // A component is no difference if another spelling of the click's value equals the launch's value, unless no
+        // other component differs.
         let real = plain.filter { component in
             !near.spellings.positions(of: component).contains {
                 near.spellings.choices[$0].text == launch.value(of: component)

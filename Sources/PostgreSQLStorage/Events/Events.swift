@@ -3,7 +3,7 @@ internal import Attribution
 internal import PostgreSQL
 internal import Storage
 
-/// Writes events and the matches that they inherit from.
+/// Writes events, and the matches that events are credited to.
 extension PostgreSQLWriter {
     func insert(_ install: AttributedInstall) throws(PostgreSQLError) {
         batch.append(.attributedInstall) { install.write(to: &$0) }
@@ -83,7 +83,7 @@ extension PostgreSQLWriter {
     func removeEvents(before time: Timestamp, atMost limit: Int64) -> Bool { false }
 }
 
-/// Reads events and the matches that they inherit from.
+/// Reads events, and the matches that events are credited to.
 extension PostgreSQLReader: EventRows {
     func attributedInstalls(_ subjects: EventSubjects) throws(PostgreSQLError) -> [AttributedInstall] {
         let installs = Set(subjects.installs)

@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Writes events and the matches that they inherit from.
+/// Writes events, and the matches that events are credited to.
 extension SQLiteWriter {
     func insert(_ install: AttributedInstall) throws(SQLiteError) {
         try connection.statement(Self.insertInstall).run(install)
@@ -89,7 +89,7 @@ extension SQLiteWriter {
         """
 }
 
-/// Reads events and the matches that they inherit from.
+/// Reads events, and the matches that events are credited to.
 extension SQLiteReader: EventRows {
     func attributedInstalls(_ subjects: EventSubjects) throws(SQLiteError) -> [AttributedInstall] {
         var found: [AttributedInstall] = []

@@ -4,7 +4,9 @@ internal import Storage
 
 /// Reads the rows of exports.
 extension SQLiteReader: ExportRows {
-    /// One process writes at a time, and its numbers grow from transaction to transaction.
+    /// Returns the highest row number.
+    ///
+    /// No later row gets a lower one, because one process writes at a time, and its numbers grow with each transaction.
     func exportEnd() throws(SQLiteError) -> Int64 {
         try connection.integer(Self.lastNumber)
     }
@@ -120,7 +122,7 @@ extension SQLiteReader: ExportRows {
         }
     }
 
-    /// Names all dimensions, so that each is read by the primary key.
+    /// The counts of an hour; the statement lists all dimensions, so that SQLite finds each by the primary key.
     static let countsOfHour: SQL = """
         SELECT dimension, value, metric, count FROM counts
         WHERE scope = ?1 AND campaign = ?2 AND span = \(Granularity.hour) AND period = ?3

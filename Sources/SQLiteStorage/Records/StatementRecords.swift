@@ -11,7 +11,7 @@ extension SQL {
 
     /// Returns `UPDATE table SET (columns) = (…) WHERE condition`, with a parameter for each column.
     ///
-    /// The condition refers to the record's columns by their parameters, starting with ?1.
+    /// In the condition, ?1 is the value of the record's first column, ?2 of its second, and so on.
     package static func update(_ table: StaticString, _ columns: Columns, where condition: StaticString)
         -> SQL
     { "UPDATE \(table) SET (\(columns)) = (\(parametersFor: columns)) WHERE \(condition)" }

@@ -1,6 +1,7 @@
 public import Attribution
 
-/// A row of `attributed_installs`: a match with an installation id, from which the installation's events inherit.
+/// A row of `attributed_installs`: a match with an installation id, to which the installation's events are
+/// credited.
 public struct AttributedInstall: Record, Equatable, Sendable {
     public let attribution: EventAttribution
     public let scope: Scope

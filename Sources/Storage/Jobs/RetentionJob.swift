@@ -30,7 +30,7 @@ public struct RetentionJob<Reader: JobReader>: Job {
     private static var sliceNanoseconds: UInt64 { 2_000_000 }
     /// The minimum number of milliseconds from the end of a click's window to its closing.
     ///
-    /// If the clock is set back by less, no click was closed too early. The delay does not lengthen a window for
+    /// If the clock is set back by less than this, no click has been closed too early. The delay does not lengthen a window for
     /// checks.
     private static var closingDelay: Int64 { 60_000 }
 
@@ -83,7 +83,7 @@ public struct RetentionPace: Sendable {
 
     /// Compares the lag with that of the last series.
     ///
-    /// - Parameter now: the milliseconds for which the next click to delete or close has been due; 0 if none is.
+    /// - Parameter now: how long the next click to delete or close has been due, in milliseconds; 0 if none is.
     public mutating func noteLag(_ now: Int64) {
         isLosing = now > (lag ?? now)
         lag = now

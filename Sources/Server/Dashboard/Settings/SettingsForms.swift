@@ -129,7 +129,7 @@ enum SettingsForms {
 }
 
 extension FormRecord {
-    /// The settings in the form of an app.
+    /// Creates the record of the settings in the form of an app.
     init(_ app: App) {
         let links = app.settings.links.fields
         let fields = AppLinkField.allCases.map { field in

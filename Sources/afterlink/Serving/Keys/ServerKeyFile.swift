@@ -3,7 +3,7 @@ internal import Crypto
 internal import Glibc
 internal import Server
 
-/// The file of the server keys, readable only by its owner: see ``ServerKeyList``.
+/// The file of the server keys, whose content is a ``ServerKeyList``.
 struct ServerKeyFile {
     let path: String
     /// Whether a group may read the file, as in ``SecretFile/isShared``.
@@ -81,14 +81,14 @@ struct ServerKeyList: Equatable {
 
     /// Newest first; never empty.
     let entries: [Entry]
-    /// The keys that other servers hold; nil if the age of a key decides when new clicks are stored under it.
+    /// The keys that other running servers have loaded; nil if the age of a key decides when new clicks are stored under it.
     var holders: KeyHolders?
 
     /// Maximum number of keys: a check without a match looks up its fingerprint under each of them.
     static let maximumCount = 4
-    /// For this time a new key only finds clicks, so that every process has it before one stores clicks under it.
+    /// How long a new key only finds clicks, so that every process has it before one stores clicks under it.
     static let settlingMilliseconds: Int64 = 5000
-    /// If a key's time is this much later than the clock, the clock was set back after its creation; in milliseconds.
+    /// If a key's time is more than these milliseconds in the future, the clock was set back after its creation.
     private static let leap: Int64 = 60_000
 
     init(_ entries: [Entry]) { self.entries = entries }
@@ -158,7 +158,7 @@ struct ServerKeyList: Equatable {
 
 /// The keys that running servers hold: new clicks are stored under the newest key that all of them hold.
 struct KeyHolders: Equatable {
-    /// The first words of the check values of the server keys that each other server holds.
+    /// For each other server, the first word of the check value of each of its keys.
     let others: [[UInt64]]
     /// The check value of the key under which this process already stores clicks; it never returns to an older key.
     var current: KeyedHash?
