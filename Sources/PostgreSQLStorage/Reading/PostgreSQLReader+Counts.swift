@@ -161,9 +161,9 @@ extension PostgreSQLReader {
 
     /// Makes two statements that add up the clicks of names: one for all names, and one for likely ones over many days.
     ///
-    /// A range of periods that is read for all names is written as two ranges. For one, PostgreSQL expects few rows, and
-    /// fetches them one by one in the order of the index; for two, it reads each page of the table once, which takes half
-    /// of the time.
+    /// The statement for all names has two ranges of periods instead of one. For one range, PostgreSQL expects few rows
+    /// and fetches them one by one, in the order of the index. For two ranges, it reads each page of the table once,
+    /// which halves the time.
     private static func makeTop(_ names: SQLText) -> (ofAll: PreparedStatement, ofManyDays: PreparedStatement)
     {
         let clicks: SQLText = "FROM counts WHERE scope = $1 AND metric = 'clicks' AND \(names)"

@@ -84,8 +84,8 @@ public struct RateLimits: Equatable, Sendable {
     ///
     /// More than ten thousand phones of a carrier may share one address, and an old client may lose its attribution
     /// permanently if its check is refused. So a burst of ten thousand clicks or checks passes, and then 500 a second.
-    /// That is many times what a campaign causes from one carrier's address, and a small part of what one machine
-    /// serves. Requests from this machine itself are not limited: if the settings do not name a proxy on this machine,
+    /// One machine serves many times this rate, and a campaign causes only a small part of it from one carrier's
+    /// address. Requests from this machine itself are not limited: if the settings do not name a proxy on this machine,
     /// all its clients would share one bucket.
     public static let standard: RateLimits = {
         var limits = RateLimits()

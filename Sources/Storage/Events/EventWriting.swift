@@ -268,8 +268,9 @@ extension WriteTransaction {
         return found
     }
 
-    /// Counts the events that the transaction has accepted, credited or taken back, and publishes the accepted ones, after its last
-    /// statement.
+    /// Counts the events that the transaction has accepted, credited or taken back, and publishes the accepted ones.
+    ///
+    /// The transaction calls it after its last statement.
     ///
     /// Every accepted event passes through here once.
     func add(_ counting: EventCounting) throws(Failure) {

@@ -150,8 +150,8 @@ struct StatisticsReader<Reader: ReportReader> {
 
     /// Adds up the counts of the most clicked campaigns or links, which an index finds among any number of them.
     ///
-    /// Over a range, the function compares the names that are among the most clicked of any span. It leaves out a name
-    /// that is never among a span's first hundred, even if the name's sum would be large enough.
+    /// Over a range, the function compares only names that are among the hundred most clicked of some span. So it leaves
+    /// out a name that comes just after them in every span, although its sum may be large.
     ///
     /// - Parameters:
     ///   - names: campaigns or links.
