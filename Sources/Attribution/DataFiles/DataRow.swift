@@ -63,7 +63,7 @@ public struct DataRow: Equatable, Sendable {
                 file,
                 line,
                 1,
-                "names no kind of row that belongs here",
+                "names a kind of row that this file does not have",
                 "Start the line with \(kinds.joined(separator: ", ")), or with # to make it a comment"
             )
         }

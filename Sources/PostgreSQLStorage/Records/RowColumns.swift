@@ -205,13 +205,6 @@ extension ResultRows {
         return records
     }
 
-    /// Returns the first row's record; nil if there is none.
-    func firstRecord<Found: Record>(of type: Found.Type = Found.self) throws(PostgreSQLError) -> Found? {
-        guard count > 0 else { return nil }
-        var row = ResultRow(self, 0)
-        return try row.record()
-    }
-
     /// Calls `body` with each row and its number, and returns the results.
     func map<Value>(_ body: (Int) throws(PostgreSQLError) -> Value) throws(PostgreSQLError) -> [Value] {
         var values: [Value] = []

@@ -5,9 +5,6 @@ public import Attribution
 ///
 /// Totals and platforms are not compacted.
 enum CounterCompaction {
-    /// The number of names that one pair of statements compacts, in a millisecond or two.
-    static let namesAtOnce = 32
-
     static let dimensions = [Dimension.campaign, .link, .source, .osVersion, .browser]
 
     /// Returns the first day that is too young to be compacted at a time.

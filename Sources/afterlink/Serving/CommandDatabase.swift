@@ -104,7 +104,7 @@ struct CommandDatabase {
                         "Name a directory with --data-directory on a file system that can be written to."
                     )
             }
-            throw CommandFailure.because("The data directory is out of reach: \(error.text).")
+            throw CommandFailure.because("The data directory cannot be opened: \(error.text).")
                 .advising("Create it for the user that Afterlink runs as, or name another one.")
         }
         guard TextFile.isDirectory(directory) else {

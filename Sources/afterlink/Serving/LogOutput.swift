@@ -24,7 +24,7 @@ final class LogOutput: Sendable {
         }
         self.path = path
         file = try attempt(
-            "The log file is out of reach",
+            "The log file cannot be opened",
             .configuration,
             advice: "Give --log-file a path that the user that Afterlink runs as may write to."
         ) { try OpenFile(path, O_WRONLY | O_CREAT | O_APPEND) }

@@ -94,13 +94,13 @@ package struct TLSFiles: Sendable {
     }
 
     private func readCertificate() throws -> [UInt8] {
-        try attempt(orElse: { outOfReach("certificate", "--tls-certificate", $0) }) {
+        try attempt(orElse: { unreadable("certificate", "--tls-certificate", $0) }) {
             try OpenFile(certificatePath, O_RDONLY).readAll(limit: Self.limit)
         }
     }
 
     private func readKey() throws -> [UInt8] {
-        let (content, isSafe) = try attempt(orElse: { outOfReach("private key", "--tls-key", $0) }) {
+        let (content, isSafe) = try attempt(orElse: { unreadable("private key", "--tls-key", $0) }) {
             let file = try OpenFile(keyPath, O_RDONLY)
             return (try file.readAll(limit: Self.limit), try file.isFitForSecrets())
         }
@@ -113,8 +113,8 @@ package struct TLSFiles: Sendable {
         return content
     }
 
-    private func outOfReach(_ what: String, _ flag: String, _ error: SystemError) -> CommandFailure {
-        CommandFailure.configuration("The \(what) is out of reach: \(error.text).")
+    private func unreadable(_ what: String, _ flag: String, _ error: SystemError) -> CommandFailure {
+        CommandFailure.configuration("The \(what) cannot be read: \(error.text).")
             .advising("Give \(flag) the path of a file that the user that Afterlink runs as may read.")
     }
 }

@@ -97,7 +97,7 @@ package enum TextFile {
     static func requireReach(of path: String) throws {
         guard !exists(path), errno == EACCES else { return }
         let error = SystemError("cannot enter", directory(of: path), number: EACCES)
-        throw CommandFailure.because("\(path) is out of reach: \(error.text).")
+        throw CommandFailure.because("\(path) cannot be opened: \(error.text).")
             .advising("Run the command as the user that Afterlink runs as, or name another path.")
     }
 

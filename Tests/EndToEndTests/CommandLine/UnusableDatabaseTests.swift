@@ -77,7 +77,7 @@ struct UnusableDatabaseTests {
         "a database that this user may not open is not reported as missing or as a fault of the disk",
         arguments: [
             ("afterlink.db", "Permission denied"), ("afterlink.db-shm", "check owners and modes"),
-            (".", "is out of reach"),
+            (".", "cannot be opened"),
         ]
     )
     func outOfReach(name: String, says: String) throws {

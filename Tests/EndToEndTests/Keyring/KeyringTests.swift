@@ -92,7 +92,7 @@ struct KeyringTests {
         try FileManager.default.removeItem(atPath: path)
         let missing = try failure { _ = try KeyringSecret(path: path) }
         #expect(
-            missing.explanation.contains("out of reach") && missing.advice.contains("openssl rand -hex 32")
+            missing.explanation.contains("cannot be read") && missing.advice.contains("openssl rand -hex 32")
         )
     }
 

@@ -65,7 +65,7 @@ struct AddressKeyFile {
     }
 
     private func outOfReach(_ error: SystemError) -> CommandFailure {
-        CommandFailure.because("The address keys are out of reach: \(error.text).")
+        CommandFailure.because("The address keys cannot be read or written: \(error.text).")
             .advising("Give the database's directory to the user that Afterlink runs as.")
     }
 

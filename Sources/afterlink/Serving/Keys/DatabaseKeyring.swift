@@ -13,7 +13,7 @@ struct KeyringSecret: Sendable {
     init(path: String) throws {
         self.path = path
         let text = try SecretFile(path: path, isShared: true).secret("secret", of: "its") { error in
-            CommandFailure.because("The secret is out of reach: \(error.text).").advising(
+            CommandFailure.because("The secret cannot be read: \(error.text).").advising(
                 "Give --secret-file a file that the user that Afterlink runs as may read. For a new deployment, create it:"
                     + " \(Self.command(path))"
             )

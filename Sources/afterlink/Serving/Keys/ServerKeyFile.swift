@@ -57,7 +57,7 @@ struct ServerKeyFile {
     }
 
     private func outOfReach(_ error: SystemError) -> CommandFailure {
-        CommandFailure.because("The server key is out of reach: \(error.text).")
+        CommandFailure.because("The server key cannot be read or written: \(error.text).")
             .advising(
                 "Give its directory to the user that Afterlink runs as, or name another --server-key-file."
             )
