@@ -63,7 +63,8 @@ public struct PostgreSQLAddress: Equatable, Sendable {
 
     /// The parameters that libpq gets as they are.
     ///
-    /// Without `sslmode`, connections are not encrypted if all hosts are this machine, and else verify the server.
+    /// Without `sslmode`, connections are not encrypted if all hosts are this machine. Otherwise they are encrypted,
+    /// and verify the server.
     var libraryWords: [(name: String, value: String)] {
         let own: Set<Parameter> = [.connectTimeout, .host, .port, .targetSession]
         var words = parameters

@@ -161,8 +161,8 @@ extension PostgreSQLConnection {
 
     /// Checks that the server is the primary, and that the session has the wanted settings.
     ///
-    /// It reads the settings back, because PgBouncer does not pass all of them to the server. If one differs, it sets
-    /// all of them once, if it may, and checks again.
+    /// It reads the settings back, because PgBouncer does not pass all of them to the server. If one differs and
+    /// `mayChangeSettings` is true, it sets all of them, and checks once more.
     private func verify(mayChangeSettings: Bool) {
         var batch = StatementBatch()
         let (names, values) = (settings.session.map(\.name), settings.session.map(\.value))

@@ -100,7 +100,7 @@ public final class PostgreSQLConnection {
         let types: [TypeID]
         /// Why the server refused to prepare the statement; nil if it did not.
         ///
-        /// All calls that were sent before the refusal came fail with it.
+        /// All calls that were sent before this refusal arrived fail with it.
         var failure: PostgreSQLError?
 
         init(_ statement: PreparedStatement, name: String, types: [TypeID]) {
@@ -245,8 +245,8 @@ extension PostgreSQLConnection {
 
     /// Executes a statement that writes nothing, for a caller that is no task.
     ///
-    /// It calls `resume` once with the rows or the error; before it returns if there is no connection. The closure
-    /// `resume` must not send statements.
+    /// It calls `resume` once with the rows or the error. If there is no connection, it calls `resume` before it
+    /// returns. The closure `resume` must not send statements.
     public func read(
         _ statement: PreparedStatement,
         _ parameters: Parameters,

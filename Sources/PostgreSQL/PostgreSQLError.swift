@@ -29,22 +29,24 @@ public struct PostgreSQLError: Error, Equatable, Sendable {
         case notConnected
         /// The server rejected user, password or database.
         case authentication
-        /// The password could not be read, so that no server was asked.
+        /// The password could not be read, so the program did not connect to a server.
         case password
         /// An operator or a time limit of the server cancelled the statement.
         case cancelled
         /// The caller's deadline passed; the statement may still be executed.
         case deadline
-        /// The transaction is committed on this server, but the wait for its standby was cancelled, so that a failover may
-        /// lose it, or a worker of Citus has not committed its part yet.
+        /// The transaction is committed on this server, but may be incomplete, or lost in a failover.
+        ///
+        /// Either the wait for the standby was cancelled, so a failover may lose the transaction, or a worker of Citus
+        /// has not committed its part yet.
         case notReplicated
-        /// An earlier statement of the same transaction failed, so that the server did not execute this one.
+        /// An earlier statement of the same transaction failed, so the server did not execute this one.
         case aborted
         /// A stored value has another type than the reader expects.
         case unexpectedValue
         /// The server does not accept a setting of the connection.
         case settings
-        /// The server failed within; Citus also reports the failure of another node so.
+        /// An internal error of the server; Citus also reports the failure of another node as such an error.
         case internalError
         case other
     }

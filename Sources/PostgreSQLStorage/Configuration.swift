@@ -47,7 +47,8 @@ public struct PostgreSQLConfiguration: Sendable {
         (self.name, self.password, self.store) = (name, password, store)
         // A lost answer that another server must mark as undelivered is marked within half a second.
         self.store.foreignAnswerMilliseconds = store.foreignAnswerMilliseconds ?? 2000
-        // A row takes the database server several times as long as SQLite, and clicks and claims wait behind a long write.
+        // The database server takes several times as long for a row as SQLite does, and clicks and claims wait behind a
+        // long write.
         (self.store.recordsAtOnce, self.store.learntSumsAtOnce) = (128, 200)
     }
 

@@ -20,7 +20,7 @@ public struct CheckpointPolicy: Sendable {
     static let copyingPages = 1000
     /// The log size from which the background thread copies after each commit.
     ///
-    /// So little is left to copy when the writer pauses.
+    /// Then the writer has little left to copy when it pauses.
     static let closingPages = 7168
     /// The log size at which the writer pauses until the log is copied.
     ///

@@ -11,7 +11,8 @@ extension SQLiteConnection {
         guard mode == "wal" else { throw .corrupt("switching to a write-ahead log") }
         try execute("PRAGMA synchronous = \(syncsCommits ? "FULL" : "NORMAL")")
         try execute("PRAGMA foreign_keys = ON")
-        // SQLite truncates the log to this size when it resets the log; no commit copies the log into the database.
+        // SQLite truncates the log to this size when it resets the log. Commits do not copy the log into the database,
+        // because the connection's hook replaces SQLite's automatic checkpoint.
         try execute("PRAGMA journal_size_limit = \(CheckpointPolicy.limitBytes)")
         // Overwrites deleted content, also in pages that become free, so that an erasure leaves nothing of a row.
         try execute("PRAGMA secure_delete = ON")

@@ -107,7 +107,7 @@ public final class DatabaseDraft {
     public func fill(from source: SQLiteConnection, unless isInterrupted: () -> Bool) throws(SQLiteError) {
         try naming { () throws(SQLiteError) in
             let connection = try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 0)
-            // No other process reads the draft before it is published and synced, so that nothing needs a rollback.
+            // No other process reads the draft before it is published and synced, so nothing needs a rollback.
             try connection.execute("PRAGMA synchronous = OFF")
             try connection.execute("PRAGMA journal_mode = MEMORY")
             try connection.execute("PRAGMA cache_size = -2048")

@@ -3,7 +3,7 @@ internal import Glibc
 internal import SQLite
 
 extension StoreError {
-    /// Runs `body`, and translates its errors, which then name the file at `path`, if given, for the operator.
+    /// Runs `body`, and translates its errors; if `path` is given, they name this file for the operator.
     static func translating<Result>(
         _ path: String? = nil,
         _ body: () throws(SQLiteError) -> Result

@@ -10,9 +10,9 @@ final class BlockingConnection {
     private let connection: PostgreSQLConnection
     /// The time after which a statement fails.
     private let timeLimit: Duration
-    /// The statements for questions that read several slots, which their texts name; `fixedQuestions` needs
-    /// none.
+    /// The statements whose texts name the slots to read.
     var slotQuestions: QuestionStatements?
+    /// The statements whose texts name no list of slots.
     var fixedQuestions: QuestionStatements?
     private var hasCitus: Bool?
 
@@ -21,7 +21,7 @@ final class BlockingConnection {
     /// - Parameters:
     ///   - settings: the server.
     ///   - timeLimit: how long a batch of statements may take.
-    ///   - connectTimeLimit: how long all attempts to connect may take; nil for the same limit.
+    ///   - connectTimeLimit: how long all attempts to connect may take; nil for `timeLimit`.
     ///   - endsAtRefusal: whether to give up after a failure that lasts until an operator changes a setting.
     ///   - report: called with the failure of the first attempt, if another one follows.
     /// - Throws: the failure of the last attempt.

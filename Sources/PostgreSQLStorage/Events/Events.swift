@@ -228,7 +228,8 @@ extension PostgreSQLWriterReader {
         return try reader.attributedInstalls(subjects)
     }
 
-    /// Skips the read for claims without waiting events, which one statement has found for the whole transaction.
+    /// Skips the read for claims that no events wait for; one statement has found these claims for the whole
+    /// transaction.
     func events(of subjects: EventSubjects, onlyWaiting: Bool, atMost limit: Int) throws(PostgreSQLError)
         -> [EventRecord]
     {

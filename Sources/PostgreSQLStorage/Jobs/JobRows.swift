@@ -2,7 +2,7 @@
 internal import PostgreSQL
 internal import Storage
 
-/// The statements of the table of jobs, whose times are those of the servers' clocks.
+/// The statements of the table of jobs; the times in this table come from the servers' clocks.
 enum JobRows {
     /// Takes a lease if it is free, if the holder has it already, or if it ends so late that a wrong clock
     /// must have set the end.

@@ -179,9 +179,10 @@ extension BlockingConnection {
     private static let anyCheck = PreparedStatement("SELECT FROM checks WHERE slot = $1 LIMIT 1")
     private static let partition = PreparedStatement("SELECT FROM pg_class WHERE oid = to_regclass($1)")
 
-    /// The maximum number of clicks in one transaction.
+    /// The maximum number of clicks with a long window that one transaction deletes.
     private static let longClicksAtOnce: Int64 = 200
-    /// The same for clicks of a day, all of which have expired, so that no launch waits for their rows.
+    /// The maximum number of a day's clicks that one transaction deletes; all of them have expired, so no launch waits
+    /// for their rows.
     private static let clicksOfDayAtOnce: Int64 = 4096
 
     /// Deletes some of a slot's clicks that expired before a time, and what refers to them.

@@ -43,9 +43,9 @@ struct CitusTables {
 
     /// Makes Citus commit the open transaction in two phases; changes nothing.
     ///
-    /// Citus does not know of changes of the coordinator's own tables. If a transaction changes rows of one worker besides,
-    /// Citus commits them there before the coordinator commits, so that a fault between both loses half of the
-    /// transaction. This statement counts as a change of a second node.
+    /// Citus does not know of changes of the coordinator's own tables. If a transaction also changes rows of one
+    /// worker, Citus commits these rows on the worker before the coordinator commits. So a fault between both commits
+    /// would lose half of the transaction. This statement counts as a change of a second node.
     static let commitInTwoPhases = PreparedStatement(
         "UPDATE form SET short_days = short_days WHERE buckets = 0"
     )

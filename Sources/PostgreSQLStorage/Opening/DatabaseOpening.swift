@@ -15,7 +15,8 @@ struct DatabaseOpening: Sendable {
         migrations = Migration.read(configuration.migrations) { SHA256.digest(of: $0).bytes }
     }
 
-    /// Connects and blocks; a batch of statements may then take as long as `timeLimit`, or as the configuration says.
+    /// Connects and blocks; a batch of statements may then take as long as `timeLimit`, or, if that is nil, as long as
+    /// the configuration permits.
     func connect(
         timeLimit: Duration? = nil,
         report: @escaping (PostgreSQLError) -> Void = { _ in }
@@ -89,7 +90,7 @@ struct DatabaseOpening: Sendable {
             let hasApplied = try apply(migration, on: connection)
             if hasApplied, migration.number == migrations.first?.number { isNew = true }
         }
-        // Another server may have applied others meanwhile.
+        // Another server may have applied further migrations meanwhile.
         let missing = pending.isEmpty ? pending : try inspect(connection).pending(of: migrations)
         guard missing.isEmpty else {
             throw StoreError(.incompatible, "the migrations of \(configuration.name) were not recorded")

@@ -5,9 +5,9 @@ internal import Storage
 
 /// Makes and drops the partitions of the large tables: one of each table for a slot.
 ///
-/// A partition is first created as a separate table, and then attached to its parent, which does not wait for
-/// transactions that use the parent. `CREATE TABLE … PARTITION OF` would wait for each of them, and stop
-/// those that come after it.
+/// A partition is first created as a separate table, and then attached to its parent. Attaching it does not wait for
+/// transactions that use the parent. `CREATE TABLE … PARTITION OF` would wait for each such transaction, and stop the
+/// transactions that come after it.
 struct Partitions {
     let connection: BlockingConnection
 

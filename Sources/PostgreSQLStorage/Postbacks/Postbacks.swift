@@ -226,7 +226,7 @@ extension PostgreSQLReader: PostbackRows {
         SELECT \(DeliveryRecord.columns, of: "d"), e.type, e.data FROM deliveries d
         JOIN outbox_events e ON e.scope = $2 AND e.id_high = d.id_high AND e.id_low = d.id_low WHERE d.endpoint = $1
         """
-    /// Selects rows due before $3, and rows due after $4, which were stored while the clock was ahead.
+    /// Selects rows due at $3 or earlier, and rows due after $4, which were stored while the clock was ahead.
     private static let selectDue = PreparedStatement(
         """
         (\(selectRows) AND d.state = 0 AND d.due_at <= $3 ORDER BY d.due_at LIMIT $5)

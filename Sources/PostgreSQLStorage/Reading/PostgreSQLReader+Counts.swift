@@ -141,8 +141,8 @@ extension PostgreSQLReader {
 
     /// Adds up the clicks of all spans, because the index does not have the rows in the order of their clicks.
     ///
-    /// Reading all days of ten thousand campaigns takes half a second. So the first few of many days are found among the
-    /// names with the most clicks in the four weeks that the days belong to.
+    /// Reading all days of ten thousand campaigns takes half a second. So for few names and many days, the statement
+    /// searches only among the names with the most clicks in the four weeks that the days belong to.
     func top(_ dimension: Dimension, of scope: Scope, over spans: CountedSpans, atMost limit: Int)
         throws(PostgreSQLError) -> [(name: String, clicks: Int64)]
     {

@@ -186,7 +186,7 @@ extension PostgreSQLReader {
     )
 }
 
-/// There are no rows for the filter of fingerprints, which only databases with a single writing process have.
+/// There are no rows for the filter of fingerprints, which only databases in a file have.
 extension PostgreSQLReader {
     func indexPosition(after position: Int64?, count: Int) -> Int64? { nil }
 

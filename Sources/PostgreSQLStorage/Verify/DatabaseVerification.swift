@@ -41,7 +41,7 @@ public struct PostgreSQLVerification {
         report.checks = [
             try check("application", "the database's tables are Afterlink's", application)
         ]
-        // The other steps need Afterlink's tables, and the invariants those of this version.
+        // The other steps need Afterlink's tables, and the invariants need the tables of this version.
         if report.isWhole {
             report.checks += [
                 try check(

@@ -9,12 +9,12 @@ struct Invariant: Sendable {
         /// A query of one slot, which it names as a constant.
         case ofSlot(@Sendable (_ slot: SQLText) -> SQLText)
         case ofAll(SQLText)
-        /// A query that reads the counts by the hour from `counted`, with those that are not added yet.
+        /// A query that reads the counts by the hour from `counted`, including counts that no job has added yet.
         case ofHours(SQLText)
-        /// A query that reads the counts of links from `counted`, with those that are not added yet.
+        /// A query that reads the counts of links from `counted`, including counts that no job has added yet.
         case ofLinks(SQLText)
-        /// A query about the number of stored records of checks; $1 is the part of that number that is not
-        /// added yet.
+        /// A query about the number of stored records of checks; $1 is the part of that number that no job has added
+        /// yet.
         case ofChecks(SQLText)
     }
 
@@ -51,8 +51,8 @@ struct Invariant: Sendable {
 }
 
 extension Invariant.Query {
-    /// The query, the rows that it needs in addition to those of tables, and on Citus the rows of the distributed
-    /// tables.
+    /// The query, the common table expression that it reads (`with`), and on Citus the rows of the distributed tables
+    /// (`rows`).
     typealias Text = (rows: SQLText, with: SQLText, query: SQLText)
 
     fileprivate func statements(_ slots: [Int64], _ pending: CountPayload) -> [(Text, Parameters)] {
@@ -66,8 +66,9 @@ extension Invariant.Query {
         }
     }
 
-    /// The rows of a slot as tables with the names of their tables, which the coordinator joins: their joins are not by
-    /// bucket.
+    /// The rows of a slot, under the names of the tables that contain them.
+    ///
+    /// The coordinator of Citus joins these rows, because Citus distributes only joins by bucket.
     private static func rows(_ columns: SQLText, _ condition: SQLText) -> SQLText {
         let slotted = ["clicks", "click_index", "click_addresses", "checks"].reduce("") {
             (text: SQLText, table: StaticString) -> SQLText in
@@ -320,7 +321,7 @@ extension Invariant {
         ]
     )
 
-    /// A count is stored in the transaction of its click or claim, so that a wrong count means a defect or damage.
+    /// A count is stored in the transaction of its click or claim, so a wrong count means a defect or damage.
     ///
     /// Compaction merges the counts of rare names within a span, and deletes hourly counts by name. Sums over all names
     /// remain, and so do the hourly counts of totals and platforms.
@@ -382,7 +383,7 @@ extension Invariant {
         ]
     )
 
-    /// Whether no count of a group is clamped, and so no sum of others.
+    /// Whether no count of a group is clamped; a clamped count is not the sum of the counts of shorter spans.
     private static let areSums: SQLText =
         "max(count) < \(Int64.max) AND min(count) > \(Int64.min)"
 

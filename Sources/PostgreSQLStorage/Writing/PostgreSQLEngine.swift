@@ -26,7 +26,7 @@ final class PostgreSQLEngine: BlockingEngine {
     /// - Parameters:
     ///   - configuration: the database.
     ///   - state: the state that the store's threads share.
-    ///   - form: the numbers that the database was made with.
+    ///   - form: the parameters with which the database was created.
     ///   - server: this server's number.
     ///   - directory: the apps and keys, to which this thread publishes its own changes.
     ///   - slots: the slots with partitions, to which this thread adds those that it makes.
@@ -79,7 +79,7 @@ final class PostgreSQLEngine: BlockingEngine {
         }
     }
 
-    /// Sends the rows of one write, so that a failure is this write's alone.
+    /// Sends the rows of one write, so that a failure affects only this write.
     func release() throws(EngineFailure) {
         try run { _ throws(PostgreSQLError) in try connection.release { batch.flush(to: &$0) } }
     }

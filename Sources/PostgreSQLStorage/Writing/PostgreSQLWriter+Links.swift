@@ -54,7 +54,7 @@ extension PostgreSQLWriter {
         return nil
     }
 
-    /// Refuses to delete a link that has clicks: in its counts, or in those that are not added yet.
+    /// Refuses to delete a link that has clicks, in its counts or in counts that no job has added yet.
     func delete(_ link: LinkID) throws(PostgreSQLError) -> LinkStoreError? {
         let found = try batch.look(Self.lockLink, link.high, link.low)
         guard found.count > 0 else { return .notFound }

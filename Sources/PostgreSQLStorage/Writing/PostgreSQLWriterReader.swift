@@ -99,7 +99,7 @@ extension PostgreSQLWriterReader {
 
     func directorySnapshot() throws(PostgreSQLError) -> DirectoryCache.Snapshot {
         try batch.look(Self.lockDirectory)
-        // A refusal may be due to another server's change, so that the apps in memory are old.
+        // A refusal may be due to another server's change, and then the apps in memory are old.
         batch.mustReadDirectory = true
         return try reader.directorySnapshot()
     }

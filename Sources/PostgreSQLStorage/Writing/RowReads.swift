@@ -5,13 +5,13 @@ internal import Storage
 
 /// A statement that reads or writes the large tables.
 ///
-/// It names slots as constants, so that the server opens their partitions alone. On Citus, it reads or writes
-/// one bucket, which is its last parameter.
+/// It names slots as constants, so that the server opens only their partitions. On Citus, it reads or writes one
+/// bucket, which is its last parameter.
 enum SlotStatement: Hashable {
     /// Reads and locks the rows of installations.
     case installs
     case idempotencies
-    /// Locks clicks, with those of their visits in the ten minutes before.
+    /// Locks clicks, and the clicks of the same visits from the ten minutes before them.
     case clicks(VisitHome)
     case posts(VisitHome)
     case visitors([Int64])
@@ -116,7 +116,8 @@ enum RowReads {
     static let epochs = PreparedStatement(
         "SELECT scope, began_at, landmark FROM unnest($1) AS k (n) JOIN learning l ON l.scope = k.n"
     )
-    /// Only the clicks of links with a limit are counted in their own transaction, and only their rows are locked.
+    /// Only a link with a limit counts each click in the click's own transaction, so only the rows of such links are
+    /// locked.
     static let lockLimits = PreparedStatement(
         """
         SELECT m.link FROM unnest($1, $2) AS k (high, low)

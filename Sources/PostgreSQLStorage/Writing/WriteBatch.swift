@@ -166,10 +166,10 @@ extension WriteBatch {
     /// Whether the transaction has changed nothing.
     var isEmpty: Bool { changeCount == clearedCount }
 
-    /// Appends the statements that write the rows, in the order of ``RowChange``, and then the learnt counters.
+    /// Appends the statements that write the rows and the learnt counters, in the order of ``RowChange``.
     ///
-    /// This order is the same in all transactions, and so is the order of the rows of each statement: so two servers
-    /// never wait for each other.
+    /// This order, and the order of the rows of each statement, are the same in all transactions. So two servers never
+    /// wait for each other.
     func flush(to steps: inout StatementBatch) {
         for (key, sum) in changes.learnt {
             append(key.hasRoom ? .learntCounter : .knownCounter) { row in

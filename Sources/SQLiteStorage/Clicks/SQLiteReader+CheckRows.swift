@@ -6,7 +6,7 @@ internal import Storage
 extension SQLiteReader {
     /// Reads the clicks of a key (a fingerprint's keyed hash) with one statement.
     ///
-    /// Most checks find nothing, so that their main cost is the start of each statement.
+    /// Most checks find nothing, so their main cost is the start of each statement.
     func read(_ selection: inout KeySelection, in scope: Scope) throws(SQLiteError) {
         let statement = try connection.statement(Self.clicksOfKey)
         try statement.bind(scope.number, selection.key.index, selection.key.rest)

@@ -142,13 +142,13 @@ extension SQLiteReader {
 }
 
 extension SQLiteWriter {
-    /// Adds each number to every span for which it is stored.
+    /// Adds each count to every span for which it is stored.
     func write(_ deltas: CountDeltas) throws(SQLiteError) {
         let statement = try connection.statement(Self.addCount)
         for (key, count) in deltas.counts {
             let record = CountRecord(key, count)
             let (scope, campaign) = (key.scope.number, record.campaign)
-            // Bind the record once for all spans of a number, because binding a text copies it.
+            // Bind the record once for all spans of a count, because binding a text copies it.
             try statement.bind(record)
             for granularity in key.granularity.kept {
                 let period = granularity.start(of: key.period).milliseconds

@@ -176,8 +176,8 @@ extension DatabaseCopies {
 
     /// Gives the old database and its log second names with the prefix `aside`, and removes the first name of the log.
     ///
-    /// Otherwise SQLite would apply the log to the new database. The function also deletes the files `-shm` and
-    /// `-journal`. The database keeps its first name until the new database takes it.
+    /// If the log kept its first name, SQLite would apply it to the new database. The function also deletes the files
+    /// `-shm` and `-journal`. The database keeps its first name until the new database takes it.
     private static func moveAside(_ target: DatabaseFile, to aside: String) throws(SQLiteError) {
         for suffix in ["", "-wal"] where DatabaseFile.exists(target.path + suffix) {
             let isNamed = try DatabaseFile.link(target.path + suffix, as: aside + suffix)

@@ -93,7 +93,7 @@ struct DatabaseSnapshot {
             // The first read takes the snapshot.
             _ = try connection.integer("SELECT count(*) FROM sqlite_schema")
         }
-        // The transaction has only read, so that its rollback loses nothing.
+        // The transaction has only read, so its rollback loses nothing.
         defer { try? connection.rollback() }
         return try body()
     }

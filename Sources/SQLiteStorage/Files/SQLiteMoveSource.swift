@@ -30,8 +30,8 @@ public final class SQLiteMoveSource: MoveSource {
 
     /// A digest of numbers in the file, some of which differ after the file was served again.
     ///
-    /// A server's jobs take leases. The digest also covers the numbers of clicks, claims and checks, their counts, the
-    /// links, and the version that a change of apps or keys raises.
+    /// The digest covers the leases of jobs, which every running server takes. It also covers the numbers of clicks,
+    /// claims and checks, their counts, the links, and the version that a change of apps or keys raises.
     public var mark: Int64 {
         get throws(StoreError) {
             let state = try opening.translated { () throws(SQLiteError) in

@@ -194,7 +194,7 @@ extension SQLiteReader: PostbackRows {
         d.failure, d.answer, d.milliseconds, e.type, e.data FROM deliveries d
         JOIN outbox_events e ON e.scope = ?2 AND e.id_high = d.id_high AND e.id_low = d.id_low WHERE d.endpoint = ?1
         """
-    /// A due time beyond the second one was stored by a clock that was ahead.
+    /// Selects rows due at ?3 or earlier, and rows due after ?4, which were stored while the clock was ahead.
     private static let selectDue: SQL = """
         SELECT * FROM (\(selectRows) AND d.state = 0 AND d.due_at <= ?3 ORDER BY d.due_at LIMIT ?5)
         UNION ALL SELECT * FROM (\(selectRows) AND d.state = 0 AND d.due_at > ?4 ORDER BY d.due_at LIMIT ?5)

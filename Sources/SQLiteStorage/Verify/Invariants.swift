@@ -139,9 +139,9 @@ struct Invariant: Sendable {
 
     /// Counts by hour, day, four weeks and all time also remain when clicks and claims are deleted.
     ///
-    /// A count changes in the transaction that stores the click or claim, so that a wrong count means a defect or
-    /// damage. Compaction merges the counts of rare names within a span, and deletes hourly counts by name. Sums over
-    /// all names remain, and so do the hourly counts of totals and platforms.
+    /// A count changes in the transaction that stores the click or claim, so a wrong count means a defect or damage.
+    /// Compaction merges the counts of rare names within a span, and deletes hourly counts by name. Sums over all names
+    /// remain, and so do the hourly counts of totals and platforms.
     private static let counts = Invariant(
         name: "counts",
         scope:
@@ -192,8 +192,8 @@ struct Invariant: Sendable {
 
     /// Whether the counts of a group's days differ from those of its longer spans.
     ///
-    /// A clamped count is no sum of others, so its group is left out. SQLite fails on a sum beyond the range of 64 bits, but
-    /// not on the sums of the two parts of each count.
+    /// A clamped count is not the sum of the counts of shorter spans, so its group is left out. SQLite fails on a sum
+    /// beyond the range of 64 bits, but not on the sums of the two parts of each count.
     private static let daysDiffer: SQL = """
         max(count) < 9223372036854775807 AND min(count) > -9223372036854775808
             AND sum(iif(span = \(Granularity.day), 1, -1) * (count / 1000000)) * 1000000

@@ -10,7 +10,7 @@ public enum ApplePostbackChange: Sendable {
     case deleteOld(ApplePostbackDeadlines, limit: Int)
 }
 
-/// The numbers before which postbacks are deleted.
+/// The row numbers before which postbacks are deleted; a row number starts with the time of its postback.
 public struct ApplePostbackDeadlines: Sendable {
     /// For postbacks of apps that this service does not know: 30 days.
     public let unclaimed: Int64
@@ -35,7 +35,8 @@ public protocol ApplePostbackRows {
     /// returns false.
     func applePostbacks(from first: Int64, before end: Int64, _ body: (StoredApplePostback) -> Bool)
         throws(Failure)
-    /// Returns how many postbacks with numbers from `first` up to, but not including, `end` have equal values.
+    /// Groups the postbacks with numbers from `first` up to, but not including, `end` by equal values, and returns the
+    /// size of each group.
     func applePostbackSums(from first: Int64, before end: Int64) throws(Failure) -> [ApplePostbackSum]
     /// Returns the first postbacks of these numbers.
     func applePostbacks(_ numbers: ClosedRange<Int64>, atMost limit: Int) throws(Failure)
@@ -47,8 +48,8 @@ public protocol ApplePostbackRows {
 public protocol ApplePostbackWriter: ClickWriter {
     /// Stores a postback.
     ///
-    /// Returns false, and stores nothing, if the same body is stored, or if both are counted and one with its identifier
-    /// is.
+    /// Returns false, and stores nothing, if the same body is stored already. It does the same for a counted postback
+    /// if a counted one with its identifier is stored.
     func insert(_ postback: ApplePostbackRecord) throws(Failure) -> Bool
     /// Returns the largest number of a postback; 0 without any.
     ///

@@ -10,8 +10,8 @@ public protocol AuditRows {
 
 /// Writes a change and its entry in the audit log in one transaction.
 ///
-/// The entries come from the rows before the change, which are read in the transaction: no caller can forget or forge
-/// them.
+/// Each entry is made from the change and from the rows before it, which are read in the same transaction. So no caller
+/// can omit or forge an entry.
 extension WriteTransaction {
     func perform(_ change: DirectoryChange, by actor: AuditActor) throws(Failure) -> Written {
         let before = try reader.directorySnapshot().directory
@@ -171,7 +171,7 @@ extension AuditRows {
     }
 }
 
-/// Deletes entries of the audit log that are older than the operator wants.
+/// Deletes entries of the audit log after the retention that the operator has set.
 public struct AuditJob<Reader: JobReader>: Job {
     public let name = JobName.audit
     public let share = 1.0 / 8

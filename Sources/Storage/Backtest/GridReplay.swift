@@ -70,7 +70,7 @@ struct GridReplay: Sendable {
             self.replay = nil
             while position < events.count {
                 if position.isMultiple(of: Self.stride), isOver() {
-                    // Count this event, so that the next call does not stop before it again.
+                    // Play this event, so that the next call does not stop before it again.
                     play(&replay, setting)
                     self.replay = replay
                     return true

@@ -157,7 +157,7 @@ public struct Replay: Sendable {
 
     /// Returns the click of the launch's token; nil without a token, or if the click is unknown, closed or expired.
     ///
-    /// Then only the fingerprint can find a click.
+    /// If it is nil, only the fingerprint can find a click.
     private func clickOfToken(_ launch: RecordedLaunch) -> Int? {
         guard let number = launch.token.flatMap(store.number), let stored = store[number],
             stored.isOpen, stored.end >= launch.at,

@@ -27,7 +27,7 @@ struct ReplayStore: Sendable {
     private var clicks = TimeOrdered<Stored>()
     private var numbers: [UInt64: Int] = [:]
     private var live = ExpiryQueue()
-    /// The clicks that fingerprints find, or would if they were open.
+    /// The clicks whose ``Stored/fingerprintEnd`` has not passed, open or not.
     private var findable = ExpiryQueue()
     /// The number of findable clicks that were claimed or closed as duplicates.
     private var closedCount = 0
@@ -107,7 +107,8 @@ struct ReplayStore: Sendable {
     /// Returns the clicks that may be duplicates of a click; no duplicate is missing.
     private func suspects(of click: RecordedClick) -> [Int] {
         if let address = click.address { return byExact[address.exact].map { Array($0.rest) } ?? [] }
-        // Without an address, a visitor is only a user agent, so clicks without a visit are no duplicates.
+        // Without an address, `visitor` is a hash of the user agent alone, which many people share. So a click without
+        // a visit has no duplicates.
         guard click.visit != nil, let key = click.fingerprints.first?.key, let rows = byFingerprint[key]
         else { return [] }
         let first = click.at.advanced(byMilliseconds: -Self.duplicateSpan)

@@ -140,7 +140,7 @@ public struct ClickPositionsByNetwork: Sendable {
 
     private var places: [Place] = []
 
-    /// The maximum number of listed clicks; the newest ones are listed, and take some hundred kilobytes.
+    /// The maximum number of listed clicks, which are the newest ones; they take several hundred kilobytes.
     private static let maximumCount = 16_384
 
     /// Adds the next older click.

@@ -64,7 +64,7 @@ struct LoopRecords {
         return weight
     }
 
-    /// Adds the checks that were left out to the budget, so that the next record represents them.
+    /// Adds the left-out checks to the budget, so that the next record represents them.
     mutating func reportMissed(to budget: RecordBudget) {
         guard missed > 0 else { return }
         budget.leaveOut(missed)

@@ -9,17 +9,17 @@ public enum RowCacheFailure: Error {
 
 /// The rows that one check, or one other read of an event loop, has fetched from a database that answers after a while.
 ///
-/// A read that is not in memory returns nothing, and its question is added to ``missing``. Then the run is *void*:
-/// what was computed from it is dropped, all missing questions are fetched together, and the read runs again from its
-/// start. So a read takes one trip for its first rows, and another one whenever fetched rows name further
-/// rows; no code but the read itself knows which rows it needs.
+/// A run reads rows by questions. If the rows of a question are not in memory, the cache returns nothing and adds the
+/// question to ``missing``. Then the run is *void*: its results are dropped, the rows of all missing questions are
+/// fetched together, and the run starts again. So a run takes one trip for its first rows, and another one whenever
+/// fetched rows name further rows. Only the code of the run knows which rows it needs.
 ///
 /// **Storage remembers nothing from a void run.** The results of a void run may be wrong, so they must not
-/// reach memory that outlives the run, and no answer may be sent. A read whose result is kept therefore
-/// throws ``RowCacheFailure/missing`` and does not return: the learning epoch, the sums of a model, the count
-/// around an address, and the clicks of a summary. ``liveClickCount(of:at:)`` may return 0, because only
-/// large counts are kept, and a count that was dropped is read again. A void run may ask for more than is
-/// needed: for rows in this cache, or for a summary.
+/// reach memory that outlives the run, and no answer may be sent. Therefore the reads whose results are kept throw
+/// ``RowCacheFailure/missing`` instead of returning nothing. They read the learning epoch, the sums of a model, the
+/// count around an address, and the clicks of a summary. ``liveClickCount(of:at:)`` may return 0, because only large
+/// counts are kept, and a count that was dropped is read again. A void run may request rows or a summary that turn out
+/// not to be needed.
 ///
 /// Only the loop's thread uses it.
 public final class RowCache: LoopRows, LinkRows {
@@ -241,7 +241,7 @@ extension RowCache {
             guard let claim = try home(row.position.click)?.claim, claim.caller == caller else { continue }
             return claim
         }
-        // Newer clicks may hide the row, but not the caller's pointer.
+        // If newer clicks hide the row, the last click that the caller has claimed is still read by itself.
         guard !rows.isComplete, case .click(let number)? = try answer(to: .install(caller, scope)),
             let claim = try home(number)?.claim, claim.caller == caller, times.contains(claim.claimedAt)
         else { return nil }

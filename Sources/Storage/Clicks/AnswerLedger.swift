@@ -6,8 +6,9 @@ internal import Threads
 /// It is shared by the writer and all loops.
 ///
 /// A check may get a lost answer again only if the check began after the answer was written: a check that overlaps with
-/// the first check is another launch. A claim that the ledger does not contain was made by an earlier process, whose
-/// responses are all written or lost; or, if it is young, perhaps by another server, whose response is under way.
+/// the first check is another launch. If the ledger does not contain a claim, an earlier process has made it, and has
+/// written or lost its response. If the claim is young, another server may have made it instead, and its response may
+/// still be under way.
 final class AnswerLedger: Sendable {
     private enum Entry: Sendable {
         case pending
@@ -107,9 +108,10 @@ final class AnswerLedger: Sendable {
 
     /// Whether a lost answer may still be marked as undelivered, so that any check gets it.
     ///
-    /// Other servers repeat a claim to its installation at once, and to a caller without an installation id
-    /// from an age of ``foreignMilliseconds`` on. Their responses are not in the database, so a marked answer
-    /// could go to two launches. In that case, only its installation or its caller can get it again.
+    /// If it may not, only the installation or the caller of the claim can get the answer again. Other servers repeat a
+    /// claim to its installation at once, and to a caller without an installation id once the claim is
+    /// ``foreignMilliseconds`` old. The database does not contain their responses, so a marked answer could go to two
+    /// launches.
     func mayMark(_ click: ClickID, at now: Timestamp) -> Bool {
         guard foreignMilliseconds > 0 else { return true }
         guard let claim = state.withLock({ $0.answer(click)?.claim }), !claim.hasInstall else { return false }
@@ -119,8 +121,8 @@ final class AnswerLedger: Sendable {
 
     /// Forgets claims whose lost answers are marked on disk, or can go only to their callers.
     ///
-    /// With several servers, another one may give such an answer to a check. So this server repeats the claim as the others
-    /// do, and does not take its answer for one that is under way here.
+    /// With several servers, another one may give such an answer to a check. So this server repeats the claim as the
+    /// others do, and does not assume that its answer is under way here.
     func forget(_ clicks: [ClickID]) {
         guard foreignMilliseconds > 0, !clicks.isEmpty else { return }
         state.withLock { state in

@@ -16,8 +16,9 @@ public struct StoredPost: Sendable {
 ///
 /// Only the writing thread uses it.
 ///
-/// They are in memory, because an index of posts would cost each click another page although only its last ten seconds
-/// are read. After a start, and when another process has written, the missing posts are read from the newest clicks.
+/// The posts are in memory, because an index of posts would cost each click another page, although only the last ten
+/// seconds of the index would be read. After a start, and when another process has written, the missing posts are read
+/// from the newest clicks.
 struct RecentPosts {
     private struct Post: Hashable {
         let scope: Scope
@@ -80,7 +81,8 @@ struct RecentPosts {
         changes.removeAll(keepingCapacity: true)
     }
 
-    /// Starts a new generation when the current one is older than a span, or the clock was set back by more.
+    /// Starts a new generation if the current one is older than a span, or if the clock was set back by more than a
+    /// span.
     ///
     /// - Returns: the change that undoes the new generation; nil if there is none.
     private mutating func startGeneration(at moment: Timestamp) -> Change? {
@@ -103,7 +105,7 @@ struct RecentPosts {
     /// Reads the posts of other processes in the ten seconds up to `last`, the database's newest click at this time.
     ///
     /// Identifiers grow from commit to commit of all processes. If no other process has recorded a click, `last` is
-    /// ``newest``, and nothing is read. `last` is older only if newer clicks have been deleted.
+    /// ``newest``, and nothing is read. `last` is older than ``newest`` only if newer clicks have been deleted.
     mutating func catchUp<Reader: WriterReader>(to last: Int64, by reader: Reader) throws(Reader.Failure) {
         guard last != newest else { return }
         let first = last - Self.spanMilliseconds << 16

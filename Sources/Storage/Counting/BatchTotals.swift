@@ -21,7 +21,8 @@ struct BatchTotals: Sendable {
     private(set) var counts = CountDeltas()
     private var drift = DriftBatch()
     private var names = AdmittedNames()
-    /// Whether names beyond the limits are counted together; if not, the job that adds up the counts does that.
+    /// Whether names beyond the limits are counted together here; if not, the job that adds up the counts limits the
+    /// names.
     private let admitsNames: Bool
     /// Names of campaigns by their hash.
     private var campaigns: [UInt64: String] = [:]
@@ -65,7 +66,7 @@ struct BatchTotals: Sendable {
         let campaign = try add(.matches, of: CountedTraits(facts), scope, at: now, by: reader)
         counts.add(1, .checks, to: request.platform.checkLabels, of: scope, at: now)
         let (campaigns, record) = (campaign.map { [nil, $0] } ?? [nil], request.record)
-        // Many people launch an app long after they installed it, and Google knows when that was.
+        // Many people launch an app long after they installed it, and Google Play reports the time of the installation.
         let installed = record.play?.at(.installBegin) ?? now
         let delay = installed.milliseconds(since: facts.clickedAt)
         counts.addMatch(by: claim.method, after: delay, of: scope, campaigns: campaigns, at: now)

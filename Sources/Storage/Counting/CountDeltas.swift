@@ -21,7 +21,8 @@ public struct CountKey: Hashable, Sendable {
         (self.granularity, self.period) = (granularity, period)
     }
 
-    /// Whether the campaign or link must have a count of clicks in the span, even if it is 0, because that ranks it.
+    /// Whether the campaign or link must have a count of clicks in the span, even if it is 0, because clicks rank
+    /// campaigns and links.
     public var namesCampaign: Bool {
         label.campaign != nil && label.dimension.naming != nil
             && metric != Metric.clicks.name
@@ -254,7 +255,7 @@ public struct CountDeltas: Equatable, Sendable {
 
 /// Counts of all names, before the names with separate counts are chosen.
 extension CountDeltas {
-    /// The rows to add to the stored counts: each number in every span for which it is stored.
+    /// The rows to add to the stored counts: one for each count and each span in which it is stored.
     ///
     /// Each campaign and link has a row of clicks, which may be 0, because the rows of clicks name and rank them.
     public var rows: [CountRecord] {
@@ -275,7 +276,8 @@ extension CountDeltas {
     ///
     /// - Parameters:
     ///   - names: the admitted names; new names for which there is room are added.
-    ///   - read: returns the names of a dimension that a scope's span with a first millisecond already has.
+    ///   - read: returns the names of a dimension that already have counts in a scope's span; `period` is the span's
+    ///     first millisecond.
     /// - Returns: the changes to add to the stored counts.
     /// - Throws: the failure of `read`.
     public func admitted<Failure: Error>(

@@ -52,7 +52,7 @@ public struct CountSum: Sendable {
         for row in other.rows { for (metric, count) in row.counts { add(count, metric, of: row.value) } }
     }
 
-    /// Adds the totals of another sum, with their words that are not events, under one value.
+    /// Adds the totals of another sum under one value, including its counts of ``CountWord``.
     public mutating func add(_ other: CountSum, as value: String) {
         for (metric, count) in other.counts(at: "") { add(count, metric, of: value) }
     }

@@ -71,8 +71,8 @@ private struct EventReader<Reader: ReportReader> {
 
     /// Returns the campaigns or links with events or matches, those with the most clicks first.
     ///
-    /// Only clicks can be ranked without reading every other count, so the counts of the most clicked names are read until
-    /// there are as many groups as a report has.
+    /// Names can be ranked by their clicks without reading any other count. So the function reads the other counts of
+    /// the most clicked names first, until the report has its maximum number of groups.
     private func groups(_ names: Dimension, _ dimension: Dimension) throws(Reader.Failure) -> [EventReport
         .Group]
     {

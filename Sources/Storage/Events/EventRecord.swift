@@ -116,13 +116,16 @@ public struct EventRecord: Record, Equatable, Sendable {
 
     /// Returns whether the event may inherit the match of its user.
     ///
-    /// An app key's event, which anyone can send, does not decide about a server's event that names an installation.
+    /// Anyone can send an app key's event. So a match that only such an event has linked to the user is not inherited
+    /// by a server key's event that names an installation or a click.
     func mayInherit(_ link: UserLink) -> Bool { link.isVerified || origin == .app || !namesMatch }
 
     /// Removes the installation and the click that the event names, so that the event links its user to no match.
     mutating func removeMatch() { (install, namedClick) = (nil, nil) }
 
-    /// Returns why the event is no refund of its purchase, which may be unknown.
+    /// Returns why the event is rejected as a refund; nil if it is a valid refund, or none.
+    ///
+    /// `purchase` is the refunded purchase; nil if it is unknown.
     func problem(with purchase: EventRecord?) -> RefundProblem? {
         guard self.purchase != nil else { return nil }
         guard let purchase else { return money == nil ? .unknownAmount : nil }

@@ -42,7 +42,7 @@ public protocol EventRows {
     /// server key, else the first one of an app key.
     func links(ofUsers users: [KeyedHash], in scope: Scope) throws(Failure) -> [EventRecord]
     func events(named ids: [String], in scope: Scope) throws(Failure) -> [EventRecord]
-    /// Returns the refunds of purchases that are not credited.
+    /// Returns those refunds of purchases that are not credited to a click.
     func refunds(ofPurchases ids: [String], in scope: Scope) throws(Failure) -> [EventRecord]
     /// Returns the names of the events that are credited to clicks.
     func eventNames(ofClicks clicks: [Int64]) throws(Failure) -> Set<EventOfClick>
@@ -105,14 +105,14 @@ extension WriteTransaction {
         }
         if !outcomes.isEmpty {
             records.removeAll { outcomes[$0.eventID] != nil }
-            // A refund that is sent again may be too late for its purchase.
+            // A stored refund that is sent again is a duplicate, even if its purchase cannot be found any more.
             for event in try reader.events(named: Array(outcomes.keys), in: scope) {
                 outcomes[event.eventID] = .duplicate
             }
         }
         for match in credits.found {
             var match = match
-            // An event that names both adds its installation to the match.
+            // If an event names an installation as well as the click, its installation is added to the match.
             match.install =
                 match.install ?? records.first { $0.namedClick == match.attribution.click }?.install
             try writer.insert(match)
@@ -272,7 +272,7 @@ extension WriteTransaction {
     ///
     /// The transaction calls it after its last statement.
     ///
-    /// Every accepted event passes through here once.
+    /// This function gets each accepted event once.
     func add(_ counting: EventCounting) throws(Failure) {
         let now = state.configuration.clock.now()
         for counted in counting.events {
@@ -426,7 +426,7 @@ private struct Credits<Reader: WriterReader> {
 
     /// Gives an event its attribution: that of its installation, else of its click, its user or its purchase.
     ///
-    /// - Returns: why the event is no refund of its purchase; nil for any other event.
+    /// - Returns: why the event is rejected as a refund; nil if it is accepted.
     mutating func apply(to record: inout EventRecord, _ event: AppEvent, _ reader: Reader)
         throws(Reader.Failure) -> RefundProblem?
     {

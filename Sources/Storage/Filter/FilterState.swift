@@ -24,7 +24,8 @@ struct FilterState: Sendable {
 
     /// Makes all later transactions add their clicks to a filter, while the stored clicks are read into it.
     ///
-    /// The reading must start after a barrier, so that it finds the clicks of the current transaction.
+    /// The caller must wait for a barrier before it reads the stored clicks, so that it finds the clicks of the current
+    /// transaction.
     ///
     /// - Parameters:
     ///   - filter: an empty filter.

@@ -10,7 +10,8 @@ internal import Synchronization
     private static let wordsOfBlock = 4
     /// With twelve bits for each fingerprint, about one in two hundred fingerprints that are not stored passes.
     private static let bitsOfFingerprint = 12
-    /// The limit of memory, 8 MiB; with ten million stored fingerprints, about one in fifteen of the others passes.
+    /// The limit of memory, 8 MiB; with ten million stored fingerprints, about one in fifteen that are not stored
+    /// passes.
     private static let maximumBlocks = 1 << 18
 
     /// The number of fingerprints for which the filter was created.

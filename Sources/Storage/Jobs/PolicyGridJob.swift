@@ -2,7 +2,7 @@ public import Attribution
 internal import Synchronization
 internal import Threads
 
-/// What a store needs to replay recorded traffic, which only the service knows.
+/// The values that a store needs to replay recorded traffic, and that only the service knows.
 public struct ReplaySettings: Sendable {
     /// The time in which a caller without an install id gets an answer again, in milliseconds.
     public let grace: Int64
@@ -200,14 +200,14 @@ struct EventCollection {
     private static let maximumLength: Int64 = 21_600_000
     /// A piece with fewer events is followed by one of twice its length.
     private static let fewEvents = 500
-    /// The maximum number of events of a piece: one with more is read again in an eighth of its length.
+    /// The maximum number of events of a piece; a piece with more events is read again with an eighth of its length.
     static let readLimit = 10_000
 
     init(of scope: Scope, _ remaking: FingerprintReconstruction, limit: Int, at now: Timestamp) {
         (self.scope, self.limit) = (scope, limit)
         oldest = now.advanced(byMilliseconds: -PolicyGrid.maximumDays * 86_400_000)
         end = now.advanced(byMilliseconds: 1)
-        // All launches that claimed these clicks are replayed, so that no click was claimed before.
+        // The launches that claimed these clicks are replayed too, so no click counts as claimed before the replay.
         reconstruction = EventReconstruction(remaking, firstCheckAt: Timestamp(milliseconds: .min))
     }
 
@@ -225,7 +225,7 @@ struct EventCollection {
             piece.append(.launch(reconstruction.launch(check.facts)))
         }
         guard piece.count < room else {
-            // The newer part of a long piece may still have room.
+            // A shorter piece may fit.
             guard length == Self.minimumLength else {
                 length = max(length / 8, Self.minimumLength)
                 return true

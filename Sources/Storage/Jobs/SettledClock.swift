@@ -132,13 +132,15 @@ final class JobClock: Sendable {
 
     /// Whether the model may learn from a request at a time; a loop asks for each of its requests.
     ///
-    /// The learnt sums fade, so a single request of a year later would outweigh all earlier ones.
+    /// The learnt sums fade, so a single request with a time that is a year ahead would outweigh all earlier ones.
     func allowsLearning(at time: Timestamp) -> Bool {
         let monotonic = monotonicNow()
         return settled.withLock { $0?.expects(time, monotonic: monotonic) ?? true }
     }
 
-    /// Returns the time for jobs; nil while the clock may have jumped, whose start and end are logged.
+    /// Returns the time for jobs; nil while the clock may have jumped.
+    ///
+    /// The start and the end of such a period are logged.
     func settledNow() -> Timestamp? {
         let (now, monotonic) = (wall.now(), monotonicNow())
         let (state, news) = settled.withLock { clock -> (SettledClock.State, String?) in

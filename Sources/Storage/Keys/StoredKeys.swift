@@ -31,10 +31,11 @@ public struct StoredKeys: Sendable {
         }
     }
 
-    /// Stores the current server key's check value (a hash that identifies the key), and when it replaced another one.
+    /// Stores the current server key's check value (a hash that identifies the key).
     ///
-    /// `checks` are the check values of all server keys in use, the current one first. If the key that was current last
-    /// is not among them, the function changes nothing and returns `foreign`.
+    /// If the key replaces another one, the time of the replacement is stored with the former key. `checks` are the
+    /// check values of all server keys in use, the current one first. If the key that was current last is not among
+    /// them, the function changes nothing and returns `foreign`.
     public func confirm(_ checks: [KeyedHash], at now: Timestamp) throws(StoreError) -> ServerKeyRecognition {
         guard case .serverKeys(let recognition) = try state.queue.perform(.keys(.confirm(checks, at: now)))
         else { throw .mismatch }

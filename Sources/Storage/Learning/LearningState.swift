@@ -40,7 +40,7 @@ extension RowPosition {
 
 /// What a process has learnt from traffic: models, summaries, and increments that are not stored yet.
 final class LearningState: Sendable {
-    /// Whether checks do the work of the learning jobs, by the checks' times: for servers whose clock tests move.
+    /// Whether checks do the work of the learning jobs, by the checks' times; for servers in tests that move the clock.
     ///
     /// Then a check first computes its model or summary if that is missing or old, and the model learns from every
     /// launch.

@@ -38,14 +38,15 @@ public protocol PostbackWriter: ClickWriter {
     func insert(_ delivery: DeliveryRecord) throws(Failure)
     /// Stores the numbers, states and outcomes of deliveries.
     func update(_ deliveries: [DeliveryRecord]) throws(Failure)
-    /// Makes deliveries of events to an endpoint pending and due at a time; returns their number.
+    /// Sets the deliveries of events to an endpoint to pending and due at a time, and adds missing ones if the mode
+    /// allows; returns how many were set or added.
     func replay(_ events: [OutboxEventID], _ mode: PostbackReplay.Mode, to endpoint: Int64, at: Timestamp)
         throws(Failure) -> Int
     /// Deletes an endpoint's deliveries of events from before a time; returns their number.
     func removeDeliveries(to endpoint: Int64, before high: UInt64, atMost limit: Int) throws(Failure) -> Int
     /// Deletes a scope's events from before a time; returns their number.
     func removeOutboxEvents(of scope: Int64, before high: UInt64, atMost limit: Int) throws(Failure) -> Int
-    /// Deletes the events of a millisecond with an ``OutboxRecord/subject``, and their deliveries.
+    /// Deletes the events of one millisecond that have this ``OutboxRecord/subject``, and their deliveries.
     func removeOutboxEvents(about subject: Int64, in scope: Int64, from high: UInt64) throws(Failure)
 }
 

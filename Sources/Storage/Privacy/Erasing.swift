@@ -11,7 +11,7 @@ public struct ErasureSlice: Sendable {
     var checks: [CheckID] = []
     var sums: [LearntSum] = []
     var events: [EventRecord] = []
-    /// The numbers of clicks whose matches events are credited to.
+    /// The numbers of clicks that have a match to which events are credited.
     var installs: [Int64] = []
     /// Whether this is the last step, whose clicks are deleted already.
     public var isLast = false

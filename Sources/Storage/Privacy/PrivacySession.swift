@@ -212,8 +212,8 @@ extension DatabaseSession where Backend.Reader: ReportReader {
 
     /// Returns the stored sums by the hashes of rows.
     ///
-    /// A sum stays if another check has its hash, because it then counts other people's launches too, unless the subject is
-    /// that hash.
+    /// If another check has the hash of a sum, the sum also counts other people's launches. Such a sum stays, unless
+    /// the subject is that hash.
     private func sums(of found: SubjectRows, _ subject: DataSubject) async throws(StoreError)
         -> Set<LearntSum>
     {

@@ -87,7 +87,8 @@ extension StatisticsRows {
     func clicks(_ dimension: Dimension, of scopes: [Scope], over spans: [CountedSpans], atMost limit: Int)
         throws(Failure) -> (byName: [String: Int64], isPartial: Bool)
     {
-        // Spans of four weeks may have no bound, but 60 of them are nearly five years of counts.
+        // A query without bounds has a very large number of four-week spans, so at most 60 of them count, which are
+        // nearly five years.
         let count = spans.reduce(0) { $0 + min($1.count, 60) } * Int64(scopes.count)
         let part = max(100, limit / max(Int(count), 1))
         var (clicks, isPartial): ([String: Int64], Bool) = ([:], false)

@@ -11,7 +11,10 @@ public protocol StatisticsRows {
     func add(_ query: CountQuery, of campaigns: [String], to sums: inout [String: CountSum]) throws(Failure)
     /// Returns the servers that share the database; empty for a database that only one process writes to.
     func runningServers() throws(Failure) -> [RunningServer]
-    /// Returns the campaigns or links that are among the `limit` most clicked ones of a span, with the clicks of such spans.
+    /// Returns the most clicked campaigns or links with their clicks; a name may be in the result several times.
+    ///
+    /// A database finds up to `limit` names either in each span, with their clicks in that span, or in all spans
+    /// together.
     func top(_ dimension: Dimension, of scope: Scope, over spans: CountedSpans, atMost limit: Int)
         throws(Failure) -> [(name: String, clicks: Int64)]
     /// Feeds the counts of a label in each span to `body`.
@@ -120,7 +123,7 @@ struct StatisticsReader<Reader: ReportReader> {
         return sum
     }
 
-    /// Returns the counts of those words of a dimension that have any, in the order of the words.
+    /// Returns a group for each word that has counts in the dimension, in the order of the words.
     private func groups(_ dimension: Dimension, _ words: [String]) throws(Reader.Failure)
         -> [StatisticsReport.Group]
     {

@@ -109,7 +109,8 @@ extension WriteTransaction {
             // A visit has one address, and far fewer clicks come from one address than share a common fingerprint.
             suspects = try reader.clicks(ofVisit: visit, near: near, search)
         }
-        // Before midnight the address had another hash, so those clicks are searched by the fingerprint alone.
+        // Before midnight the address had another hash, so clicks from before midnight are searched by the fingerprint
+        // alone.
         if claimed.address == nil || AddressKeys.day(of: first) != AddressKeys.day(of: last) {
             suspects += try reader.clicks(ofVisit: visit, near: nil, search)
         }

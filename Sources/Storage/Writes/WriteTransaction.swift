@@ -400,7 +400,8 @@ extension WriteTransaction {
         return .done
     }
 
-    /// Stores the first key as the current server key, and when it replaced the stored one.
+    /// Stores the first key as the current server key; if it replaces another key, stores that one as a former key with
+    /// the time.
     ///
     /// Changes nothing if the stored key is not among `keys`, the first words of the check values of all keys in use.
     private func confirm(_ keys: [UInt64], at now: Timestamp) throws(Failure) -> ServerKeyRecognition {

@@ -145,7 +145,7 @@ final class WriterThread<Engine: BlockingEngine> {
         finish()
     }
 
-    /// Removes a claim that is not stored from the ledger: another server may make and answer it.
+    /// Removes from the ledger a claim that is not stored, because another server may make the claim and answer it.
     private func forgetClaim(of write: QueuedWrite) {
         guard case .claim(let written) = write.written, case .claimed(let claim) = written.outcome else {
             return
