@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The text of one statement, or of a part of a statement, composed only of constants.
 ///
-/// Interpolations may be literals and other texts of this type. Text from run time cannot be interpolated, so
-/// that a value can enter a statement only as a parameter.
+/// Interpolations may be literals and other texts of this type. Text from run time cannot be interpolated, so a value
+/// can enter a statement only as a parameter.
 ///
 /// Safe to use, because the bytes are constant and never freed: they belong to literals of the program or to
 /// ``Composed``.

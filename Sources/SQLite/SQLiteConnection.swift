@@ -228,8 +228,8 @@ import Glibc
 
 /// Traps when an object of one thread is used on another.
 ///
-/// SQLite connections are opened without a mutex (sqlite.org/threadsafe.html, "multi-thread"), so that two
-/// threads on one connection would corrupt its memory.
+/// SQLite connections are opened without a mutex (sqlite.org/threadsafe.html, "multi-thread"), so two threads on one
+/// connection would corrupt its memory.
 final class ThreadConfinement {
     private var owner: pthread_t?
 

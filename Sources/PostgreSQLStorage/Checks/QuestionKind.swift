@@ -7,8 +7,9 @@ internal import Storage
 enum QuestionKind: Hashable {
     case install, key, moreOfKey, openClicks, newestClicks, around, countAround, liveClicks, learnt, model
     case link, linkByID, linksOfCampaign, linkContents
-    /// The slot is a constant of the statement, so that the server opens one partition and not all of them;
-    /// nil if no partition of the slot is known, for example because the identifier is wrong.
+    /// The slot is a constant of the statement, so that the server opens one partition and not all of them.
+    ///
+    /// It is nil if no partition of the slot is known, for example because the identifier is wrong.
     case home(slot: Int64?), openClick(slot: Int64?)
 }
 

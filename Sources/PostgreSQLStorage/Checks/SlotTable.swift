@@ -5,8 +5,8 @@ internal import Threads
 
 /// The slots whose partitions exist (days since 1970, and ``RowHome/longSlot``), as last read.
 ///
-/// It is shared by the loops, which name slots in their statements, by the writer, which adds a missing day
-/// before it writes to it, and by the job that reads what other servers have changed.
+/// Several threads share it: loops name its slots in their statements, the writer adds a missing day before it writes
+/// to that day, and a job reads what other servers have changed.
 final class SlotTable: Sendable {
     private struct State: Sendable {
         /// The last expiry of each slot's clicks; nil while more clicks may come.

@@ -5,8 +5,8 @@ internal import Storage
 
 /// Makes the partitions of the next days, and deletes clicks and records of checks after the retention time.
 ///
-/// The server with the lease does this. A day is kept until the retention of its last click has ended, and is then dropped
-/// as a whole; clicks with a long window, which share one partition, are deleted one by one.
+/// The server with the lease does this. When the retention of a day's last click has ended, the day is dropped as a
+/// whole. Clicks with a long window share one partition, and are deleted one by one.
 struct PartitionJob: Job {
     let name = JobName.partitions
     let share = 1.0 / 8

@@ -159,7 +159,8 @@ extension PostgreSQLReader {
     static let topCampaigns = makeTop("dimension = \(Dimension.total.rawValue) AND campaign <> ''")
     static let topLinks = makeTop("dimension = \(Dimension.link.rawValue)")
 
-    /// Makes two statements that add up the clicks of names: one for all names, and one for likely ones over many days.
+    /// Makes two statements that add up the clicks of names: one for all names, and one for many days, which reads only
+    /// likely names.
     ///
     /// The statement for all names has two ranges of periods instead of one. For one range, PostgreSQL expects few rows
     /// and fetches them one by one, in the order of the index. For two ranges, it reads each page of the table once,

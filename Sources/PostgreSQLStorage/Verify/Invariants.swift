@@ -68,7 +68,7 @@ extension Invariant.Query {
 
     /// The rows of a slot, under the names of the tables that contain them.
     ///
-    /// The coordinator of Citus joins these rows, because Citus distributes only joins by bucket.
+    /// The coordinator of Citus joins these rows, because their joins are not by bucket.
     private static func rows(_ columns: SQLText, _ condition: SQLText) -> SQLText {
         let slotted = ["clicks", "click_index", "click_addresses", "checks"].reduce("") {
             (text: SQLText, table: StaticString) -> SQLText in

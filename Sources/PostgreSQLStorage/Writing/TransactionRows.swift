@@ -23,8 +23,8 @@ struct ClickRow {
 
 /// What the open transaction has read and locked, and has changed since.
 ///
-/// A nil value means that the row was searched for and does not exist. All rows that a transaction changes are
-/// locked; posts and idempotency keys are not, because a unique index decides about them.
+/// A nil value means that the row was searched for and does not exist. All rows that a transaction changes are locked,
+/// except posts and idempotency keys: a unique index decides between servers that insert the same one.
 struct TransactionRows {
     struct Pointer {
         let click: Int64

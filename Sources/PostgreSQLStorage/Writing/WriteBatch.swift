@@ -223,7 +223,8 @@ extension WriteBatch {
 
 /// Reads and locks rows.
 extension WriteBatch {
-    /// Reads what the writes of a batch need: in one trip, and in a second one the clicks that pointers and keys name.
+    /// Reads what the writes of a batch need in one trip, and in a second trip the clicks that installations and
+    /// idempotency keys refer to.
     func prepare(_ writes: some Collection<Write>, _ transaction: WriteTransaction<PostgreSQLWriter>)
         throws(PostgreSQLError)
     {

@@ -162,7 +162,8 @@ final class WriterConnection {
         }
     }
 
-    /// Has statements planned again, from time to time; there must be no open transaction.
+    /// Makes the server plan statements again if their plans are older than ``planTime``; there must be no open
+    /// transaction.
     func renewPlans() throws(PostgreSQLError) {
         guard madePlansAt.advanced(by: Self.planTime) < .now() else { return }
         madePlansAt = .now()

@@ -61,7 +61,7 @@ struct DatabaseOpening: Sendable {
             try setUp(connection)
             // This fails if the process cannot write to the folder.
             try connection.begin(.immediate)
-            // The disk may have failed under the previous process, so that parts of the log are not on disk.
+            // The disk may have failed under the previous process, so parts of the log may not be on disk.
             try file.rewriteLog()
             try connection.rollback()
         }

@@ -31,7 +31,7 @@ public struct ApplePostbackDeadlines: Sendable {
 public protocol ApplePostbackRows {
     associatedtype Failure: Error
 
-    /// Passes the postbacks with numbers from `first` up to, but not including, `end` to `body`, newest first, until it
+    /// Passes to `body` the postbacks with numbers from `first` up to, but not including, `end`, newest first, until it
     /// returns false.
     func applePostbacks(from first: Int64, before end: Int64, _ body: (StoredApplePostback) -> Bool)
         throws(Failure)

@@ -13,7 +13,7 @@ public struct CountQuery: Sendable {
 public struct CountSum: Sendable {
     private struct Row {
         let value: String
-        /// At most a dozen metrics, so that a linear search costs less than hashing.
+        /// At most a dozen metrics, so a linear search costs less than hashing.
         var counts: [(metric: String, count: Int64)] = []
 
         mutating func add(_ count: Int64, _ metric: String) {

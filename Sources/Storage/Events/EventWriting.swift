@@ -33,7 +33,9 @@ public protocol EventRows {
 
     /// Returns the matches of installations and clicks, the newest first.
     func attributedInstalls(_ subjects: EventSubjects) throws(Failure) -> [AttributedInstall]
-    /// Returns events of installations, users and clicks, also those that are credited to the clicks, oldest first.
+    /// Returns events that name the installations, users or clicks, or that are credited to the clicks, oldest first.
+    ///
+    /// With `onlyWaiting`, it returns only events that are not credited to a click.
     func events(of subjects: EventSubjects, onlyWaiting: Bool, atMost limit: Int) throws(Failure)
         -> [EventRecord]
     /// Returns events that are credited to a click, in any order.

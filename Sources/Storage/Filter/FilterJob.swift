@@ -13,8 +13,8 @@ public protocol FilterReader {
     ///
     /// The position nil is before all rows.
     func indexPosition(after position: IndexPosition?, count: Int) throws(Failure) -> IndexPosition?
-    /// Passes the hashes of `count` index rows after a position to `body`; returns the position of the last row, or nil if
-    /// fewer are left.
+    /// Passes to `body` the hashes of `count` index rows after a position; returns the position of the last row, or nil
+    /// if fewer are left.
     func indexHashes(after position: IndexPosition?, count: Int, _ body: (UInt64) -> Void) throws(Failure)
         -> IndexPosition?
 }

@@ -61,7 +61,8 @@ struct FilterUpdater {
         let known = state.filters.withLock { $0 }
         filters = known.filters
         guard !filters.isEmpty, newest != known.covered else { return }
-        // If the newest click is an older one, newer clicks were deleted, and another process may reuse their numbers.
+        // If the newest click is older than the covered one, newer clicks were deleted, and another process may reuse
+        // their numbers.
         guard newest > known.covered else { return abandon(state) }
         let (filters, limit) = (filters, Self.maximumCaughtUp)
         var count = 0

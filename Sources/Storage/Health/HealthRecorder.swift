@@ -46,7 +46,7 @@ final class HealthRecorder: Sendable {
 
     func setDatabaseSize(_ bytes: Int64) { health.withLock { $0.databaseBytes = bytes } }
 
-    /// Counts an attempt to deliver a postback; `age` is that of a delivered event, in milliseconds.
+    /// Counts an attempt to deliver a postback; `age` is the age of a delivered event, in milliseconds.
     func notePostback(_ state: DeliveryState, deliveredAfter age: Int64?) {
         health.withLock { health in
             health.postbackAttempts[state, default: 0] += 1

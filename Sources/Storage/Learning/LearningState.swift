@@ -9,7 +9,7 @@ public protocol LearningReader {
     func learningEpoch(of scope: Scope) throws(Failure) -> LearningEpoch?
     /// Returns the stored sums of the families that belong to the model.
     func modelSums(of scope: Scope) throws(Failure) -> [CounterKey: Double]
-    /// Passes the open clicks of a key that are older than a position to `body`, newest first and up to the limit.
+    /// Passes to `body` the open clicks of a key that are older than a position, newest first and up to the limit.
     func openClicks(
         of key: KeySummary.Key,
         before position: RowPosition,

@@ -38,8 +38,11 @@ public protocol PostbackWriter: ClickWriter {
     func insert(_ delivery: DeliveryRecord) throws(Failure)
     /// Stores the numbers, states and outcomes of deliveries.
     func update(_ deliveries: [DeliveryRecord]) throws(Failure)
-    /// Sets the deliveries of events to an endpoint to pending and due at a time, and adds missing ones if the mode
-    /// allows; returns how many were set or added.
+    /// Makes deliveries to an endpoint due again: adds those of events without one, or sets existing ones to pending,
+    /// or both.
+    ///
+    /// The mode decides which. `at` is the time at which they are due. The function returns how many it has added or
+    /// set.
     func replay(_ events: [OutboxEventID], _ mode: PostbackReplay.Mode, to endpoint: Int64, at: Timestamp)
         throws(Failure) -> Int
     /// Deletes an endpoint's deliveries of events from before a time; returns their number.
@@ -89,7 +92,7 @@ extension WriteTransaction {
         return targets
     }
 
-    /// Stores an event, and a delivery for each endpoint with its type, if the scope has an endpoint.
+    /// Stores an event, and a delivery to each endpoint that wants the event's type, if the scope has an endpoint.
     ///
     /// - Parameters:
     ///   - scope: the scope of the fact.

@@ -412,7 +412,7 @@ extension PostbackJob.Sender {
         return leaseUntil.milliseconds(since: now) < 2000
     }
 
-    /// Returns whether to read due deliveries; first, most of the deliveries in memory must be sent.
+    /// Returns whether to read due deliveries now; false until most of the deliveries in memory are sent.
     func reads(at moment: UInt64, _ now: Timestamp) -> Bool {
         record.endpoint.state == .enabled && moment >= max(readsAt, refusedUntil) && !isPaused(at: now)
             && waiting.count < PostbackCircuit.concurrency

@@ -7,7 +7,7 @@ public protocol PostbackRows: EndpointRows {
         -> [DeliveryRow]
     /// Returns the number of pending deliveries, at most ``EndpointStatus/maximumCounted``, and the oldest event's time.
     func pendingDeliveries(of endpoint: Int64) throws(Failure) -> (count: Int, oldest: Timestamp?)
-    /// Passes the deliveries of events before `id` to `body`, the newest events first, until it returns false.
+    /// Passes to `body` the deliveries of events before `id`, the newest events first, until it returns false.
     func deliveries(of endpoint: EndpointRecord, before id: OutboxEventID, _ body: (DeliveryRow) -> Bool)
         throws(Failure)
 }

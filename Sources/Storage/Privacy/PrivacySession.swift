@@ -129,7 +129,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         found.events += rows.1
     }
 
-    /// Passes the records of a scope's checks for which `isWanted` returns true to `body`, part by part, until it returns
+    /// Passes to `body`, part by part, the records of a scope's checks that `isWanted` accepts, until `body` returns
     /// false.
     private func forEachPart(
         _ scope: Scope,

@@ -6,7 +6,7 @@ public protocol ExplanationRows {
 
     /// Returns the first half of the identifier of the newest record that a search finds among the newest `limit` records.
     func newestCheck(_ search: CheckSearch, among limit: Int) throws(Failure) -> UInt64?
-    /// Searches a click's match among the first `limit` records from a time on; returns the first half of the
+    /// Searches for a click's match among the first `limit` records from a time on; returns the first half of the
     /// record's identifier.
     func match(of click: ClickID, from time: Timestamp, among limit: Int) throws(Failure) -> UInt64?
     /// Returns when a click was claimed; nil if it was not.

@@ -182,8 +182,8 @@ extension StoreState {
         threads.broadcast()
     }
 
-    /// Refuses writes that passed their deadline, and requests the writing of pending updates twice a second, until the
-    /// writing thread has ended.
+    /// Refuses writes that passed their deadline, and requests twice a second that pending updates are written, until
+    /// the writing thread has ended.
     ///
     /// This runs on a separate thread, because the writing thread may wait for the disk.
     func watchDeadlines() {

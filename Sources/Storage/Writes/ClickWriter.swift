@@ -39,7 +39,8 @@ public protocol ClickWriter {
     func insert(_ claim: ClaimRecord) throws(Failure)
     /// Marks a click's answer as undelivered, so that the next check can get it.
     func markUndelivered(_ click: ClickID) throws(Failure)
-    /// Returns whether the answer for a click was marked as undelivered, and removes the mark; this request gets it.
+    /// Removes the mark that a click's answer is undelivered, because this request gets the answer; returns whether
+    /// there was a mark.
     func markDelivered(_ click: Int64, to request: ClaimRequest) throws(Failure) -> Bool
 }
 

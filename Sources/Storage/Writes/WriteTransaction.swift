@@ -14,7 +14,7 @@ public protocol WriterReader: ClickReader, NumberReader, CountReader, LearningRe
     /// It is called only where ``StoreRules/readsNewestClicks`` is false; elsewhere the writing thread knows the posts.
     func click(ofPost post: KeyedHash, visit: KeyedHash, in scope: Scope, recordedAt: Timestamp)
         throws(Failure) -> Int64?
-    /// Passes the hashes of each click recorded after this one to `body`.
+    /// Passes to `body` the hashes of each click that was recorded after this one.
     func hashes(after click: Int64, atMost limit: Int, _ body: ([KeyedHash]) -> Void) throws(Failure)
     /// Returns the click with an idempotency key.
     func click(ofIdempotency key: KeyedHash, in scope: Scope) throws(Failure) -> Int64?
