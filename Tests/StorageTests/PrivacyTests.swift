@@ -82,7 +82,7 @@ struct PrivacyTests {
             case .install: .install(live: [install], test: [hash(1_000_001)])
             case .user: .user(live: [], test: [])
             case .address:
-                .address([address.near], isNetwork: true, since: TestStore.noon.advanced(byMilliseconds: -1))
+                .address([address.near], isNetwork: true, since: TestStore.noon)
             }
         return DataSubject(key, of: AppID(high: 1, low: 1))
     }

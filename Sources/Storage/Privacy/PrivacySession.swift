@@ -192,7 +192,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
     ) async throws(StoreError) -> [ClickHome] {
         let readAtOnce = 4096
         var homes: [ClickHome] = []
-        var last: Int64? = RowIdentifier.first(at: time)
+        var last: Int64? = RowIdentifier.first(at: time) - 1
         while let after = last, homes.count < limit {
             let part = try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
                 var (wanted, count, end): ([UInt64], Int, Int64) = ([], 0, after)
