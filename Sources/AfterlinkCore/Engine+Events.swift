@@ -32,7 +32,8 @@ extension Engine {
                     for event in events { try append(event, identity.id) }
                 }
             } catch {
-                // An event that was written is not written again: it has the same identifier.
+                // If some of these events are in the file already, the next attempt recognises them by their
+                // identifiers.
                 unsavedEvents = events + unsavedEvents
                 throw error
             }

@@ -25,7 +25,9 @@ actor Engine {
     /// Tokens that the disk could not store.
     private var heldTokens: [(token: ClickToken, isPasted: Bool)] = []
     private var waiters: [Wait: [Int: CheckedContinuation<Void, Never>]] = [:]
-    /// The number of changes that may wake a waiting task, so that a change between its test and its wait is not lost.
+    /// The number of changes so far that may wake a waiting task.
+    ///
+    /// A task compares the numbers before its test and before its wait, so that it does not miss a change in between.
     private var changes = 0
     private var waiterCount = 0
 

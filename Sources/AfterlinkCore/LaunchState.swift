@@ -13,8 +13,8 @@ enum LaunchAnswer: Hashable, Sendable, Codable {
 
 /// The stored state of an installation: its identifier, and the progress of its first launch.
 ///
-/// The value is written before each request and before a result is returned. So a process that is killed at any time
-/// continues from there at its next launch, and no result is returned twice.
+/// The value is written before each request and before a result is returned. So if the process is killed at any time,
+/// the next launch continues from the stored state, and no result is returned twice.
 struct LaunchState: Hashable, Sendable, Codable {
     enum Phase: String, Sendable, Codable {
         /// No request was sent.
@@ -168,7 +168,7 @@ struct LaunchState: Hashable, Sendable, Codable {
 
     /// Forgets the installation, whose identifier stays until the server has erased it.
     mutating func forget() -> String {
-        // An erasure that the server has not confirmed keeps its identifier, which the server knows.
+        // If the server has not confirmed an earlier erasure, repeat that one, because the server knows its identifier.
         let erased = erasing ?? installID
         let hasOfferedPaste = hasOfferedPaste
         self = LaunchState()
@@ -181,7 +181,7 @@ struct LaunchState: Hashable, Sendable, Codable {
 enum Retry {
     /// The longest pause, in seconds, even if `Retry-After` names a longer one.
     static let maximumSeconds = 3600.0
-    /// The maximum number of failures after which a process stops asking for its first launch.
+    /// The number of failures after which a process stops asking for its first launch.
     static let maximumAttempts = 30
 
     /// Computes a pause.

@@ -40,7 +40,10 @@ enum Wire {
     /// The outcome of a request.
     enum Outcome<Answer: Sendable>: Sendable {
         case answer(Answer)
-        /// The server did not respond: the request failed, or the sign-in page of a network came back.
+        /// The request must be sent again.
+        ///
+        /// It failed, the status may be temporary, or another device responded, for example with the sign-in page of a
+        /// network.
         case retry(reason: String, after: String?)
         /// The server refused the request, and will refuse it again.
         case refused(status: Int)

@@ -158,7 +158,7 @@ extension [ComponentMatcher] {
 
     /// The maximum number of rules that are compared with each other, and the maximum sum of their weights.
     ///
-    /// The rules from the first one that exceeds a maximum are not compared.
+    /// If a rule exceeds a maximum, this rule and all later ones are not compared.
     private static var maximumCompared: (count: Int, weight: Int) { (500, 20_000) }
 
     /// The rules that never apply, because an earlier rule fits all their URLs.

@@ -11,8 +11,8 @@ public struct WildcardPattern: Hashable, Sendable {
     public let unknownVariables: [String]
     /// The number of steps that a comparison takes for each character of a text.
     ///
-    /// It counts the pattern's characters and wildcards; a variable counts 1, plus 1 and the length for each
-    /// value.
+    /// It counts the pattern's characters and wildcards; a file's own variable counts 1, and in addition the length
+    /// plus 1 of each value.
     let weight: Int
     private let tokens: [Token]
 

@@ -18,7 +18,7 @@ package struct DeflateStream {
 
     /// Appends a row of at most 32 KiB; `previous` is the last appended row, or empty.
     ///
-    /// It replaces bytes that repeat the preceding byte or the previous row, whichever match is longer.
+    /// It replaces repeated bytes by a match with the preceding byte or with the previous row, whichever is longer.
     package mutating func append(_ row: [UInt8], after previous: [UInt8]) {
         var index = 0
         while index < row.count {

@@ -123,7 +123,8 @@ extension QRCode {
 }
 
 extension QRErrorCorrection {
-    /// The number of UTF-8 bytes up to which every text fits at this level; only digits or capitals may be longer.
+    /// The length in UTF-8 bytes up to which every text fits at this level; texts with digits or capitals may be
+    /// longer.
     public var maximumTextLength: Int {
         // Before the bytes, there are a character set, a mode and a length, with 12, 4 and 16 bits.
         QRVersion.largest.blocks(self).dataCodewordCount - 4

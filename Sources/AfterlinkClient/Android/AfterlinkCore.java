@@ -10,8 +10,9 @@ import java.util.concurrent.*;
  * The connection of an Android app to its Afterlink server, in plain Java 8 without dependencies.
  *
  * <p>Create one and keep it as long as the app runs. The calls block: make them on a thread of your own, never on the
- * main thread. No call throws. The installation's state is written before each request and before a result is
- * returned. So a process that is killed at any time continues from there, and no result is returned twice.
+ * main thread. No call throws. The installation's state is written before each request and before a result is returned.
+ * So if the process is killed at any time, the next launch continues from the stored state, and no result is returned
+ * twice.
  */
 public final class AfterlinkCore {
     /** Receives a link, or a line of the log, on a thread of the library. */
@@ -388,7 +389,7 @@ public final class AfterlinkCore {
         String text = read(eventFile), oldest = time(now() - WEEK);
         for (String line : text == null ? new String[0] : text.split("\n")) {
             Json event = Json.read(line);
-            // The format sorts as the time does.
+            // Texts of this format sort in the order of their times.
             if (event != null && String.valueOf(event.text("occurred_at")).compareTo(oldest) > 0) events.add(event);
         }
         return events;
@@ -485,7 +486,7 @@ public final class AfterlinkCore {
             output.getFD().sync();
         }
         step();
-        // The last step: a result that is recorded as returned here is returned at once.
+        // The rename comes last, so that a result which it records as returned is returned at once.
         if (!draft.renameTo(file)) throw new IOException("rename");
     }
 
