@@ -109,7 +109,7 @@ public struct ApplePostbackSum: Equatable, Sendable {
     }
 }
 
-/// A request with a secret text, which proves that a shop's domain leads to this service if the text arrives.
+/// A request with a secret text to a shop's domain; if the text arrives, the domain leads to this service.
 public struct AppleProbe: Equatable, Sendable {
     /// How a probe arrived.
     public enum Arrival: Int64, Sendable {

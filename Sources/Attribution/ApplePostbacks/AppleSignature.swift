@@ -9,11 +9,12 @@ public enum AppleVerification: String, CaseIterable, Sendable {
 
 /// The kind of the key that signed a postback; the raw value is the word on the wire and in the database.
 ///
-/// Any phone in developer mode can make postbacks for any app, which are signed for development.
+/// Any phone in developer mode can make postbacks for any app; a development key signs them.
 public enum AppleEnvironment: String, CaseIterable, Sendable {
     case production, development
 
-    /// Returns whether reports on live traffic count postbacks of the environment about an app; nil is an unknown app.
+    /// Returns whether reports on live traffic count this environment's postbacks about an app; nil means an unknown
+    /// app.
     public func isCounted(for app: App?) -> Bool {
         self == .production || app?.settings.links.apple.countsDevelopmentPostbacks == true
     }

@@ -20,9 +20,10 @@ public struct ConversionSchema: Equatable, Sendable {
 
     public init(_ rules: [Rule]) { self.rules = rules }
 
-    /// Returns what a postback's conversion value means; nil if it has none, or if no rule sets it.
+    /// Returns what a postback's conversion value means; nil if the postback has no value, or if no rule has this
+    /// value.
     ///
-    /// Several rules may set the same coarse value, so the text then names all of them.
+    /// Several rules may have the same coarse value; the text then names all of them.
     public func meaning(of postback: ApplePostback) -> String? {
         let found =
             if let fine = postback.fineValue {

@@ -8,8 +8,9 @@ public struct App: Equatable, Sendable {
         public var openClicks: Bool
         /// Origins (`https://shop.example`) whose pages may post clicks; empty allows any.
         public var allowedOrigins: [String]
-        /// The texts of the ``Destination``s that clicks may lead to, unless a server key posts them or they
-        /// are taps on short links; empty allows any.
+        /// The texts of the ``Destination``s that clicks may lead to; empty allows any.
+        ///
+        /// They do not restrict clicks that a server key posts, and taps on short links.
         public var destinations: [String]
         /// The attribution window of the app's clicks; nil for the server's standard window.
         public var window: AttributionWindow?
@@ -201,7 +202,7 @@ public final class Directory: Equatable, Sendable {
         return apps.filter(\.settings.links.hosts.isEmpty)
     }
 
-    /// Returns the app and all apps whose links one host may serve: a slug must be unique among their links.
+    /// Returns the app and all apps whose links the same host may serve; a slug must be unique among their links.
     ///
     /// These are the apps that share a link host with it, or, if it lists no host, all apps that list none.
     public func neighbours(of app: App) -> [App] {
@@ -239,7 +240,7 @@ public protocol AppStore {
     /// Returns the current apps and keys; changes by another process are visible within half a second.
     func directory() throws(StoreError) -> Directory
 
-    // Every change is written to the audit log in its transaction, with who has made it.
+    // Every change is written to the audit log in the same transaction, with its actor.
 
     /// Creates an app and its first keys, or nothing.
     ///
@@ -254,7 +255,7 @@ public protocol AppStore {
 
     /// - Throws: `conflict` if the same key text exists already, `notFound` for an unknown app.
     func create(_ key: APIKey, by actor: AuditActor) async throws(StoreError)
-    /// Revokes a key; a key that was revoked before retains that time.
+    /// Revokes a key; if the key was revoked before, it retains the earlier time.
     ///
     /// - Throws: `notFound` for an unknown key.
     func revoke(_ key: KeyID, at now: Timestamp, by actor: AuditActor) async throws(StoreError)

@@ -76,10 +76,11 @@ public protocol SessionStore {
     /// The call reads the database, so all servers agree on a session that one of them has started or ended.
     func session(_ digest: KeyDigest) async throws(StoreError) -> DashboardSession?
 
-    /// Stores the address at which this server serves the dashboard, until it stops; an empty text if it does not serve it.
+    /// Stores, until this server stops, the address at which it serves the dashboard; empty if it does not serve one.
     func setDashboard(_ url: String) async throws(StoreError)
     /// Returns the addresses at which the running servers serve the dashboard, by the numbers of the servers.
     ///
-    /// A database in a file has the address of only the last server that stored one; it remains if that server is killed.
+    /// A database in a file has only the address that the last server stored. If that server is killed, the address
+    /// remains.
     func dashboards() async throws(StoreError) -> [(server: Int64, url: String)]
 }

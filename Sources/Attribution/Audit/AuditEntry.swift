@@ -84,9 +84,9 @@ public struct AuditEntry: Equatable, Sendable {
     public let actor: AuditActor
     /// An ``AuditAction``, or the word of a later version of the program.
     public let action: String
-    /// The app that was changed, or whose key or link was; nil for changes that concern no app alone.
+    /// The app that was changed, or whose key or link was changed; nil for changes that do not concern one app.
     public let app: AppID?
-    /// The id of what was changed; empty if there is only one, or if several were changed.
+    /// The id of what was changed; empty if only one thing of its kind exists, or if several things were changed.
     public let subject: String
     /// The changed fields before the change, as a JSON object.
     public let before: String

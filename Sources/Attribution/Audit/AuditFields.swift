@@ -52,7 +52,7 @@ extension Link {
         )
     }
 
-    /// Returns what a change of the link to `other` is.
+    /// Returns the change from this link to `other`, as the audit log records it.
     public func change(to other: Link) -> AuditedChange {
         let action: AuditAction =
             switch (archivedAt, other.archivedAt) {

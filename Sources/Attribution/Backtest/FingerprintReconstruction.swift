@@ -35,8 +35,8 @@ public struct FingerprintReconstruction: Sendable {
     ///   - platform: the platform of `osVersion`.
     /// - Returns: three values:
     ///   1. The click's fingerprints. If none can be computed, this is the first hash of `stored` alone.
-    ///   2. How many fingerprints of its signals cannot be computed: 0 if `text` yields no fingerprint, and 1
-    ///      if it yields only others.
+    ///   2. The number of fingerprints in `stored` that come from the click's signals and cannot be computed. It is 0
+    ///      if `text` yields no fingerprint, and 1 if `text` yields only fingerprints that are not in `stored`.
     ///   3. The hashes of the values that the click reported.
     public mutating func fingerprints(
         _ stored: [KeyedHash],

@@ -1,4 +1,4 @@
-/// What other windows and minimum confidences would have changed for an app's recent launches, by a backtest.
+/// The effect that other windows and minimum confidences would have had on an app's recent launches, by a backtest.
 public struct PolicyGrid: Equatable, Sendable {
     /// A window and a minimum confidence.
     public struct Setting: Hashable, Sendable {
@@ -46,7 +46,7 @@ public struct PolicyGrid: Equatable, Sendable {
     public static let eventLimit = 100_000
     /// The maximum time of all replays for one app, in seconds, so that an app with much traffic delays no other app.
     public static let timeLimitSeconds: UInt64 = 300
-    /// The maximum age of these events.
+    /// The maximum age of the replayed clicks and launches.
     public static let maximumDays: Int64 = 14
 
     /// - Parameters:

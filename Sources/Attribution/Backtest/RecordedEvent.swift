@@ -109,8 +109,10 @@ public struct RecordedLaunch: Equatable, Sendable {
     public var hasInstallID = false
     public var release: OSRelease?
     public var signals = SignalHashes.none
-    /// The name of the click of the launch's token, or in a database's history that of any certain match (by
-    /// a token, click id or advertising id); nil without one.
+    /// The name of the click that the launch's token names; nil without a token.
+    ///
+    /// In a database's history, it is the name of the click of any certain match (by a token, click id or advertising
+    /// id).
     public var token: UInt64?
     /// Whether the match had a ``PlayFinding``, so that the model learns nothing from it.
     public var hasFinding = false

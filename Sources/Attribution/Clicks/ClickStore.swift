@@ -25,8 +25,9 @@ public struct CheckView: Sendable {
     public var evidence: CandidateEvidence?
     /// The model that weighs the clicks of ``evidence``; nil without ``evidence``.
     public var model: MatchingModel?
-    /// The launch's fingerprint under another server key than the current one, if only clicks under that key
-    /// have it; else nil.
+    /// The hash of the launch's first fingerprint under the first server key that has clicks with this fingerprint.
+    ///
+    /// Nil if this is the current server key, or if no key has such clicks.
     public var storedFingerprint: KeyedHash?
     /// The reason for "no match" if there is no ``replay``, ``certainChoice`` or ``evidence``: the state of
     /// the newest click with this fingerprint, or of the click that the launch named.
@@ -49,8 +50,9 @@ public struct CheckView: Sendable {
     /// Whether there is neither an answer to return, nor a click to claim or to weigh.
     var isEmpty: Bool { replay == nil && certainChoice == nil && evidence == nil }
 
-    /// Removes the background counts of destinations whose clicks were not found: counts may be some seconds
-    /// old, and the clicks claimed, expired or deleted since.
+    /// Removes the background counts of destinations whose clicks were not found.
+    ///
+    /// A count may be some seconds old, and its clicks may have been claimed, expired or deleted since.
     mutating func leaveOut(_ destinations: Set<CreditedDestination>) {
         guard !destinations.isEmpty else { return }
         evidence?.background.removeAll { count in count.destination.map(destinations.contains) ?? false }

@@ -15,7 +15,8 @@ public struct NetworkClickIDs: Equatable, Sendable {
         }
     }
 
-    /// All known parameters; of those with a source, the first one in a link decides.
+    /// All known parameters; if a link has several with a source, the source of the first one in this list has
+    /// precedence.
     public static let parameters = [
         Parameter("gclid", "Google Ads"), Parameter("gbraid", "Google Ads"),
         Parameter("wbraid", "Google Ads"), Parameter("gad_source", "Google Ads"),
@@ -61,7 +62,7 @@ public struct NetworkClickIDs: Equatable, Sendable {
         case tooLong
     }
 
-    /// Adds an id, unless it is empty or there is one of the parameter.
+    /// Adds an id, unless it is empty or the parameter has an id already.
     ///
     /// - Parameters:
     ///   - value: the id.

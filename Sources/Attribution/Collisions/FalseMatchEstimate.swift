@@ -36,7 +36,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - probability: the probability of the answer, without the limit of reported probabilities
-    ///     (``Verdict/highestConfidence``); without a match, of the most likely answer.
+    ///     (``Verdict/highestConfidence``); without a match, the probability of the most likely answer.
     ///   - ageSeconds: the age of that answer's click; nil if it is unknown.
     ///   - isMatch: whether the answer was a match.
     public mutating func add(probability: Double, ageSeconds: Double?, isMatch: Bool) {

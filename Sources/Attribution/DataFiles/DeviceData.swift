@@ -35,7 +35,8 @@ public struct DeviceData: Sendable {
 
     /// Creates the built-in data, in which a file's rows replace all built-in rows of the same kinds.
     ///
-    /// Rows of zones also remove the built-in spellings of zones, and rows of languages those of languages.
+    /// Rows of zones also remove the built-in spellings of zones, and rows of languages also remove the built-in
+    /// spellings of languages.
     ///
     /// - Parameters:
     ///   - bytes: the whole file.

@@ -30,8 +30,9 @@ public struct DriftDetector {
     private static let recoveryDays = 2
     /// The relative drop below which an alarm ends.
     private static let recoveredShare = DriftTest.minimumRelativeDrop / 2
-    /// The smallest number of days after which an app-wide drop raises an alarm: a group's alarm, which may
-    /// come after one day, is more specific.
+    /// The smallest number of days after which an app-wide drop raises an alarm.
+    ///
+    /// The alarm of a group may come after one day, and is more specific.
     private static let wholeDays = 2
     /// The number of days without checks or clicks after which an alarm ends.
     private static let goneDays = 7

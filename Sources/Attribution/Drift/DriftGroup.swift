@@ -143,7 +143,8 @@ public enum BrowserFamily: String, CaseIterable, Sendable {
     /// - Parameter userAgent: the click's user agent.
     public init(userAgent: String) { self = Browser(userAgent: userAgent).family }
 
-    /// Finds the keyword that decides in a user agent in lower case.
+    /// Returns the keyword that decides the family of a user agent in lower case, and the family; nil without a
+    /// keyword.
     static func keyword(in bytes: [UInt8]) -> (keyword: String, family: BrowserFamily)? {
         tokens.firstMatch(in: bytes).map { keywords[$0] }
     }

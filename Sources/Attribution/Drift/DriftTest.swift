@@ -18,11 +18,11 @@ struct DriftDrop: Equatable {
 
 /// The change test: a generalised likelihood ratio of the newest days against the days before them.
 ///
-/// Each of ``windows`` is a number of newest days. The test compares two likelihoods of their counts: with
-/// the rate of the days before, and with a rate of their own. The past has the weight of as many trials as
-/// would give a rate the variance of the past's rate. So a short past proves little. Both likelihoods are
-/// divided by the dispersion, the factor by which days of the past differ more than by chance
-/// (quasi-likelihood). So the usual variation within a week is not significant.
+/// Each of ``windows`` is a number of newest days. The test compares two likelihoods of their counts: with the rate of
+/// the days before, and with a rate of their own. The past counts as the number of trials whose rate would be as
+/// uncertain as the past's rate. So a short past proves little. Both likelihoods are divided by the dispersion, the
+/// factor by which days of the past differ more than by chance (quasi-likelihood). So the usual variation within a week
+/// is not significant.
 ///
 /// The rate is compared with two expectations, and the smaller significance counts. One is the group's own
 /// past, lowered if fewer clicks can lead to matches. The other is that past, changed as much as the rest of
@@ -73,8 +73,8 @@ struct DriftTest {
 
     /// Compares the newest `days` with up to ``baselineDays`` days that ended `offset` days ago.
     ///
-    /// Nil if these are fewer than ``minimumBaselineDays``, if both overlap, or if the newest days have no
-    /// trial.
+    /// Nil if the earlier days are fewer than ``minimumBaselineDays``, if they overlap with the newest ones, or if the
+    /// newest days have no trial.
     func compare(newest days: Int, from offset: Int) -> DriftDrop? {
         guard days <= offset, offset + Self.minimumBaselineDays <= series.knownDays else { return nil }
         let past = offset..<min(offset + Self.baselineDays, series.knownDays)
@@ -118,7 +118,7 @@ struct DriftTest {
     {
         let (trials, matches) = recent.bounded
         let rate = expected.rate
-        // The number of trials that would give a rate the variance of the expected rate.
+        // The number of trials whose rate would be as uncertain as the expected rate.
         let worth = 1 / (expected.variance * rate * (1 - rate))
         let apart = likelihood(matches, trials) + likelihood(worth * rate, worth)
         let together = likelihood(matches + worth * rate, trials + worth)
@@ -296,7 +296,8 @@ public struct DriftHistory: Sendable {
         ] += count
     }
 
-    /// Returns the days of each watched group, the newest first; they include the days of the groups that it pools.
+    /// Returns the days of each watched group, the newest first; each list includes the days of the groups that the
+    /// watched group pools.
     public func days(of watched: Set<DriftGroup>) -> [DriftGroup: [DriftCount]] {
         var sums: [DriftGroup: [DriftCount]] = [:]
         for (group, counts) in days {

@@ -108,7 +108,9 @@ public struct EventBatch: Sendable {
 /// What became of an event that was sent.
 public enum EventOutcome: Equatable, Sendable {
     case accepted
-    /// An event of the app has the same id; a server key's event replaces an app key's one instead.
+    /// An event of the app has the same id.
+    ///
+    /// An event of a server key is no duplicate of an app key's event: it replaces that event.
     case duplicate
     case rejected(RefundProblem)
 }
@@ -135,8 +137,9 @@ public protocol EventStore {
     /// Returns the sums of events and revenue of a query.
     func events(_ query: EventQuery) async throws(StoreError) -> EventReport
 
-    /// Returns the sums of campaigns or links of a query's app, time span and traffic, by their names; omits those without
-    /// events.
+    /// Returns the sums of campaigns or links, by their names; omits those without events.
+    ///
+    /// The sums contain the events of the query's app, time span and traffic.
     func eventSums(of groups: EventGroups, _ query: EventQuery) async throws(StoreError) -> [String:
         EventSums]
 }

@@ -30,8 +30,7 @@ public struct CheckFacts: Equatable, Sendable {
     public var reason: NoMatchReason?
     /// How the launch was recognised; nil for no match.
     public var method: AttributionMethod?
-    /// The confidence of the answer, or for no match that of the most likely click; nil if neither is
-    /// known.
+    /// The confidence of the answer, or for no match the probability of the most likely click; nil if neither is known.
     public var confidence: Double?
     public var isCampaignOnly = false
     /// The ``Verdict/probability`` of the weighed clicks, not limited by ``Verdict/highestConfidence``; nil
@@ -52,8 +51,10 @@ public struct CheckFacts: Equatable, Sendable {
     public var agreement: AddressAgreement?
     /// The most likely clicks, at most ``Verdict/maximumShares``, the most likely first.
     public var shares: [Share] = []
-    /// The launch's first fingerprint: of its signals, in the form with the fewest components, or else as the
-    /// client sent it.
+    /// The launch's first fingerprint.
+    ///
+    /// If the server computed fingerprints from the launch's signals, this is the one in the form with the fewest
+    /// components. Otherwise it is the one that the client sent.
     ///
     /// It is hashed under the current server key, or under another one if only clicks under that key have it.
     public var fingerprint: KeyedHash?
@@ -206,7 +207,7 @@ public struct RecordedCheck: Equatable, Sendable {
 /// The ways to refer to a check.
 public enum CheckReference: Equatable, Sendable {
     case check(CheckID)
-    /// The check that consumed the click, or else the last check whose answer or most likely click it was.
+    /// The check that consumed the click, or else the last check that had the click as its answer or most likely click.
     case click(ClickID)
     /// The last check of a request.
     case request(String)

@@ -18,7 +18,7 @@ public struct CheckQuery: Equatable, Sendable {
     public var osVersion: String?
     /// The version of the SDK.
     public var sdk: String?
-    /// Return only checks whose first fingerprint is one of these; empty for checks with any.
+    /// Return only checks whose first fingerprint is one of these; if this is empty, return all.
     public var fingerprints: [KeyedHash] = []
     /// Return only checks that are older than this one: ``CheckPage/next`` of the previous page, or nil for
     /// the first page.

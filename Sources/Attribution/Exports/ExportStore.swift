@@ -32,11 +32,11 @@ public protocol ExportStore {
     /// Returns a cursor up to which no transaction can add a row any more.
     ///
     /// Several servers write at the same time, so that a row may be stored after another one with a later cursor. An
-    /// export ends before the oldest open transaction, and the next one continues there: so none misses a row.
+    /// export ends before the oldest open transaction, and the next export continues there. So no export misses a row.
     ///
     /// - Parameters:
     ///   - table: the table to export.
-    ///   - now: the time, for counters, of which only closed hours are exported.
+    ///   - now: the time; an export of counters contains only the hours that have ended by then.
     /// - Returns: the end of an export that starts now.
     /// - Throws: if the database could not be read.
     func end(of table: ExportTable, at now: Timestamp) async throws(StoreError) -> ExportCursor

@@ -4,7 +4,7 @@ internal import JSON
 public enum ExportTable: String, CaseIterable, Sendable {
     /// Recorded clicks, in the order in which they were recorded.
     case clicks
-    /// Recorded checks: all matches, and a limited number of the others, of which each row states its weight.
+    /// Recorded checks: all matches, and a limited number of the others, whose weights count the omitted ones too.
     case checks
     /// The checks that matched a click.
     case matches
@@ -16,8 +16,10 @@ public enum ExportTable: String, CaseIterable, Sendable {
     case deliveries
     /// The counts of closed hours.
     case counters
-    /// Rows of `clicks`, `checks` and `events` that are no longer stored: each erased one, and one row a table for
-    /// retention.
+    /// Rows of `clicks`, `checks` and `events` that are no longer stored.
+    ///
+    /// Each erased row has a row here. Rows that were deleted after the retention time have one row for each table,
+    /// with the time before which the table has no rows.
     case deletions
     /// Apple's postbacks, and the attributions of Apple Ads, in the order in which they were received.
     case applePostbacks = "apple_postbacks"
@@ -125,7 +127,8 @@ public enum ExportValue: Equatable, Sendable {
     case time(Timestamp)
     case integer(Int64)
     case real(Double)
-    /// A decimal number with all its digits, such as an amount of money; a text where a format has only binary ones.
+    /// A decimal number with all its digits, such as an amount of money; written as a text if a format has only binary
+    /// numbers.
     case decimal(String)
     case flag(Bool)
 
@@ -186,13 +189,13 @@ public enum ExportCursor: Equatable, Sendable {
 public struct DeletionCursor: Equatable, Sendable {
     /// The number of the last erased row; 0 before the first.
     public var number: Int64
-    /// The days since 1970 by the position of a table in ``tables``; 0 for none.
+    /// The day of each of ``tables``, as a number of days since 1970; 0 for none.
     public var days: [Int64]
 
     /// The tables whose rows are deleted after the retention time.
     public static let tables: [ExportTable] = [.clicks, .checks, .events]
 
-    /// Creates the cursor of a consumer that knows nothing of the tables without a day.
+    /// Creates a cursor; the consumer knows nothing of the tables that have no day in `days`.
     public init(number: Int64 = 0, days: [Int64] = []) {
         self.number = number
         self.days = days + Array(repeating: 0, count: max(0, Self.tables.count - days.count))
@@ -230,7 +233,7 @@ public struct DeliveryCursor: Equatable, Sendable {
     var text: String { "\(endpoint)-\(event.text)" }
 }
 
-/// The position of a count: by hour, scope, campaign, dimension, value and metric, texts in the order of their bytes.
+/// The position of a count, by hour, scope, campaign, dimension, value and metric; texts are compared byte by byte.
 public struct CountCursor: Equatable, Comparable, Sendable {
     public var hour: Timestamp
     public var scope: Int64

@@ -94,7 +94,7 @@ public struct ErasedRow: Equatable, Sendable {
         [.text(table.rawValue), .text(id), .text(app.text), .time(at), .text("erasure"), .none]
     }
 
-    /// Returns the values of a row of `deletions`: no row of a table from before a time is stored any more.
+    /// Returns the values of a row of `deletions`, which states that `table` no longer has rows from before a time.
     public static func retention(_ table: ExportTable, before time: Timestamp) -> [ExportValue] {
         [.text(table.rawValue), .none, .none, .none, .text("retention"), .time(time)]
     }

@@ -40,8 +40,8 @@ public enum ClickReference: Hashable, Sendable {
 
     /// Reads the first well-formed reference among the parameters of a link or a referrer.
     ///
-    /// If no reference is well-formed, this is the first one; nil if there is none. Parameters named `al`
-    /// come before those named `click_id`.
+    /// If no reference is well-formed, the result is the first one; nil if there is none. Parameters named `al` come
+    /// before those named `click_id`.
     ///
     /// A reference ends at the first character that cannot be part of one, because apps append to a referrer
     /// with a wrong separator, and people continue their text after a link.

@@ -64,9 +64,9 @@ extension PlayInstall {
 
 /// The longest times in whole seconds by which Google's time of a store click may differ from the time of the click.
 public struct PlayBounds: Equatable, Sendable {
-    /// How many seconds the store click may come before the click: clocks differ.
+    /// How many seconds the store click may come before the click, because clocks differ.
     public let before: Int64
-    /// How many seconds the store click may come after the click: the visitor reads the page.
+    /// How many seconds the store click may come after the click, because the visitor reads the page first.
     public let after: Int64
 
     public static let standard = PlayBounds(before: 120, after: 1800)

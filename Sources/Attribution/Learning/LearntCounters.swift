@@ -199,7 +199,7 @@ public struct LearningEpoch: Equatable, Sendable {
         1 / weight(of: family, at: landmark)
     }
 
-    /// Returns the current value of one event of `seconds` ago; `halfLife` is in seconds.
+    /// Returns the current value of one event that came `seconds` ago; `halfLife` is in seconds.
     static func fading(_ seconds: Double, halfLife: Double) -> Double {
         cmath_exp2(-max(0, seconds) / halfLife)
     }

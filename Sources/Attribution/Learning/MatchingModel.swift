@@ -287,7 +287,7 @@ public protocol LearningStore {
 
     /// Deletes everything that was learnt from the app's traffic: learning starts again as on a new server.
     ///
-    /// Running servers notice the deletion within some seconds, and may still add updates until then. The audit log gets an entry in the
-    /// first transaction of the deletion.
+    /// Running servers notice the deletion within some seconds. Until then they may still add updates. The audit log
+    /// gets an entry in the first transaction of the deletion.
     func resetLearning(of app: AppID, isTest: Bool, by actor: AuditActor) async throws(StoreError)
 }

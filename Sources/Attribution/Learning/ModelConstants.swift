@@ -1,11 +1,11 @@
 /// Every constant of the model, with its source and its effect.
 ///
-/// "Specified" values come from the product's description of matching. The others were chosen in the
-/// simulated worlds of `Simulate`. The four numbers after a constant are its effects on three worlds
-/// (`Simulate turkey-10000 world-10000 venue-10000 seed=11`) if it alone is 25 % smaller or larger: the
-/// largest change, in points, of the share of right matches, of found conversions, and of organic launches
-/// with a campaign, and the largest change of the calibration error. `.ci/sensitivity` measures these effects
-/// and writes them here. The next line has the four numbers of each world with the constants as they stand.
+/// "Specified" values come from the product's description of matching. The others were chosen in the simulated worlds
+/// of `Simulate`. The four numbers after a constant are the effects of making this constant alone 25 % smaller or
+/// larger in three worlds (`Simulate turkey-10000 world-10000 venue-10000 seed=11`). The first three are the largest
+/// changes, in points, of the shares of right matches, of found conversions, and of organic launches with a campaign.
+/// The fourth is the largest change of the calibration error. `.ci/sensitivity` measures these effects and writes them
+/// here. The next line has the four numbers of each world with the constants as they stand.
 ///
 /// As they stand: turkey 98.1 68.6 0.7 0.003; world 97.8 74.7 1.1 0.005; venue 96.2 61.1 2.8 0.008.
 ///
@@ -29,7 +29,7 @@ enum ModelConstants {
     /// With this many other clicks and launches at the launch's address, equal agents no longer mean one
     /// person.
     static let crowdedAddressThreshold = 4.0  // 0.0 0.0 0.0 0.001
-    /// Up to this many clicks on a fingerprint, those without an address belong to one person.
+    /// If a fingerprint has at most this many clicks, those without an address count as one person's.
     static let lowTrafficClicks = 4  // 0.0 0.0 0.0 0.000
     /// The share of a click's conversions that remains if its visitor has launched since.
     static let remainingShareAfterLaunch = 0.02  // 0.0 0.0 0.0 0.000
@@ -81,7 +81,7 @@ enum ModelConstants {
     static let clickAddressShare = 0.9  // 0.0 0.0 0.0 0.001
     /// The weight of the prior of how often a stranger launches at the address of one visitor, in launches.
     static let repeatPriorLaunches = 4.0  // 0.0 0.0 0.0 0.000
-    /// The number of strangers in the launches of ``repeatPriorLaunches``.
+    /// The number of strangers among the launches of ``repeatPriorLaunches``.
     static let repeatPriorMet = 0.2  // 0.0 0.0 0.0 0.000
     /// With fewer launches than this (older ones count less), an address counts as one without a launch.
     static let firstMeetingLimit = 0.25  // 0.0 0.0 0.0 0.000

@@ -32,8 +32,9 @@ public struct CheckBasis: Sendable {
     /// Whether the check lost the click that it first chose, in most cases to another check: the model learns
     /// nothing from such a check.
     public var hasLostRace = false
-    /// The launch's fingerprint under another server key than the current one, if only clicks under that key
-    /// have it; else nil.
+    /// The hash of the launch's first fingerprint under the first server key that has clicks with this fingerprint.
+    ///
+    /// Nil if this is the current server key, or if no key has such clicks.
     public var storedFingerprint: KeyedHash?
 
     public init() {}

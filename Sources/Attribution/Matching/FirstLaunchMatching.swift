@@ -7,8 +7,8 @@ public struct FirstLaunchMatching {
 
     /// The largest number of rounds; each reads the clicks and tries to claim one.
     ///
-    /// A check needs another round only if its click is gone or another check is claiming it. More than a few
-    /// rounds need heavy traffic on one fingerprint.
+    /// A check needs another round only if its click is gone or another check is claiming it. It needs more than a few
+    /// rounds only under heavy traffic on one fingerprint.
     private static let roundLimit = 64
 
     public init(store: any ClickStore) { self.store = store }

@@ -1,4 +1,4 @@
-/// The longest times after a click in which an app credits launches to it, by the way in which they are recognised.
+/// The longest times after a click in which an app credits launches to the click, by the method that recognises them.
 ///
 /// The database stores the click's own window, so that a change of these windows applies to stored clicks too.
 public struct MethodWindows: Equatable, Sendable {

@@ -194,7 +194,7 @@ public struct ReceivedEvent: Sendable {
 extension Click.Facts {
     /// The `utm_…` parameters of the deep link, then those of the metadata that are not among them.
     ///
-    /// The metadata has the link's own parameters.
+    /// The server adds a short link's own `utm_…` parameters to the metadata of its clicks.
     fileprivate var utm: [QueryItem] {
         let stated = (metadata.flatMap { try? JSONValue(parsing: Array($0.utf8)) })?.object?.members ?? []
         let items =

@@ -8,7 +8,7 @@ public enum PostbackSchedule {
     public static var maximumAttempts: Int { pauses.count }
     /// The longest pause that a response's `Retry-After` can cause, in seconds.
     public static let longestRetryAfter: Int64 = 86_400
-    /// If a due time is more than this ahead, the clock was set back after it was stored; in milliseconds.
+    /// If a stored due time is more than this ahead, in milliseconds, the clock was set back after it was stored.
     public static let leapMilliseconds: Int64 = 100_000_000
     /// How long an endpoint must fail without a success before it is disabled, in milliseconds.
     public static let disablingMilliseconds: Int64 = 5 * 86_400_000

@@ -17,7 +17,7 @@ public enum PostbackTemplate {
                     case .string(let text): texts[member.name] = text
                     case .number(let number): texts[member.name] = number.text
                     case .bool(let flag): texts[member.name] = String(flag)
-                    // Their members have macros of their own.
+                    // The members of these two objects have macros of their own.
                     case .object(let inner) where ["utm", "click_ids"].contains(member.name): add(inner)
                     case .null, .array, .object: break
                     }
@@ -89,14 +89,14 @@ public enum PostbackTemplate {
         return nil
     }
 
-    /// Whether a template is a JSON text once its macros have values, inside texts or as values of their own.
+    /// Returns whether a template is JSON once values replace its macros, both inside and outside texts.
     public static func isJSON(_ template: String) -> Bool {
         let text = json(template) { _, isQuoted in isQuoted ? "x" : "null" }
         return (try? JSONValue(parsing: Array(text.utf8))) != nil
     }
 
-    /// Returns the first macro of a JSON template whose values are texts, but which stands outside its texts; nil
-    /// without one.
+    /// Returns the first macro of a JSON template that stands outside a text although its values are texts; nil without
+    /// one.
     public static func unquotedText(in template: String) -> String? {
         var found: String?
         _ = json(template) { name, isQuoted in
@@ -106,7 +106,7 @@ public enum PostbackTemplate {
         return found
     }
 
-    /// Whether a template has a brace that is not around a word.
+    /// Returns whether a template has a brace that is not around a word.
     public static func hasLooseBrace(_ template: String) -> Bool {
         parts(of: template).contains { part in
             if case .text(let text) = part { text.contains { "{}".contains($0) } } else { false }
@@ -133,12 +133,14 @@ public enum PostbackTemplate {
             guard isQuoted || !literals.contains(name) else { return value }
             var json = JSONWriter()
             json.value(value)
-            // An endpoint of an earlier version may have the macro of a text outside the texts of its template.
+            // In templates of an earlier version, a macro whose values are texts may stand outside a text.
             return isQuoted ? String(json.text.dropFirst().dropLast()) : json.text
         }
     }
 
-    /// Returns a JSON template with a value for each macro, given its name and whether it stands in a text.
+    /// Returns a JSON template in which `value` replaces each macro.
+    ///
+    /// `value` gets the name of the macro, and whether it stands in a text.
     private static func json(_ template: String, _ value: (String, Bool) -> String) -> String {
         var (isQuoted, isEscaped) = (false, false)
         return parts(of: template).map { part in

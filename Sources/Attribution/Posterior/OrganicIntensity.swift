@@ -74,8 +74,8 @@ enum RelativeOrganicRate {
     }
 }
 
-/// The expected rate of organic launches at each rate of clicks, learnt for each app: at an event, both rates
-/// rise; after a message to customers, only that of the clicks does.
+/// The expected rate of organic launches at each rate of clicks, learnt for each app: at an event, both rates rise;
+/// after a message to customers, only the rate of clicks rises.
 ///
 /// It is computed from the organic launches per click at each ``RelativeClickRateLevel``.
 private struct OrganicResponse: Sendable {

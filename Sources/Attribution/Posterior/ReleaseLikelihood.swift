@@ -108,8 +108,8 @@ struct ReleaseLikelihood {
         differing = ModelConstants.sameDeviceDifference / (1 - share)
     }
 
-    /// Returns the ratio; 1 if either release is unknown, the platforms differ, or the fingerprint may
-    /// contain it.
+    /// Returns the ratio; 1 if either release is unknown, the platforms differ, or the fingerprint may contain the
+    /// release.
     func ratio(_ click: OSRelease?, form: FingerprintForm?) -> Double {
         // A fingerprint with the system's version has compared it already, and a ready-made one, of no known
         // form, may have.

@@ -26,7 +26,8 @@ public struct DataSubject: Sendable {
     public let app: AppID
     public let key: Key
 
-    /// The number of days whose address keys can be distinguished; see ``AddressHashes``.
+    /// The number of past days that are searched; ``AddressHashes`` can distinguish their keys from those of today and
+    /// tomorrow.
     private static let maximumDays: Int64 = 62
 
     /// Parses a value, and hashes it under every key.

@@ -100,8 +100,9 @@ extension FirebaseLink {
             || bundles.contains(where: app.apple.bundleIDs.contains)
     }
 
-    /// Returns a problem for each package, bundle id or store number that differs from the app's, if set
-    /// there.
+    /// Returns a problem for each package, bundle id or store number of the link that differs from the app's.
+    ///
+    /// A value that the app does not set causes no problem.
     public func problems(for app: AppLinks) -> [FieldProblem] {
         var problems: [FieldProblem] = []
         func compare(_ parameter: Parameter, _ known: [String], _ what: String, _ option: String) {

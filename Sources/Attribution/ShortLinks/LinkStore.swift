@@ -116,7 +116,7 @@ public protocol LinkStore {
         at now: Timestamp
     ) async throws(StoreError) -> LinkListing?
 
-    // Every change is written to the audit log in its transaction, with who has made it.
+    // Every change is written to the audit log in the same transaction, with its actor.
 
     /// Creates all of these links, or none.
     ///

@@ -133,8 +133,8 @@ public struct FingerprintSearch: Sendable {
 
 /// Vocabularies of the values in the tables, and of all spellings of a click's values.
 extension FingerprintSearch.Vocabulary {
-    /// Creates a vocabulary of every value in the tables: releases by their share, the others by size or
-    /// name.
+    /// Creates a vocabulary of every value in the tables, with releases ordered by their share, and other values by
+    /// size or name.
     public init(_ data: DeviceData) {
         self.init([
             .model: ["iPhone", "iPad", "iPod touch"],

@@ -15,8 +15,7 @@ public struct LaunchSignals: Equatable, Sendable {
     public let fingerprints: [Fingerprint]
     /// The values that the first fingerprint does not determine; empty if its form is unknown.
     ///
-    /// A value in the fingerprint must not count again: every click with this fingerprint would be too
-    /// likely.
+    /// A value in the fingerprint must not count again, because every click with this fingerprint would be too likely.
     public let remainingValues: [Value]
     public let release: OSRelease?
 

@@ -128,7 +128,7 @@ struct AgentText {
         return value.isEmpty ? nil : value
     }
 
-    /// Returns the version after a keyword, which consists of digits, dots and underscores; nil without one.
+    /// Returns the version of digits, dots and underscores after a keyword; nil without one.
     func version(after keyword: AgentKeyword) -> OSVersion? {
         value(after: keyword) { $0.isASCIIDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_") }
             .flatMap { OSVersion(bytes: $0) }

@@ -10,7 +10,7 @@ public struct CampaignQuery: Equatable, Sendable {
         case name = "name"
     }
 
-    /// The app, the traffic and the span, in whole days; its campaign and interval have no effect.
+    /// The app, the traffic and the span, in whole days; the campaign and the interval of this query have no effect.
     public var counts: StatisticsQuery
     /// The span that is compared with; nil for none.
     public var earlier: StatisticsQuery?
@@ -22,10 +22,10 @@ public struct CampaignQuery: Equatable, Sendable {
     public var page = 0
 
     public static let pageSize = 100
-    /// The number of campaigns that are sorted, those with the most clicks; only the orders by clicks and by name
-    /// include more.
+    /// The number of campaigns, those with the most clicks, that are sorted by matches, rate or expected conversions.
     ///
-    /// Only the clicks of all campaigns can be read without reading every other count too.
+    /// The orders by clicks and by name include all campaigns, because they need only the counts of clicks. Any other
+    /// order would have to read every other count too.
     public static let rankedLimit = 1_000
     /// The maximum number of counts of clicks that one query reads.
     public static let readLimit = 40_000

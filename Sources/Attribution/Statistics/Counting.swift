@@ -38,9 +38,10 @@ extension Dimension {
         self == .event ? EventCount.name(ofValue: value) : value
     }
 
-    /// The dimension whose row of clicks names and ranks a campaign or link that has counts of this dimension.
+    /// The dimension whose counts of clicks list and rank the campaigns or links that this dimension counts.
     ///
-    /// It is nil for a dimension that does not count by campaign or link.
+    /// Every campaign or link with a count of this dimension has such a count of clicks, which may be 0. The property
+    /// is nil for a dimension that does not count by campaign or link.
     public var naming: Dimension? {
         switch self {
         case .total, .event: .total
@@ -124,7 +125,9 @@ public struct CountedTraits: Hashable, Sendable {
 }
 
 extension Int64 {
-    /// Returns the sum of two counts, or the bound that it passes: the key in an app is public, and may report any revenue.
+    /// Returns the sum of two counts, or the bound that it passes.
+    ///
+    /// The sum may pass a bound, because an app key is public and any client may report any revenue with it.
     public static func clampedSum(_ left: Int64, _ right: Int64) -> Int64 {
         let (sum, overflows) = left.addingReportingOverflow(right)
         return overflows ? left < 0 ? .min : .max : sum
@@ -237,8 +240,10 @@ extension StatisticsQuery {
         return (first, start == to ? start : start.advanced(byMilliseconds: length))
     }
 
-    /// The fewest spans whose counts add up to the query's range: four weeks, and at its edges days and, if it does not
-    /// begin or end with days in UTC, hours.
+    /// The fewest spans whose counts add up to the query's range.
+    ///
+    /// These are spans of four weeks, and days at the edges of the range. If ``seriesGranularity`` is
+    /// ``Granularity/hour``, there are also hours at the outer edges.
     ///
     /// If the query has neither a start nor an end, one span covers all time.
     public var spans: [CountedSpans] {
@@ -258,7 +263,7 @@ extension CountedSpans {
     fileprivate func divided(by lengths: ArraySlice<Granularity>) -> [CountedSpans] {
         guard first < end, let longest = lengths.first, let length = longest.milliseconds else { return [] }
         let start = longest.start(of: first)
-        // The first and the last time have no edge.
+        // A range without a start or without an end has no edge there.
         let innerFirst =
             start == first || first.milliseconds == .min ? first : start.advanced(byMilliseconds: length)
         let innerEnd = end.milliseconds == .max ? end : longest.start(of: end)

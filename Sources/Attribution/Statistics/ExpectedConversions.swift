@@ -80,8 +80,8 @@ public struct CalibrationTable: Equatable, Sendable {
         public var statedMillionths: Int64
         /// The expected number of right answers, in millionths.
         ///
-        /// It is the sum of the probabilities, each divided by the probability that some click led to the
-        /// launch: a token proves that one did.
+        /// It is the sum of the probabilities, each divided by the probability that some click led to the launch,
+        /// because a token proves that one did.
         public var expectedMillionths: Int64
         /// The number of launches whose true click has the most likely destination.
         public var right: Int64

@@ -236,8 +236,8 @@ public protocol StatsStore {
     /// Returns the servers that share the database; empty for a database that only one process writes to.
     func runningServers() async throws(StoreError) -> [RunningServer]
 
-    /// Returns what other windows and minimum confidences would have changed for an app's live traffic, as of the last
-    /// comparison; nil if none is stored.
+    /// Returns the last comparison of other windows and minimum confidences for an app's live traffic; nil if none is
+    /// stored.
     func policyGrid(of app: AppID) async throws(StoreError) -> PolicyGrid?
 
     /// Whether a comparison was requested of this process and has not ended.

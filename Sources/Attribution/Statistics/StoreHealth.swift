@@ -15,7 +15,8 @@ public struct StoreHealth: Sendable {
     public var refusals: [StoreError.Code: Int64] = [:]
     public var databaseBytes: Int64 = 0
     public var writeAheadLogBytes: Int64 = 0
-    /// The free space on the file system of the database's file; nil if it is no file of this machine, or unknown.
+    /// The free space on the file system of the database's file; nil if the database is no file on this machine, or if
+    /// the space is unknown.
     public var freeBytes: Int64?
     /// The seconds since the oldest click that is still stored became due for deletion; 0 if no click is due.
     public var retentionLagSeconds: Int64 = 0
@@ -41,7 +42,7 @@ public struct StoreHealth: Sendable {
 
     public init() {}
 
-    /// Whether the last write reached the disk, and the next one may.
+    /// Whether the last transaction has not failed and the store is not stopping.
     public var acceptsWrites: Bool { lastFailure == nil && !isStopping }
 }
 

@@ -249,8 +249,8 @@ public struct KeyedHash: Hashable, Sendable {
 
 /// The bytes from which a keyed hash is computed.
 ///
-/// The purpose comes first, a text follows its length, an optional value its flag, and the rest has a fixed
-/// length, so different values or purposes never have the same bytes.
+/// The purpose comes first. A text follows its length, and an optional value follows a flag. All other values have a
+/// fixed length. So different values or purposes never have the same bytes.
 struct KeyedMessage {
     /// The raw values are part of what is stored: never change or reuse one.
     enum Purpose: UInt8 {
