@@ -56,7 +56,7 @@ public struct DomainCopy: Equatable, Sendable {
 }
 
 extension AppleAssociation {
-    /// Returns a text for each difference to another copy of the host's file.
+    /// Returns a text for each difference from another copy of the host's file.
     ///
     /// It ignores the order of apps, and comments. It reports different defaults or variables only if nothing else
     /// differs.
@@ -101,7 +101,7 @@ extension AssetLinks {
         let target: String
     }
 
-    /// Returns a text for each difference to another copy of the host's file.
+    /// Returns a text for each difference from another copy of the host's file.
     ///
     /// It does not compare rules, because Google's service does not return them by default.
     public func differences(from other: AssetLinks) -> [String] {

@@ -14,8 +14,8 @@
 public struct LoopPort {
     /// What a watched descriptor is ready for.
     ///
-    /// An error or a hang-up counts as reading, so that the client learns of the failure when it reads. If the client
-    /// watches writing, it also counts as writing.
+    /// An error or a hang-up counts as readiness for reading, so that the client learns of the failure when it reads.
+    /// If the descriptor is also watched for writing, the error counts as readiness for writing, too.
     public enum Readiness: Sendable {
         case reading
         case writing

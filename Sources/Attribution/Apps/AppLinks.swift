@@ -34,7 +34,7 @@ public struct AppleApp: Equatable, Sendable {
     public var sharesWebCredentials = false
     /// The shop's registrable domain, to which Apple's devices send postbacks.
     public var postbackHost: LinkHost?
-    /// Whether attribution tokens are exchanged with Apple Ads.
+    /// Whether the service exchanges attribution tokens for attributions at Apple Ads.
     public var usesAppleAds = false
     /// Whether reports count postbacks that are signed for development.
     public var countsDevelopmentPostbacks = false

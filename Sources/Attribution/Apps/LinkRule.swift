@@ -3,7 +3,7 @@
 /// A rule is one line, such as `/products/*`, `exclude /help/*` or
 /// `/search ?q=?*&lang=tr #top ignore-case decoded -- a comment`. `exclude` comes first, and the comment
 /// last; the parts between them may have any order. A rule needs a path, a query or a fragment. `?` precedes
-/// a pattern for the whole query, or one `name=pattern` for each of some items, joined by `&`. `#` precedes a
+/// a pattern for the whole query, or `name=pattern` for some of its items, joined by `&`. `#` precedes a
 /// pattern for the fragment.
 public struct LinkRule: Equatable, Sendable {
     public let component: AssociationComponent

@@ -201,7 +201,7 @@ public struct AuditQuery: Equatable, Sendable {
     /// The kind or the name of the actor.
     public var actor: String?
     public var action: AuditAction?
-    /// The first time, and the end, which is exclusive.
+    /// The start of the period, which is included; its end, ``until``, is not.
     public var since: Timestamp?
     public var until: Timestamp?
     /// Return only entries that are older than this one; nil for the first page.

@@ -145,7 +145,7 @@ public struct RecordedAnswer: Equatable, Sendable {
     public var isCampaignOnly = false
     /// Why the launch got no click; nil if it got one.
     public var reason: NoMatchReason?
-    /// The probability that the answer was right, or, for no match, that the most likely click was; nil if
+    /// The probability that the answer was right, or for no match, that the most likely click was the right one; nil if
     /// unknown.
     ///
     /// It is not limited by ``Verdict/highestConfidence``, unless the record contains only the limited value.

@@ -41,7 +41,7 @@ public struct Click: Equatable, Sendable {
         public var osVersion: String?
         /// The program that opened the link.
         public var browser = Browser.unknown
-        /// A JSON object as the caller wrote it, at most 8 KiB.
+        /// A JSON object, at most 8 KiB: the caller's metadata, merged with the metadata of a short link.
         public var metadata: String?
         /// The ``NetworkClickIDs`` as a JSON object; nil for a click without any, or if they are not kept.
         public var clickIDs: String?

@@ -1,8 +1,10 @@
 /// The outcome of recording a click.
 public enum RecordOutcome: Equatable, Sendable {
     case recorded(Click)
-    /// The post repeats an earlier one: the click that was recorded first, and whether this post's
-    /// fingerprint finds that click. A post with the same idempotency key may have another fingerprint.
+    /// The post repeats an earlier one.
+    ///
+    /// The values are the click that was recorded first, and whether this post's fingerprint finds that click. A post
+    /// with the same idempotency key may have another fingerprint.
     case duplicate(Click, sharesFingerprint: Bool)
     /// Nothing was recorded, because the click's link has ended.
     case linkEnded(Link.Ending)

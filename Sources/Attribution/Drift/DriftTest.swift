@@ -20,9 +20,9 @@ struct DriftDrop: Equatable {
 ///
 /// Each of ``windows`` is a number of newest days. The test compares two likelihoods of their counts: with the rate of
 /// the days before, and with a rate of their own. The past counts as the number of trials whose rate would be as
-/// uncertain as the past's rate. So a short past proves little. Both likelihoods are divided by the dispersion, the
-/// factor by which days of the past differ more than by chance (quasi-likelihood). So the usual variation within a week
-/// is not significant.
+/// uncertain as the past's rate. So a short past proves little. The logarithm of their ratio is divided by the
+/// dispersion, the factor by which days of the past differ more than by chance (quasi-likelihood). So the usual
+/// variation within a week is not significant.
 ///
 /// The rate is compared with two expectations, and the smaller significance counts. One is the group's own
 /// past, lowered if fewer clicks can lead to matches. The other is that past, changed as much as the rest of
@@ -52,7 +52,7 @@ struct DriftTest {
     /// The smallest ``DriftDrop/missing`` that raises an alarm.
     static let minimumMissingMatches = 10.0
 
-    /// The weight of the dispersion's prior, in days that differ only by chance.
+    /// The weight of the prior that days differ only by chance, in days.
     private static let dispersionDays = 6.0
     /// The limit of one day's deviance: one outage must not mask drops for a month.
     private static let maximumDailyDeviance = 16.0

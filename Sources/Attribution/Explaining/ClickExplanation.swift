@@ -32,8 +32,7 @@ public struct ClickExplanationInput: Equatable, Sendable {
     public var isTest: Bool
     /// The number of fingerprints and advertising ids that find the click; 0 if only its token does.
     public var keyCount: Int
-    /// Whether the index of live clicks or that of closed clicks contains the click under the first of these
-    /// keys; true without a key.
+    /// Whether the index contains the click, open or closed, under the first of these keys; true without a key.
     public var isIndexed: Bool
     /// Checks, from the click until a minute after its expiry, that have something in common with it; the
     /// nearest first.

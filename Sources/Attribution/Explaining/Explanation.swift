@@ -61,7 +61,7 @@ extension Explanation {
     /// A sentence about a device that already had the app a day before the credited click; nil for any other
     /// device.
     ///
-    /// If no credited click is known, the launch takes its place.
+    /// If no credited click is known, the time of the launch takes the place of the click's time.
     private var installed: String? {
         let facts = record.facts
         guard let installed = facts.firstInstalledAt else { return nil }

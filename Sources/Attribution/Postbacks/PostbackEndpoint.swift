@@ -63,7 +63,7 @@ public struct PostbackEndpoint: Equatable, Sendable {
         formerUntil.map { $0.advanced(byMilliseconds: -Self.overlapMilliseconds) }
     }
 
-    /// Returns the secrets that sign at a time, the current one first; empty if a key is missing.
+    /// Returns the secrets that sign at a time, the current one first; omits a secret whose server key is missing.
     public func secrets(_ keys: ServerKeys, at now: Timestamp) -> [PostbackSecret] {
         let former = formerUntil.map { $0 > now } ?? false ? [formerSecret] : []
         return ([secret] + former).compactMap { keys.open($0, of: id).flatMap { PostbackSecret(bytes: $0) } }

@@ -111,8 +111,8 @@ struct ReleaseLikelihood {
     /// Returns the ratio; 1 if either release is unknown, the platforms differ, or the fingerprint may contain the
     /// release.
     func ratio(_ click: OSRelease?, form: FingerprintForm?) -> Double {
-        // A fingerprint with the system's version has compared it already, and a ready-made one, of no known
-        // form, may have.
+        // A fingerprint that contains the system's version has compared it already. A ready-made one, whose form is
+        // unknown, may have compared it too.
         guard let form, !form.components.contains(.osVersion) else { return 1 }
         guard let launch, let click, launch.platform == click.platform else { return 1 }
         return launch.agrees(with: click) ? agreeing : differing

@@ -21,7 +21,7 @@ public enum LinkField: String, SettingField {
     case utmCampaign = "utm_campaign"
     case utmTerm = "utm_term"
     case utmContent = "utm_content"
-    /// A JSON object that the app gets unchanged.
+    /// A JSON object whose members the app gets unchanged.
     case metadata
     /// One journey id for all clicks; if it is missing, each click gets its own.
     case journeyID = "jid"

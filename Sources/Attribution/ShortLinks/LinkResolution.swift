@@ -82,8 +82,8 @@ extension Link {
 extension DeepLinkURL {
     /// Returns the link with these parameters added to its query, before the fragment.
     ///
-    /// Existing parameters remain, and an item with the name of one is not added. Added names and values are
-    /// percent-encoded. A link that would become too long for clients is returned unchanged.
+    /// Existing parameters remain, and an item whose name the query already has is not added. Added names and values
+    /// are percent-encoded. A link that would become too long for clients is returned unchanged.
     public func adding(_ items: [QueryItem]) -> DeepLinkURL {
         let names = Set(queryItems.map(\.name))
         let added = items.filter { !names.contains($0.name) }
