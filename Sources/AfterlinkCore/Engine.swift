@@ -82,7 +82,7 @@ actor Engine {
                     (state.nextStep(at: now, isNewLaunch: isNewLaunch), state)
                 }
                 switch step.0 {
-                case .finished: return await eraseIfDue(step.1.erasing)
+                case .finished: return await eraseIfDue(step.1.erasures)
                 case .wait(let seconds): try await configuration.clock.sleep(seconds: seconds)
                 case .ask(let installID, let token):
                     isNewLaunch = false
@@ -269,18 +269,23 @@ actor Engine {
         }
     }
 
-    private func eraseIfDue(_ installID: String?) async { if let installID { _ = await erase(installID) } }
+    private func eraseIfDue(_ installIDs: [String]?) async { _ = await erase(installIDs ?? []) }
 
-    private func erase(_ installID: String) async -> Bool {
-        guard let body = try? JSONEncoder().encode(["install_id": installID]) else { return false }
-        switch await send(Wire.erase, body, reading: Wire.confirmation) {
-        case .answer:
-            try? await update { $0.erasing = nil }
-            return true
-        case .refused(let status): log(.refused(status: status))
-        case .retry(let reason, _): log(.failed(reason: reason, seconds: 0))
+    /// Asks the server to erase identifiers, and returns whether it has confirmed all of them.
+    private func erase(_ installIDs: [String]) async -> Bool {
+        for id in installIDs {
+            guard let body = try? JSONEncoder().encode(["install_id": id]) else { return false }
+            switch await send(Wire.erase, body, reading: Wire.confirmation) {
+            case .answer: try? await update { $0.confirmErasure(of: id) }
+            case .refused(let status):
+                log(.refused(status: status))
+                return false
+            case .retry(let reason, _):
+                log(.failed(reason: reason, seconds: 0))
+                return false
+            }
         }
-        return false
+        return true
     }
 
     func logDisk(_ error: any Error) {

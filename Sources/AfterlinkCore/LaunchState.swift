@@ -46,8 +46,8 @@ struct LaunchState: Hashable, Sendable, Codable {
     var sentToken: ClickToken?
     var hasOfferedPaste = false
     var isOptedOut = false
-    /// The identifier that the server is to erase.
-    var erasing: String?
+    /// The identifiers that the server is to erase; nil for none.
+    var erasures: [String]?
 
     enum Step: Sendable {
         case finished
@@ -163,17 +163,32 @@ struct LaunchState: Hashable, Sendable, Codable {
 
     mutating func setOptedOut(_ isOptedOut: Bool) {
         self.isOptedOut = isOptedOut
-        if isOptedOut { (openedToken, pastedToken) = (nil, nil) }
+        if isOptedOut {
+            (openedToken, pastedToken) = (nil, nil)
+        } else if erasures?.contains(installID) == true {
+            installID = RandomID.make()
+        }
     }
 
     /// Forgets the installation, whose identifier stays until the server has erased it.
-    mutating func forget() -> String {
-        // If the server has not confirmed an earlier erasure, repeat that one, because the server knows its identifier.
-        let erased = erasing ?? installID
+    ///
+    /// - Returns: the identifiers to erase: also those of earlier erasures that the server has not confirmed.
+    mutating func forget() -> [String] {
+        let id = installID
+        let due = (erasures ?? []).filter { $0 != id } + [id]
         let hasOfferedPaste = hasOfferedPaste
         self = LaunchState()
-        (phase, isOptedOut, erasing, self.hasOfferedPaste) = (.settled, true, erased, hasOfferedPaste)
-        return erased
+        (phase, isOptedOut, self.hasOfferedPaste) = (.settled, true, hasOfferedPaste)
+        // The next identifier is made when the person opts in, or when the server has erased this one.
+        (installID, erasures) = (id, due)
+        return due
+    }
+
+    /// Records that the server has erased an identifier.
+    mutating func confirmErasure(of id: String) {
+        let left = (erasures ?? []).filter { $0 != id }
+        erasures = left.isEmpty ? nil : left
+        if installID == id { installID = RandomID.make() }
     }
 }
 

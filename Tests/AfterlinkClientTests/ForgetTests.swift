@@ -48,8 +48,27 @@ struct ForgetTests {
         // A key of another server is refused, so the request stays due.
         let stranger = try ClientApp(kind, server: server.url, key: "app_unknown")
         #expect(try stranger.launch("first=no", "forget").lines.contains("forgotten false"))
-        #expect(stranger.state.contains("erasing"))
-        #expect(!app.state.contains("erasing"))
+        #expect(stranger.state.contains("erasures"))
+        #expect(!app.state.contains("erasures"))
+    }
+
+    @Test("is erased with what it sent after an unconfirmed erasure", arguments: ClientKind.available)
+    func twice(kind: ClientKind) throws {
+        let server = try RealServer()
+        let app = try ClientApp(kind, server: server.url, key: server.installation.keys.app)
+        #expect(try app.launch("first=no", "events=first", "flush").lines.contains("flushed true"))
+        let id = try Self.id(app)
+        for _ in 0..<2 {
+            let offline = try app.launch("first=no", "forget", server: "http://127.0.0.1:1")
+            #expect(offline.lines.contains("forgotten false"))
+        }
+        #expect(try app.launch("first=no", "optin", "events=second", "flush").lines.contains("flushed true"))
+        let second = try Self.id(app)
+        #expect(second != id)
+        #expect(try Self.rows(server)[2] == 2)
+        #expect(try app.launch("first=no", "forget").lines.contains("forgotten true"))
+        #expect(try Self.rows(server)[2] == 0)
+        #expect(!app.state.contains(id) && !app.state.contains(second))
     }
 
     private static func id(_ app: ClientApp) throws -> String {

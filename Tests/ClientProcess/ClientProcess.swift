@@ -25,6 +25,7 @@ enum ClientProcess {
         let afterlink = Afterlink(configuration(arguments))
         if let link = arguments["opened"].flatMap(URL.init(string:)) { await afterlink.opened(link) }
         if arguments["optout"] != nil { await afterlink.optOut() }
+        if arguments["optin"] != nil { await afterlink.optIn() }
         for name in arguments["events"]?.split(separator: ",") ?? [] {
             await afterlink.track(Event(String(name), id: "id-\(name)"))
         }

@@ -163,7 +163,7 @@ public final class AfterlinkCore {
         if (step == null) {
             pause = pause(++failures, null);
         } else if (step.isFinished) {
-            if (step.erasing != null) erase(step.erasing);
+            if (step.erasures != null) erase(step.erasures);
         } else if (step.pause > 0) {
             pause = step.pause;
         } else {
@@ -200,7 +200,7 @@ public final class AfterlinkCore {
         return body;
     }
 
-    private static final class Step { boolean isFinished; long pause; String installId, token, erasing; }
+    private static final class Step { boolean isFinished; long pause; String installId, token, erasures; }
 
     private static Json newState(String phase) {
         return Json.of("installID", UUID.randomUUID().toString()).with("phase", phase);
@@ -209,7 +209,7 @@ public final class AfterlinkCore {
     /** Returns the next step; if it is a request, records the request first. */
     private Step nextStep(Json state, boolean isNew) {
         Step step = new Step();
-        step.erasing = state.text("erasing");
+        step.erasures = state.text("erasures");
         step.isFinished = !isOpen(state);
         if (step.isFinished) return step;
         double launches = state.number("launches", 0), first = state.number("firstAskedAt", now());
@@ -261,7 +261,7 @@ public final class AfterlinkCore {
         return campaign == null ? SETTLED : new FirstLaunch(FirstLaunch.Kind.CAMPAIGN, null, campaign);
     }
 
-    /** Returns whether the result has a link that the app has not opened: the click's own link may have opened the app. */
+    /** Returns whether the result has a link that the app has not opened: the click's own link may have opened it. */
     private static boolean hasLink(Json state) {
         Json answer = state.object("answer");
         String sent = state.text("sentToken"), method = String.valueOf(answer.text("attributionMethod"));
@@ -332,9 +332,7 @@ public final class AfterlinkCore {
     private static boolean isMatch(Json answer) { return answer.has("status", "match") && !answer.is("campaignOnly"); }
 
     /** Returns the random identifier of this installation; null if the disk cannot store it. */
-    public String installId() {
-        return update(state -> state.is("isOptedOut") ? null : state.text("installID"));
-    }
+    public String installId() { return update(state -> state.is("isOptedOut") ? null : state.text("installID")); }
 
     /** Stores an event for the next {@link #flush}. The server counts each `id` once; null means a random one. */
     public boolean track(String name, String id, String amount, String currency, Map<String, Object> properties) {
@@ -417,25 +415,35 @@ public final class AfterlinkCore {
     public void setOptedOut(boolean isOptedOut) {
         update(state -> {
             if (isOptedOut) saveEvents(new ArrayList<Json>());
+            else if (isDue(state, state.text("erasures"))) state.put("installID", UUID.randomUUID().toString());
             return state.put("isOptedOut", isOptedOut);
         });
     }
 
     /** Opts out, deletes what is stored, and asks the server to erase the installation; returns whether it did. */
     public boolean forget() {
-        String erasing = update(state -> {
-            String id = state.text(state.text("erasing") != null ? "erasing" : "installID");
+        String erasures = update(state -> {
+            String id = state.text("installID"), due = state.text("erasures");
+            if (!isDue(state, due)) due = due == null ? id : due + " " + id;
             state.clear();
-            state.putAll(newState("settled").with("isOptedOut", true).with("erasing", id));
+            state.putAll(newState("settled").with("isOptedOut", true).with("erasures", due).with("installID", id));
             saveEvents(new ArrayList<Json>());
-            return id;
+            return due;
         });
-        return erasing != null && erase(erasing);
+        return erasures != null && erase(erasures);
     }
 
-    private boolean erase(String installId) {
-        if (!send("/v1/erase", Json.of("install_id", installId)).isSuccess()) return false;
-        update(state -> state.remove("erasing"));
+    /** Returns whether the identifiers to erase, which blanks separate, include the present one. */
+    static boolean isDue(Json state, String ids) { return ids != null && ids.contains(state.text("installID")); }
+
+    private boolean erase(String due) {
+        for (String id : due.split(" ")) if (!send("/v1/erase", Json.of("install_id", id)).isSuccess()) return false;
+        update(state -> {
+            // An identifier that was added meanwhile stays due, and so do the others: the server erases twice.
+            if (state.has("erasures", due)) state.remove("erasures");
+            if (isDue(state, due)) state.put("installID", UUID.randomUUID().toString());
+            return state;
+        });
         return true;
     }
 
@@ -472,9 +480,7 @@ public final class AfterlinkCore {
     /** Returns the text of a file; null if there is no such file. A file that cannot be read is a failure. */
     private static String read(File file) throws IOException {
         if (!file.exists()) return null;
-        try (InputStream input = new FileInputStream(file)) {
-            return new String(bytes(input, 1 << 20), UTF8);
-        }
+        try (InputStream input = new FileInputStream(file)) { return new String(bytes(input, 1 << 20), UTF8); }
     }
 
     private void replace(File file, String text) throws IOException {
@@ -501,9 +507,7 @@ public final class AfterlinkCore {
     }
 
     private void step() { if (options.willTakeStep != null) options.willTakeStep.run(); }
-
     private void log(String text) { if (options.log != null) options.log.receive("Afterlink: " + text); }
-
     private long now() { return System.currentTimeMillis() + options.clockError; }
 
     /** A response; its status is 0 if it is not complete. */
@@ -573,11 +577,7 @@ public final class AfterlinkCore {
 
         static Json of(String name, Object value) { return new Json().with(name, value); }
 
-        Json with(String name, Object value) {
-            put(name, value);
-            return this;
-        }
-
+        Json with(String name, Object value) { put(name, value); return this; }
         static Json cast(Object value) { return value instanceof Json ? (Json) value : new Json(); }
         String text(String name) { return get(name) instanceof String ? (String) get(name) : null; }
         boolean is(String name) { return Boolean.TRUE.equals(get(name)); }
@@ -626,7 +626,6 @@ public final class AfterlinkCore {
                 }
                 output.append(']');
             } else if (value instanceof Number || value instanceof Boolean || value == null) {
-                // The server takes times without a decimal point.
                 output.append(isWhole ? (Object) ((Double) value).longValue() : value);
             } else {
                 output.append('"');

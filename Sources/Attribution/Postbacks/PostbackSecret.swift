@@ -77,7 +77,8 @@ public struct PostbackMessage: Equatable, Sendable {
         guard let id, !id.isEmpty, let signatures, let seconds = timestamp.flatMap({ Int64($0) }) else {
             return "a header field is missing: webhook-id, webhook-timestamp and webhook-signature are needed"
         }
-        guard abs(now.milliseconds / 1000 - seconds) <= toleranceSeconds else {
+        let present = now.milliseconds / 1000
+        guard (present - toleranceSeconds...present + toleranceSeconds).contains(seconds) else {
             return "the timestamp differs from this clock by more than \(toleranceSeconds) s"
         }
         let message = PostbackMessage(id: id, at: Timestamp(milliseconds: seconds * 1000), body: body)

@@ -37,6 +37,7 @@ public final class ClientMain {
     private static void run(AfterlinkCore core, Map<String, String> values) throws Exception {
         if (values.containsKey("opened")) core.opened(values.get("opened"));
         if (values.containsKey("optout")) core.setOptedOut(true);
+        if (values.containsKey("optin")) core.setOptedOut(false);
         for (String name : values.getOrDefault("events", "").split(",")) {
             if (!name.isEmpty()) core.track(name, "id-" + name, null, null, null);
         }

@@ -41,6 +41,9 @@ struct PostbackSigningTests {
         #expect(problem { _, id, _ in id += "x" } == "no signature was made with this secret")
         #expect(problem { _, _, seconds in seconds += 1 } == "no signature was made with this secret")
         #expect(problem { _, _, seconds in seconds += 301 }?.hasPrefix("the timestamp") == true)
+        for limit in [Int64.min, .max] {
+            #expect(problem { _, _, seconds in seconds = limit }?.hasPrefix("the timestamp") == true)
+        }
         #expect(problem { _, id, _ in id = "" }?.hasPrefix("a header field is missing") == true)
     }
 
