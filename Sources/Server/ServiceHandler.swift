@@ -12,7 +12,7 @@ final class ServiceHandler: RequestHandler {
     private var requestLog: RequestLog
     /// Whether pages of other origins may call any of the routes.
     private let isCrossOrigin: Bool
-    /// The routes of the dashboard, which its host has instead of the others; nil if it has no host.
+    /// The dashboard's host, and the router that serves this host instead of ``router``; nil without such a host.
     private let dashboard: (host: LinkHost, router: Router)?
     /// Whether all routes are those of the dashboard.
     private let isDashboard: Bool
@@ -51,7 +51,7 @@ final class ServiceHandler: RequestHandler {
         return response
     }
 
-    /// Whether a request is for the dashboard's host; a host that an app lists as one of its links never is.
+    /// Whether a request is for the dashboard's host; false if an app lists that host as a link host.
     private func answersDashboard(_ request: Request) -> Bool {
         guard let dashboard else { return false }
         let named = request.authority(trusting: loop.service.settings.trustedProxies)

@@ -17,7 +17,8 @@ public struct HTTPSClient: Sendable {
         public var time: Duration
         /// The maximum length of a response's body in bytes.
         public var bodyByteCount: Int
-        /// Whether a response with a longer body is returned without its body, instead of a failure.
+        /// Whether a call drops a body that exceeds ``bodyByteCount`` and returns the rest, instead of throwing
+        /// `tooLarge`.
         public var dropsLongBodies = false
 
         public init(

@@ -73,8 +73,8 @@ package struct HTTPSResponseParser {
 
     /// Records that the server sends no more, and returns the response.
     ///
-    /// It throws `endedEarly` unless the body ends with the connection and the server has sent a close_notify
-    /// (`isClean`).
+    /// It throws `endedEarly` unless the body ends with the connection and `isClean` is true. Without TLS, the caller
+    /// always passes true. Over TLS, it passes whether the server has sent a close_notify.
     package mutating func end(isClean: Bool) throws(HTTPSFailure) -> HTTPSResponse {
         guard state == .body, case .rest = framing, isClean else { throw .endedEarly }
         return HTTPSResponse(status: status, fields: fields, body: body)
@@ -158,7 +158,8 @@ package struct HTTPSResponseParser {
 
     /// Returns the framing of the body (RFC 9112 §6.3).
     ///
-    /// Throws for a repeated or malformed length, for any coding other than `chunked` alone, and for both together.
+    /// Throws for a repeated or malformed length, for any coding other than `chunked` alone, and for a length together
+    /// with a coding.
     private static func framing(of fields: [FieldLine]) throws(HTTPSFailure) -> Body {
         let lengths = fields.filter { ByteClass.equals("content-length", $0.name) }
         let codings = fields.filter { ByteClass.equals("transfer-encoding", $0.name) }

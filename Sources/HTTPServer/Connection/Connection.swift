@@ -15,7 +15,7 @@ final class Connection {
     struct Handshake {
         /// When the handshake must have finished.
         let deadline: MonotonicTime
-        /// Whether the connection is above the limit, so that it gets 503 after the handshake.
+        /// Whether too many connections are open, so that this one gets 503 after the handshake.
         let turnsAway: Bool
     }
 

@@ -2,8 +2,8 @@ package import Threads
 
 /// The state machine of a connection: each event changes the state and returns the next action.
 ///
-/// It has no socket and no clock; every time is an argument. The caller performs the action, and then calls the
-/// function for the event that results from it, so that tests need no socket.
+/// It has no socket and no clock, so that tests need none; every time is an argument. The caller performs the action,
+/// and then calls the function for the event that results from the action.
 package struct ConnectionState {
     package enum Action {
         /// Send the written bytes, then wait for input until `deadline`.
@@ -63,7 +63,7 @@ package struct ConnectionState {
     /// The size, in bytes, of the request that a handler got last.
     private var requestByteCount = 0
 
-    /// The larger limit of the chunked body that is being read; 0 for none.
+    /// The maximum length, in bytes, of the last chunked body; 0 before the first one.
     private var chunkLimit = 0
 
     /// Whether the connection ends with the current response.
@@ -305,7 +305,7 @@ extension ConnectionState {
         return .reject(.init(kind: kind, reason: reason, peer: peer, firstByteAt: start, origin: origin))
     }
 
-    /// The `Origin` field, which the response needs to let a web page read it; `nil` if the parser has read none.
+    /// The `Origin` field, without which a web page could not read the response; `nil` if the parser has read none.
     private var refusedOrigin: String? {
         guard let last = parser.lines.last else { return nil }
         let head = RequestHead(bytes: input.head(Int(last.value.upperBound)), lines: parser.lines)

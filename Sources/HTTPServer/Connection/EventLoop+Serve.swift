@@ -232,8 +232,8 @@ extension EventLoop {
         var lastProgress = MonotonicTime.now()
         while true {
             // The kernel reports room only when a large part of the buffer is free, and a slow peer takes bytes before
-            // that. So the loop reads the peer's progress four times within the timeout. With one check, a peer that
-            // takes bytes early and then stops could keep the connection for twice the timeout.
+            // that. So the loop reads the peer's progress four times within the timeout. If it read the progress once,
+            // a peer that takes bytes early and then stops could keep the connection for twice the timeout.
             let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.write / 4)
             switch await wait(connection, for: .writing, until: limit) {
             case .ready: return true

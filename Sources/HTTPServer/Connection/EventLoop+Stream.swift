@@ -58,8 +58,10 @@ extension EventLoop {
         return true
     }
 
-    /// Ends a connection so that its peer sees that the body is not whole: without an end of TLS, and with a reset where
-    /// the end of the connection would look like the end of the body.
+    /// Ends a connection so that its peer sees that the body is incomplete.
+    ///
+    /// The server sends no close_notify. With HTTP/1.0, the end of the connection would look like the end of the body,
+    /// so the server resets the connection.
     private func cutOff(_ connection: Connection) -> ConnectionState.Action {
         if connection.state.version == .http10 { connection.socket.resetOnClose() }
         connection.isBroken = true

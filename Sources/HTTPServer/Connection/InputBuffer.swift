@@ -58,8 +58,8 @@ struct InputBuffer {
 
     /// Removes the bytes that were read, except the current head.
     ///
-    /// It does nothing unless more than half of the buffer's memory, and 256 bytes in addition, would become free. The
-    /// connection calls it before a wait, which may be long.
+    /// It removes them only if this frees more than half of the buffer's memory plus 256 bytes. The connection calls it
+    /// before a wait, which may be long.
     mutating func shrink() {
         let headEnd = max(start, headEnd)
         let keptCount = headEnd - start + bytes.count - readStart

@@ -64,7 +64,7 @@ struct WorkerPool {
 
     /// Whether enough workers have ended to return their memory to the system.
     ///
-    /// After many workers were dismissed, they end over several seconds. Without the second limit, the memory of the
+    /// After many workers were dismissed, they end over several seconds. With `worthReturning` alone, the memory of the
     /// last ones would stay.
     var hasMemoryToReturn: Bool {
         endedCount >= (endingCount == 0 ? Self.worthReturningLast : Self.worthReturning)

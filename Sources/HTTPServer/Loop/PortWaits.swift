@@ -71,7 +71,8 @@ final class PortWaits {
 
     private func unwatch(_ descriptor: Int32) {
         executor.checkIsolated()
-        // This releases the closure after the dictionary has changed, because the release may call the port again.
+        // `former` keeps the closure until the dictionary has changed, because the closure's release may call the port
+        // again.
         guard let former = watches.removeValue(forKey: descriptor) else { return }
         _ = control(EPOLL_CTL_DEL, descriptor, former)
     }

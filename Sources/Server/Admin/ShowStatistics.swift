@@ -161,7 +161,7 @@ public struct StatisticsBody {
         }
     }
 
-    /// Writes the calibration: by tenths of the stated probability, the launches whose token named their click.
+    /// Writes the calibration: the launches whose token named their click, by tenths of the stated probability.
     private func writeCalibration(to json: inout JSONWriter) {
         json.member("launches", report.calibration.launches)
         json.member("error", orNull: report.calibration.error)
@@ -234,7 +234,8 @@ public struct StatisticsBody {
 public enum CollisionBody {
     /// Writes the member `collisions` of an object; leaves out unknown values.
     ///
-    /// A limit has no threshold if no threshold meets it, and no window if no window does.
+    /// If no threshold meets a limit of the share of false matches, that limit has no threshold; the same applies to
+    /// windows.
     public static func write(_ reports: [AppCollisions], in directory: Directory, to json: inout JSONWriter) {
         json.objects("collisions", reports) { json, app in
             let report = app.report

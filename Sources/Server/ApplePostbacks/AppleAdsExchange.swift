@@ -87,7 +87,7 @@ public final class AppleAdsExchange: Sendable {
 
 /// An attribution of Apple Ads, whose identifiers are the digits of Apple's JSON.
 struct AppleAdsAttribution: Sendable {
-    /// The texts by their names in the answer to clients.
+    /// The texts by their names in the response to clients.
     let fields: [(name: String, text: String)]
 
     private static let names = [
@@ -124,8 +124,8 @@ struct AppleAdsAttribution: Sendable {
 
 /// `POST /v1/apple-ads/attribution`: exchanges the attribution token of a newer client.
 ///
-/// A final status ends the client's attempts; after `retry_after_seconds`, the client asks again. The token is neither
-/// stored nor logged.
+/// After a response with a final status, the client makes no further attempt. If the response has `retry_after_seconds`
+/// instead, the client asks again after that time. The service neither stores nor logs the token.
 enum AttributeAppleAds {
     /// Tokens are valid for a day.
     private static let tokenMilliseconds: Int64 = 86_400_000

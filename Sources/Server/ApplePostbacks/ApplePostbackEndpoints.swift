@@ -62,7 +62,7 @@ public struct AppleApps {
         apps[postback.item]?.schemas.inForce(at: time)?.meaning(of: postback)
     }
 
-    /// The times at which the meanings of any app change.
+    /// The times at which the meanings of any app's conversion values change.
     var changes: [Timestamp] { apps.values.flatMap { $0.schemas.all.map(\.since) } }
 }
 

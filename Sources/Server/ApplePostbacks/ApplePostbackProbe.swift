@@ -38,7 +38,7 @@ package struct ApplePostbackProbe {
         var findings: [Finding] = []
         for path in [ApplePostback.Framework.skAdNetwork, .adAttributionKit].compactMap(\.path) {
             let nonce = Base64URL.text(of: random.exactly(24))
-            // A system that decodes and encodes JSON or text again changes the bytes.
+            // A system on the way that decodes JSON or text and encodes it again changes these bytes.
             let body = Array("{ \"\(member)\" : \"\(nonce)\", \"text\":\"\\/ é \\u00e9\" }\r\n".utf8)
             let end = now.advanced(byMilliseconds: AppleProbe.milliseconds)
             let probe = AppleProbe(nonce: nonce, digest: KeyDigest(of: body.span), expiresAt: end)

@@ -78,7 +78,7 @@ extension Exchange {
     /// Finds the app of a click, and requires that the app accepts the click.
     ///
     /// A click with a key or from the link's own page is always accepted. Any other click needs an app that accepts
-    /// open clicks and, if the app lists allowed origins, one of these.
+    /// open clicks. If that app lists allowed origins, the click must come from one of these.
     func owner(of body: ClickBody, _ link: TappedLink?) throws(APIError) -> App {
         let origin = request.field("origin").flatMap(Origin.init)
         let app = try namedApp(body, link, origin)

@@ -44,7 +44,7 @@ struct DashboardVisit {
         Base64URL.text(of: KeyDigest(of: "form \(cookie)").bytes)
     }
 
-    /// Requires a token that a form has sent; the comparison takes constant time.
+    /// Requires that a form has sent the session's token; the comparison takes constant time.
     func check(_ form: DashboardForm) throws(APIError) {
         guard let sent = form["token"], KeyDigest(of: sent) == KeyDigest(of: formToken) else {
             throw .forbidden(DashboardText.staleForm)

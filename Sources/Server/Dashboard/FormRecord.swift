@@ -3,8 +3,8 @@ internal import HTTPServer
 
 /// A stored record that a form shows and writes as a whole.
 ///
-/// The form has the ``digest`` of the texts that it was filled with. A route with a ``Reader`` compares it before it
-/// calls its action, so that no form replaces a change that its sender has not seen.
+/// The form has the ``digest`` of the texts that it was filled with. A route with a ``Reader`` compares the digest
+/// before it calls its action, so that no form replaces a change that its sender has not seen.
 struct FormRecord {
     /// Reads the record that a form is about.
     typealias Reader = @Sendable (Exchange, DashboardForm) async throws(APIError) -> FormRecord

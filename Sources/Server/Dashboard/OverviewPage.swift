@@ -67,8 +67,9 @@ enum OverviewPage {
         return (report, try await exchange.store(await statistics.statistics(before, at: now)))
     }
 
-    /// Reads the events of a page's span, and the figure of their revenue; nil without events, and for a slice of the
-    /// counts, which events do not have.
+    /// Reads the events of a page's span, and the figure of their revenue; nil without events.
+    ///
+    /// It is nil too if the page is limited to a value of a dimension, because events are not counted by these values.
     static func events(_ exchange: Exchange, _ filter: DashboardFilter, hasGroups: Bool = false)
         async throws(APIError) -> (report: EventReport, revenue: Figure)?
     {

@@ -79,7 +79,7 @@ enum SystemPage {
         ]
     }
 
-    /// Writes how long commits took; the chart is left out before the first.
+    /// Writes how long commits took; before the first commit, a note replaces the chart.
     private static func write(_ commits: Histogram, _ visit: DashboardVisit, to html: inout HTML) {
         guard commits.count > 0 else { return html.note(DashboardText.noCommit) }
         html.element("h2", DashboardText.commitTimes)

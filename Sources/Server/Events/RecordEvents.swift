@@ -258,7 +258,7 @@ struct EventBodyReader {
         guard click == nil || clickID != nil else {
             throw .invalidField("click_id", "must be the click_id of a match, as clk_…")
         }
-        // Nothing of a person who does not want to be tracked is stored.
+        // If the person does not want to be tracked, store nothing about them.
         guard isJoined, try body.flag("consent") != false else { return }
         guard installID != nil || clickID != nil || user != nil || event.purchase != nil else {
             throw .missingField(

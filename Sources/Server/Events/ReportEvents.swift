@@ -18,7 +18,8 @@ enum ReportEvents {
 }
 
 extension EventReport.Cohort {
-    /// Returns whether a day after the matches has begun; before that, it has no sums of its own.
+    /// Returns whether the day that is `day` days after the day of the matches has begun; before that, it has no sums
+    /// of its own.
     func hasBegun(_ day: Int64, at now: Timestamp) -> Bool {
         now.milliseconds(since: self.day) >= day * 86_400_000
     }

@@ -9,7 +9,9 @@ package struct ResolveBody {
     /// The languages that the app is localised in; nil if the client does not send them.
     package let localizations: [String]?
     package let installID: InstallID?
-    /// When the app was first installed, according to the system, also after a reinstallation; nil if not sent.
+    /// When the app was first installed, according to the system; nil if not sent.
+    ///
+    /// A reinstallation does not change it.
     package let firstInstalledAt: Timestamp?
     package let platform: Platform?
 

@@ -68,8 +68,9 @@ public final class PostbackSender: Sendable {
         plain = HTTPSClient(bounds: bounds) { permits($0, true) }
     }
 
-    /// Returns why no postbacks can be sent to a URL with an address as its host, as a sentence; nil if they can, and
-    /// for a URL with a name, which may have other addresses at each call.
+    /// Returns a sentence that states why no postbacks can be sent to a URL; nil if they can.
+    ///
+    /// It is nil too if the URL's host is a name, because a name may have other addresses at each call.
     public func refusal(ofURL url: String) -> String? {
         guard let target = PostbackTarget(url.trimmed),
             let address = NetworkAddress(target.host.filter { !"[]".contains($0) }),

@@ -14,7 +14,7 @@ enum PrivacyEndpoints {
         return Response(.ok, json: PrivacyBody.json(held, of: subject))
     }
 
-    /// `POST /admin/api/erase`: deletes it, or with `dry_run` counts it.
+    /// `POST /admin/api/erase`: deletes what ``held(_:)`` returns, or with `dry_run` counts it.
     static func erase(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let body = try JSONBody(ofAdmin: exchange.request, with: members)
         let isDryRun = try body.flag("dry_run") ?? false

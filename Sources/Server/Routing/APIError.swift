@@ -31,7 +31,7 @@ package struct APIError: Error, Equatable {
         case rateLimitExceeded = "RATE_LIMIT_EXCEEDED"
         case unavailable = "UNAVAILABLE"
         case internalError = "INTERNAL_ERROR"
-        /// Bytes that are not an HTTP request; HTTP clients never get it.
+        /// The bytes are not an HTTP request; an HTTP client never gets this code.
         case badRequest = "BAD_REQUEST"
         case requestTimeout = "REQUEST_TIMEOUT"
         case notImplemented = "NOT_IMPLEMENTED"

@@ -56,7 +56,8 @@ enum KeyInURL {
 
     /// Whether the path or the query contains a text in the form of a key, percent-encoded or not.
     static func isFound(in request: Request) -> Bool {
-        // Every key contains an underscore. A released client's check has neither of these bytes, so it is not decoded.
+        // Every key contains an underscore. A released client's check contains neither an underscore nor a percent
+        // sign, so it is not decoded.
         guard request.targetHolds(UInt8(ascii: "_"), or: UInt8(ascii: "%")) else { return false }
         return holdsKey(request.path) || (request.query.map(holdsKey) ?? false)
     }

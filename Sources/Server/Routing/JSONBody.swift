@@ -139,7 +139,9 @@ extension JSONBody {
         return texts
     }
 
-    /// A list of objects, whose members are named without the list; nil if it was not sent.
+    /// A list of objects; nil if it was not sent.
+    ///
+    /// The error for a member of an object names the member without the list.
     func objects(_ name: String, count: ClosedRange<Int>) throws(APIError) -> [JSONBody]? {
         let form = "a list of \(count.lowerBound) to \(count.upperBound) objects"
         guard let values = try value(name, form, { $0.array }) else { return nil }

@@ -146,8 +146,9 @@ public struct TrialRun {
 
     /// The milliseconds by which a click is set back in addition to the delay.
     ///
-    /// It reveals a server that uses its own clock: such a server's expiry is not whole seconds after the click's time,
-    /// because no response takes as long as this margin.
+    /// The margin reveals a server that uses its own clock. If the requests set the server's clock, the click expires
+    /// whole seconds after its time. Otherwise the expiry is later by the delay, the margin and the duration of the
+    /// request. These are not whole seconds together, because no response takes as long as the margin.
     private static let clockMargin: Int64 = 500
 
     /// - Parameters:

@@ -149,7 +149,7 @@ extension CommandFailure {
     private static let resourcesAdvice =
         "Raise the limits of the user that Afterlink runs as (ulimit -a shows them)."
 
-    /// Explains why a server could not start, whose address an option names.
+    /// Explains why a server could not start; `option` names the option of the server's address, nil if it is unknown.
     init(_ error: StartError, addressOf option: String? = nil) {
         let advice =
             switch error.cause {

@@ -42,7 +42,7 @@ package enum Console {
         write(Array("\r\(printable(text))\u{1B}[K".utf8), to: STDERR_FILENO)
     }
 
-    /// Returns the text with characters that steer a terminal as escapes of JSON, such as `\u001b`.
+    /// Returns the text, in which JSON's escapes, such as `\u001b`, replace the characters that steer a terminal.
     ///
     /// Names in the output come from requests and could otherwise steer the operator's terminal.
     package static func printable(_ text: String) -> String {

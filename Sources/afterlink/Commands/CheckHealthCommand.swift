@@ -53,7 +53,7 @@ enum CheckHealthCommand {
         Console.print("ready")
     }
 
-    /// Explains a status 400 or a response that is not HTTP: only one of server and request may use TLS.
+    /// Explains a status 400 or a response that is not HTTP; perhaps only one of the server and the request uses TLS.
     private static func misunderstanding(at address: ListenAddress, overTLS: Bool) -> CommandFailure {
         guard let other = try? Exchange(address, overTLS: !overTLS).get("/readyz"), other.status != 400 else {
             return CommandFailure.because("The server at \(address) is not Afterlink.")

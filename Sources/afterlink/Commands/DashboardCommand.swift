@@ -27,7 +27,7 @@ enum DashboardCommand {
         let server: Int64? = try invocation.arguments.read("server", "must be the number of a server") {
             ValueText.integer($0, in: 0...Int64(Int32.max))
         }
-        // A process that was killed has left its address in the file.
+        // A killed process leaves its address in the file, so use that address only if a process may serve the file.
         let isStored =
             !invocation.arguments.has("dashboard-listen") && CommandDatabase.mayBeServed(configuration)
         let database = try CommandDatabase.open(configuration)

@@ -53,7 +53,8 @@ package struct Configuration: Sendable {
     package var postbackAllowances: [PostbackAllowance] = []
     /// The time from a check to the deletion of its record, in seconds; nil for ``retention``.
     package var retentionChecks: Int64?
-    /// The same for clicks that launches have consumed, in seconds; nil for the default of ``usedRetentionOfMatches``.
+    /// The time from the end of a consumed click's window to its deletion, in seconds; nil for the default of
+    /// ``usedRetentionOfMatches``.
     package var retentionMatches: Int64?
     /// The time for which events and the matches of their installations are stored, in seconds: 400 days.
     package var retentionInstalls: Int64 = 34_560_000

@@ -32,7 +32,7 @@ package enum DatabaseURL {
 
     /// Returns the end of a sentence about what is wrong with a PostgreSQL URL; nil if nothing is.
     ///
-    /// A program without the package trait cannot use any.
+    /// A program that was built without the package trait `PostgreSQL` cannot use any PostgreSQL URL.
     static func fault(of url: String) -> String? {
         #if PostgreSQL
         do throws(PostgreSQLAddressError) {

@@ -173,7 +173,7 @@ struct OpenStore: Sendable {
     let isClockSettled: @Sendable () -> Bool
     /// Finishes pending writes within the given number of milliseconds, and closes.
     let stop: @Sendable (_ milliseconds: UInt64) -> Void
-    /// Stores an event of an app whose fact is in no table; waits for the database.
+    /// Stores an event about a fact that no table contains, such as a changed domain file; waits for the database.
     let publish: @Sendable (_ type: PostbackType, _ app: AppID, _ data: String) throws(StoreError) -> Void
     /// The keyring of a database that several servers share; nil if its keys are in files beside it.
     var keyring: (any KeyringRows)?

@@ -151,8 +151,8 @@ enum FileModes {
 
     /// Whether a file that is mounted on several servers can hold a secret: no other user can read or change it.
     ///
-    /// The group may read it if another user owns it, or if the group is this process's: operators and containers share
-    /// keys with a service in this way.
+    /// The group may read it if root or another user owns it, or if the group is this process's: operators and
+    /// containers share keys with a service in this way.
     static func isFitForSecrets(_ status: stat) -> Bool {
         let isShared = status.st_uid == 0 || status.st_uid != geteuid() || status.st_gid == getegid()
         return status.st_mode & (isShared ? 0o037 : 0o077) == 0

@@ -66,7 +66,7 @@ struct LineChart {
         if !dots.isEmpty { html.element("path", ["class": "l l\(number) dot", "d": dots], "") }
     }
 
-    /// Returns the next larger number that is 1, 2 or 5 times a power of ten.
+    /// Returns the smallest number that is at least `value` and is 1, 2 or 5 times a power of ten.
     static func roundedUp(_ value: Int64) -> Int64 {
         var power: Int64 = 1
         while power <= value / 10 { power *= 10 }

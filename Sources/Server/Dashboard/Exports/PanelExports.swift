@@ -74,7 +74,7 @@ struct PanelExports {
     /// Returns words as a line for a shell.
     static func line(_ words: [String]) -> String { words.map(quoted).joined(separator: " ") }
 
-    /// Returns a word for a shell.
+    /// Returns a word as a shell reads it, in quotation marks if it needs them.
     private static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { $0.isASCIIWordByte || "/:.,=".utf8.contains($0) }
         return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: "'\\''") + "'"

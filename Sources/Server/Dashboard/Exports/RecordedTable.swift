@@ -1,7 +1,9 @@
 internal import Attribution
 internal import HTTPServer
 
-/// The texts of one of a page's tables, recorded while the page is written again to make a file of the table.
+/// The texts of one table of a page.
+///
+/// To make a file of the table, the page is written a second time, and this value records the table's texts.
 struct RecordedTable {
     private let caption: String
     /// The values by rows, the headings first.
@@ -51,7 +53,7 @@ struct RecordedTable {
         guard let headings = rows.first else { return nil }
         var names: [String] = []
         for case .text(let name) in headings.map({ $0 == .none ? .text("") : $0 }) {
-            // A change has the name of the figure before it, so that no two names are equal.
+            // The column of a change gets the name of the figure before it as a prefix, so that no two names are equal.
             names.append(names.contains(name) ? "\(names.last ?? ""): \(name)" : name)
         }
         var rest: [[ExportValue]]? = Array(rows.dropFirst())

@@ -185,7 +185,7 @@ extension HTML {
         }
     }
 
-    /// Writes the variants of a link with their counts, and their matches per click with the interval of chance.
+    /// Writes the variants of a link with their counts, and their matches per click with a confidence interval.
     mutating func variants(_ listing: LinkListing, _ caption: String, _ visit: DashboardVisit) {
         let variants = listing.link.settings.variants
         let total = variants.reduce(0) { $0 + $1.weight }

@@ -35,7 +35,7 @@ struct LinkForm {
 
     subscript(field: LinkField) -> String { texts[field] ?? "" }
 
-    /// The fields as the API's checks read them; a blank text leaves its field out.
+    /// The fields in the form that the API validates; a blank text leaves its field out.
     var fields: LinkFields {
         var fields = LinkFields()
         for (field, text) in texts where !text.allSatisfy(\.isWhitespace) {

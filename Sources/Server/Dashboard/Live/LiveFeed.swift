@@ -44,9 +44,9 @@ final class LiveFeed: Sendable {
         var readAt: Int64 = 0
         /// The time from which the next read continues, in milliseconds.
         var position: Int64 = 0
-        /// The rows from ``overlap`` before `position` on, with their times; the next read gets them again.
+        /// The newest rows by key, with their times in milliseconds, because the next read may return them again.
         var seen: [Int64: Int64] = [:]
-        /// The newest events of each kind, so that no traffic displaces another.
+        /// The newest events by kind, so that events of one kind do not displace those of another.
         var events: [Kind: [Event]] = [:]
         var eventCount = 0
         var minutes: [Int64: [Group: Counts]] = [:]
@@ -63,9 +63,9 @@ final class LiveFeed: Sendable {
     private static let streamLimit = 64
     /// The number of events of each kind that are kept: as many as a page lists.
     private static let eventLimit = LivePage.rowCount
-    /// The maximum number of rows that one read takes from a table; after more, the rest of the gap is left out.
+    /// The number of rows at which a read of one table ends; the rows after them are left out.
     private static let rowLimit = 20_000
-    /// How much later a row may be committed than its number was made, in milliseconds.
+    /// The maximum time from the creation of a row's number to the commit of the row, in milliseconds.
     private static let overlap: Int64 = 2_000
 
     private let state = Mutex(State())
@@ -141,13 +141,14 @@ final class LiveFeed: Sendable {
 
     private static func minute(of milliseconds: Int64) -> Int64 { milliseconds / 60_000 }
 
-    /// Reads the rows that are new since the last read, unless that read was in this second.
+    /// Reads the rows that are new since the last read, unless a read is under way or the last one was less than 0.9
+    /// seconds ago.
     func catchUp(_ store: any ExportStore, at now: Timestamp) async throws(StoreError) {
         let time = now.milliseconds
         let start = state.withLock { state -> Int64? in
             guard !state.isReading, time < state.readAt || time - state.readAt >= 900 else { return nil }
             state.isReading = true
-            // If the clock was set back, the reading starts again.
+            // If the clock was set back, or the last read was more than half an hour ago, read the last half hour.
             let oldest = time - Self.minuteCount * 60_000
             guard state.position >= oldest, state.position <= time else { return oldest }
             return state.position - Self.overlap
@@ -164,7 +165,7 @@ final class LiveFeed: Sendable {
         }
     }
 
-    /// Reads, for all streams, which sessions have not ended, unless that was in the last five seconds.
+    /// Reads, for all streams, which sessions have not ended, unless they were read in the last five seconds.
     func readSessions(_ store: any SessionStore, at now: Timestamp) async throws(StoreError) {
         let readAt = state.withLock(\.sessionsReadAt)
         guard now.milliseconds < readAt || now.milliseconds - readAt >= 5_000 else { return }
@@ -172,7 +173,7 @@ final class LiveFeed: Sendable {
         state.withLock { ($0.sessions, $0.sessionsReadAt) = (valid, now.milliseconds) }
     }
 
-    /// Returns whether a session of a stream has ended; the sessions may have been read before it was opened.
+    /// Returns whether a stream's session has ended; false until the sessions have been read after `openedAt`.
     func hasEnded(_ session: KeyDigest, openedAt: Timestamp) -> Bool {
         state.withLock { $0.sessionsReadAt > openedAt.milliseconds && !$0.sessions.contains(session) }
     }

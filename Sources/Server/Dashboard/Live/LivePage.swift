@@ -73,7 +73,7 @@ enum LivePage {
 
     /// Returns other ways to get a table's rows.
     ///
-    /// Only a session can open the stream, so the lines for keys read the tables.
+    /// Only a session can open the stream, so the lines that use a key read the tables.
     private static func exports(
         of caption: String,
         _ choice: Choice,

@@ -230,7 +230,7 @@ enum AppLinkOptions {
 
     private static func flag(_ text: String) -> String { ["on": "true", "off": "false"][text] ?? text }
 
-    /// Replaces the field's name with the option's.
+    /// Replaces a field's name at the start of a message with the option's name.
     private static func inOptions(_ message: String) -> String {
         guard let field = AppLinkField.allCases.first(where: { message.hasPrefix($0.rawValue) }) else {
             return message

@@ -89,7 +89,7 @@ enum RestoreCommand {
     private static func endpoints(_ configuration: Configuration, _ summary: DatabaseSummary, areHeld: Bool)
         async throws -> Int
     {
-        // A database of an older version has no endpoints.
+        // This command opens only a database that is up to date, so endpoints of an older one are not counted or held.
         guard summary.pendingMigrations.isEmpty else { return 0 }
         let database = try CommandDatabase.open(configuration, for: areHeld ? .command : .reading)
         defer { database.close() }

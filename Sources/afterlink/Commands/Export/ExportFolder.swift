@@ -5,8 +5,9 @@ internal import JSON
 
 /// The files of an export; after a kill at any time, the next run continues exactly where the last one stopped.
 ///
-/// A file is written as a draft. When it is on disk, the state names it as pending; then it gets its name, then its
-/// line in the manifest, and then the state moves after its last row. A run starts with what is pending.
+/// A run writes each file as a draft. When the draft is on disk, the state names the file as pending. Then the file
+/// gets its name, then its line in the manifest, and then the state's cursor moves to its last row. The next run first
+/// completes a pending file.
 package struct ExportFolder {
     private let directory: String
     private let statePath: String
@@ -105,8 +106,8 @@ package struct ExportFolder {
         return file
     }
 
-    /// Gives a pending file its name and its line in the manifest, unless it has them, and moves the state after its
-    /// last row.
+    /// Gives a pending file its name and its line in the manifest, unless it has them, and moves the state's cursor to
+    /// its last row.
     private func publish(_ file: ExportedFile, _ state: inout ExportState) throws {
         let path = "\(directory)/\(file.path)"
         try makeDirectory(TextFile.directory(of: path))
@@ -134,7 +135,9 @@ package struct ExportFolder {
         try afterStep()
     }
 
-    /// The hour in which a row was recorded, as `2026-10-01T12`; of a count, its own hour; nil for other tables.
+    /// Returns the hour in which a row was recorded, as `2026-10-01T12`; nil for snapshots, deletions and deliveries.
+    ///
+    /// For a count, it is the hour that the count is about.
     private func hour(of cursor: ExportCursor) -> String? {
         switch cursor {
         case .row(let number): table.isSnapshot ? nil : Self.hour(of: Timestamp(milliseconds: number >> 16))

@@ -34,7 +34,7 @@ package struct ExportedFile: Equatable, Sendable {
 
 /// What an export remembers between its runs.
 struct ExportState {
-    /// The table, the form and the app, which no later run may change.
+    /// The table, the format and the app, which no later run may change.
     let subject: String
     /// The cursor of the last exported row; nil before the first.
     var cursor: String?

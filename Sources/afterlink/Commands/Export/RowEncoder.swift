@@ -1,7 +1,7 @@
 internal import Attribution
 internal import Server
 
-/// The form of a file of `afterlink export`; the raw value is the end of its name.
+/// The format of a file of `afterlink export`; the raw value is the end of its name.
 package enum ExportFileFormat: String, CaseIterable, Sendable {
     case csv
     case ndjson

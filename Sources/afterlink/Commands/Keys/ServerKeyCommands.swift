@@ -81,7 +81,8 @@ enum RotateServerKeyCommand {
 
     /// Renews the address keys, because a thief of the server key may have them and could derive the later ones.
     private static func renewAddresses(_ source: any KeySource, at now: Timestamp) throws {
-        // A process could begin a day that is less than a minute away with the old keys, so renew from the day after.
+        // If the next day begins in less than a minute, a process could begin it with the old keys, so renew from the
+        // day after it.
         let soon = now.advanced(byMilliseconds: 60_000)
         guard let seed = AddressKeyFile.newSeed(from: AddressKeys.day(of: soon) + 1) else { return }
         try source.changeAddressKeys(at: now, erasesFormer: false) { keys in

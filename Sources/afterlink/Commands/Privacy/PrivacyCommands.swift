@@ -85,7 +85,7 @@ enum EraseCommand {
     }
 }
 
-/// The options that name whose data is meant.
+/// The options that identify the data that a command shows or deletes.
 private enum SubjectOptions {
     static let all =
         CommandOption.table([

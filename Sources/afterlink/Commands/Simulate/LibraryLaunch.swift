@@ -76,7 +76,7 @@ struct LibraryLaunch {
         return signals
     }
 
-    /// Whether a first launch's result is what the library must make of a response.
+    /// Returns whether `answer` is the result that the library must return for a response.
     private static func isOf(_ response: Server.ClientResponse, _ answer: AfterlinkCore.FirstLaunch) -> Bool {
         switch answer {
         case .match(let link): response.isMatch && link.url.absoluteString == response.json?["url"]?.string

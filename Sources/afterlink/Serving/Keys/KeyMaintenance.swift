@@ -88,7 +88,7 @@ struct KeyMaintenance {
             stamp = observed.stamp
         }
         try publishChangedKeys(at: now)
-        // Keys are published before they are reported, because other servers then store clicks under them.
+        // Publish keys before reporting them: after the report, other servers may store clicks under them.
         let held = HeldKeys(keyring.server, keyring.addresses, at: now)
         if source.isShared, held != observed.reported { try source.report(held) }
     }

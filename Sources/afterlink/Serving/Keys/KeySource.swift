@@ -166,8 +166,8 @@ struct KeyFiles: KeySource {
 extension HeldKeys {
     /// Describes the keys of a process.
     init(_ server: ServerKeys, _ addresses: AddressKeys, at now: Timestamp) {
-        // Servers destroy old days, and begin new seeds, at slightly different times. For a day that is later
-        // than all of these, all servers have the same key.
+        // Servers destroy the keys of old days, and begin new seeds, at slightly different times. For a day that is
+        // later than all of these days, all servers have the same key.
         let last = max(addresses.seeds.last?.day ?? 0, AddressKeys.day(of: now))
         let day = (last / Self.days + 1) * Self.days
         self.init(
