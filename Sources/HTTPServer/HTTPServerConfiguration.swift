@@ -72,7 +72,7 @@ public struct Limits: Sendable, Hashable {
 
     /// The smallest limit of a path.
     ///
-    /// A body up to it, and up to ``bodyByteCount``, needs no search for its path's limit.
+    /// A body up to this length, and up to ``bodyByteCount``, needs no search for its path's limit.
     private(set) var leastByteCount = Int.max
 
     /// The maximum number of requests on one connection (`--limit-requests`).

@@ -15,7 +15,8 @@ public struct Request: Sendable {
 
     /// When the server read the first byte of this request.
     ///
-    /// If it read the byte before it had written the previous response, this is when it had written that response.
+    /// If the server read the byte before it had written the previous response, this is when it had written that
+    /// response.
     public let firstByteAt: MonotonicTime
 
     /// Whether the request came over TLS to this server.

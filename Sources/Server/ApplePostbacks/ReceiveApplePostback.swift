@@ -38,8 +38,8 @@ enum ReceiveApplePostback {
     ///
     /// A postback that is not verified is stored too: Apple may use a new key before this program knows it.
     ///
-    /// - Throws: 400 for a body that Apple cannot have sent; 500 while the store cannot write, because devices are
-    ///   documented to send a postback again after that status alone.
+    /// - Throws: 400 for a body that Apple cannot have sent; 500 while the store cannot write, because by Apple's
+    ///   documentation devices send a postback again only after that status.
     private static func receive(_ framework: ApplePostback.Framework, _ exchange: inout Exchange)
         async throws(APIError) -> Response
     {

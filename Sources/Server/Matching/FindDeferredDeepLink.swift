@@ -73,7 +73,7 @@ extension FirstLaunch {
         let signals = DeviceSignalsField.read(request, devices).map {
             LaunchSignals($0, given: fingerprint, isWeighedByGiven: true, data: devices)
         }
-        // The user agent is preferred: the system writes it, and it has the minor version.
+        // Prefer the release in the user agent, because the system writes it, and it includes the minor version.
         return details(of: signals, release: release ?? signals?.release)
     }
 }

@@ -36,7 +36,7 @@ final class LoopMetrics: Sendable {
     struct RouteCounts {
         /// The number of responses by status code.
         var statuses: [Int: Int64] = [:]
-        /// The number of requests up to each of ``bounds``, then of longer ones; not cumulative.
+        /// The number of requests whose duration is up to each of ``bounds``, then of longer requests; not cumulative.
         var durations = [Int64](repeating: 0, count: bounds.count + 1)
         var totalMicroseconds: UInt64 = 0
 

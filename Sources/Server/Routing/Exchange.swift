@@ -11,10 +11,10 @@ final class LoopContext {
     /// This loop's copy of ``MatchResponse/plainNoMatch``: loops that shared one array would contend for its reference
     /// count.
     let plainNoMatch = MatchResponse.plainNoMatch
-    /// The limiters that all loops share, in this loop's copy of the array for the same reason.
+    /// The limiters that all loops share, in an array of this loop: a shared array would cause the same contention.
     let rateLimiters: [RateLimiter?]
     private var keyring: Keyring
-    /// This loop's copy of ``keyring``, for the same reason.
+    /// This loop's copy of ``keyring``: a shared keyring would cause the same contention.
     private var keyringCopy: Keyring
 
     init(service: Service, stores: Stores) {

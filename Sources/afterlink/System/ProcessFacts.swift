@@ -85,8 +85,8 @@ enum MemoryAllocator {
 
     /// Returns large blocks to the system as soon as they are free.
     ///
-    /// By default, once a large block is freed, glibc allocates later blocks up to its size in the arenas of the
-    /// threads and no longer returns them to the system. Memory that a server allocates and frees every few seconds
-    /// then leaves unused holes, which take up to half of the server's memory.
+    /// By default, once glibc has freed a large block, it allocates later blocks of up to that size in the arenas of
+    /// the threads, and no longer returns them to the system. Memory that a server allocates and frees every few
+    /// seconds then leaves unused holes, which take up to half of the server's memory.
     static func returnLargeBlocks() { linux_return_large_blocks(minimumLargeBytes, spareBytes) }
 }

@@ -123,8 +123,8 @@ package enum TextFile {
 enum FileModes {
     /// Removes the rights of other users to the database and the files beside it.
     ///
-    /// Call it before the database is opened, because SQLite gives new files beside it the database's mode. Folders keep
-    /// their modes, because other users may share them.
+    /// Call it before the database is opened, because SQLite gives the new files beside the database the mode of the
+    /// database. Folders keep their modes, because other users may share them.
     ///
     /// - Returns: a warning for each file that others could open, and for a folder that others can change.
     static func tighten(database path: String) -> [String] {

@@ -23,7 +23,7 @@ struct ChartFigures {
     /// With more intervals, bars and dots would overlap, and the page would be too large for a phone.
     private static let maximumCount = 92
 
-    /// Creates the figures; if there are too many labels, adds up the values of seven or more neighbouring ones.
+    /// Creates the figures; if there are too many labels, adds up the values of seven or more neighbouring labels.
     init(
         title: String,
         labels: [String],

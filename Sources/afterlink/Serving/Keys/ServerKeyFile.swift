@@ -86,7 +86,7 @@ struct ServerKeyList: Equatable {
 
     /// Maximum number of keys: a check without a match looks up its fingerprint under each of them.
     static let maximumCount = 4
-    /// How long a new key only finds clicks, so that every process has it before one stores clicks under it.
+    /// How long processes only search under a new key, so that all of them have it before one stores clicks under it.
     static let settlingMilliseconds: Int64 = 5000
     /// If a key's time is more than these milliseconds in the future, the clock was set back after its creation.
     private static let leap: Int64 = 60_000
