@@ -11,7 +11,7 @@ package struct ResolveBody {
     package let installID: InstallID?
     /// When the app was first installed, according to the system; nil if not sent.
     ///
-    /// A reinstallation does not change it.
+    /// An update of the app does not change it.
     package let firstInstalledAt: Timestamp?
     package let platform: Platform?
 

@@ -12,7 +12,7 @@ public struct DatabaseSummary: Equatable, Sendable {
     /// The number of the last migration.
     public let schemaVersion: Int64
     /// The migrations of this program that the database lacks, as file names.
-    public let pendingMigrations: [String]
+    public var pendingMigrations: [String]
     public var byteCount: Int64 = 0
     /// The first word of the check value of the server key that was used last; nil if no key is recorded.
     public var serverKey: UInt64?

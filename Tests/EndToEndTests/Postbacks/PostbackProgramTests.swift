@@ -1,4 +1,5 @@
 import Foundation
+import SQLite
 import Support
 import Testing
 
@@ -313,6 +314,13 @@ struct PostbackProgramTests {
         _ = try Self.create(receiver.url("ok"), in: installation)
         let backup = installation.folder.appending(path: "backup.db").path
         #expect(try installation.run(["backup", backup]).status == 0)
+        // A backup of the version before lacks the last migration, which adds an index.
+        do {
+            let older = try SQLiteConnection(path: backup, access: .readWrite, busyMilliseconds: 5000)
+            try older.execute("DROP INDEX links_of_users")
+            try older.execute("DELETE FROM migrations WHERE number = 6")
+            try older.execute("PRAGMA user_version = 5")
+        }
         let output = try installation.run(["restore", backup, "--overwrite", "--hold-postbacks"])
         #expect(output.status == 0 && output.text.contains("1 endpoints are held"), "\(output.errors)")
         #expect(try Self.list(installation).map(\.state) == ["held"])

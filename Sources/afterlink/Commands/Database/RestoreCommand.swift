@@ -14,7 +14,8 @@ enum RestoreCommand {
                 + " it copies the keys. The backup does not change. The command fails while a service has the database open.",
             "With --overwrite, it renames the previous database to a name with the time.",
             "Postbacks that were delivered after the backup are sent again, under the same ids. --hold-postbacks holds all"
-                + " endpoints, until `afterlink postbacks enable`.",
+                + " endpoints, until `afterlink postbacks enable`. It first applies the migrations that the backup"
+                + " lacks.",
             "A PostgreSQL database is restored with PostgreSQL's own tools.",
         ],
         operands: [
@@ -55,7 +56,8 @@ enum RestoreCommand {
         try CommandDatabase.prepareDirectory(configuration)
         let signals = StopSignals()
         let foreign = "the server key is not the backup's: put the backup's key beside it, as BACKUP.key"
-        let (summary, aside) = try attempt(orElse: refusal) {
+        let holdsPostbacks = arguments.has("hold-postbacks")
+        var (summary, aside) = try attempt(orElse: refusal) {
             let copy = try database.restore(
                 backup,
                 movingAside: suffix,
@@ -67,7 +69,12 @@ enum RestoreCommand {
         }
         let path = configuration.databasePath
         try key?.restore(to: configuration, aside: path + suffix, hasReplaced: aside != nil)
-        let endpoints = try await endpoints(configuration, summary, areHeld: arguments.has("hold-postbacks"))
+        // The next start would migrate an older backup, and then send. So hold its endpoints after a migration here.
+        if holdsPostbacks, !summary.pendingMigrations.isEmpty {
+            try CommandDatabase.openOrMake(configuration).close()
+            summary.pendingMigrations = []
+        }
+        let endpoints = try await endpoints(configuration, summary, areHeld: holdsPostbacks)
         let json = JSONWriter.text { json in
             json.member("database", path)
             json.member("backup", backup)
@@ -75,21 +82,20 @@ enum RestoreCommand {
             json.member("has_server_key", key != nil)
             summary.write(to: &json)
             json.member("pending", summary.pendingMigrations)
-            json.member("held_endpoints", arguments.has("hold-postbacks") ? endpoints : 0)
+            json.member("held_endpoints", holdsPostbacks ? endpoints : 0)
         }
         let again =
-            arguments.has("hold-postbacks")
+            holdsPostbacks
             ? "\(endpoints) endpoints are held; `afterlink postbacks enable` sends what waits."
             : "Postbacks that were delivered after the backup are sent again, under the same ids."
         let lines = text(summary, at: path, aside, hasKey: key != nil)
         invocation.show(endpoints > 0 ? "\(lines)\n\(again)" : lines, json: json)
     }
 
-    /// Returns the number of enabled endpoints, and holds them if that is wanted.
+    /// Returns the number of enabled endpoints, and holds them if that is wanted; 0 for a database of an older version.
     private static func endpoints(_ configuration: Configuration, _ summary: DatabaseSummary, areHeld: Bool)
         async throws -> Int
     {
-        // This command opens only a database that is up to date, so endpoints of an older one are not counted or held.
         guard summary.pendingMigrations.isEmpty else { return 0 }
         let database = try CommandDatabase.open(configuration, for: areHeld ? .command : .reading)
         defer { database.close() }
