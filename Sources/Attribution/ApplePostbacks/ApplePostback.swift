@@ -147,8 +147,8 @@ struct PostbackFields {
     /// Returns the source identifier of version 4 and of AdAttributionKit.
     func source() throws(FieldProblem) -> String? {
         guard let text = try text("source-identifier", upTo: 4) else { return nil }
-        guard text.utf8.allSatisfy(\.isASCIIDigit) else {
-            throw FieldProblem("source-identifier", "source-identifier must be a text of up to four digits.")
+        guard text.utf8.count >= 2, text.utf8.allSatisfy(\.isASCIIDigit) else {
+            throw FieldProblem("source-identifier", "source-identifier must be a text of two to four digits.")
         }
         return text
     }

@@ -41,7 +41,8 @@ extension SignedApplePostback {
             throw FieldProblem("source-domain", "source-app-id and source-domain exclude each other.")
         }
         postback.publisher = app ?? domain
-        let (source, campaign) = (try fields.source(), try fields.digits("campaign-id"))
+        let source = try fields.source()
+        let campaign = try fields.number("campaign-id", in: 1...100).map(String.init)
         postback.source = source ?? campaign
         let redownload = try fields.flag("redownload")
         postback.conversionType = redownload.map { $0 ? "redownload" : "download" }

@@ -25,7 +25,7 @@ public struct Currency: Hashable, Sendable {
             CNY COP CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF \
             IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR \
             MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD \
-            SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD UYU UZS VES WST XCD XCG YER \
+            SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD UYU UZS VED VES WST XCD XCG YER \
             ZAR ZMW ZWG
             """
         ),
@@ -44,8 +44,8 @@ public struct Money: Hashable, Sendable {
     public let amount: Int64
     public let currency: Currency
 
-    /// The largest amount of one event; a sum of millions of them is clamped to the range of a 64-bit number.
-    public static let maximumAmount: Int64 = 1_000_000_000_000
+    /// The largest amount of one event; a sum of thousands of them is clamped to the range of a 64-bit number.
+    public static let maximumAmount: Int64 = 1_000_000_000_000_000
 
     public init(_ amount: Int64, _ currency: Currency) { (self.amount, self.currency) = (amount, currency) }
 
@@ -60,15 +60,15 @@ public struct Money: Hashable, Sendable {
             omittingEmptySubsequences: false
         )
         let fraction = parts.count == 2 ? parts[1] : ""
-        guard let whole = parts.first, !whole.isEmpty, whole.utf8.count <= 13,
+        guard let whole = parts.first, !whole.isEmpty, whole.utf8.count <= 16,
             parts.count == 1 || !fraction.isEmpty, fraction.utf8.count <= currency.minorUnits
         else { return nil }
         let missing = currency.minorUnits - fraction.utf8.count
         let digits = Array(whole.utf8) + Array(fraction.utf8) + Array(repeating: 0x30, count: missing)
         var amount: Int64 = 0
         for digit in digits {
-            // There are at most 17 digits, which fit into 64 bits.
-            guard (0x30...0x39).contains(digit) else { return nil }
+            // The amount stays below ten times the maximum, which fits into 64 bits.
+            guard (0x30...0x39).contains(digit), amount <= Self.maximumAmount else { return nil }
             amount = amount * 10 + Int64(digit - 0x30)
         }
         guard amount <= Self.maximumAmount else { return nil }

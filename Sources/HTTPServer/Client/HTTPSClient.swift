@@ -17,18 +17,17 @@ public struct HTTPSClient: Sendable {
         public var time: Duration
         /// The maximum length of a response's body in bytes.
         public var bodyByteCount: Int
-        /// Whether a call drops a body that exceeds ``bodyByteCount`` and returns the rest, instead of throwing
-        /// `tooLarge`.
-        public var dropsLongBodies = false
+        /// Whether a call returns the first ``bodyByteCount`` bytes of a longer body, instead of throwing `tooLarge`.
+        public var cutsLongBodies = false
 
         public init(
             time: Duration = .seconds(5),
             bodyByteCount: Int = 64 * 1024,
-            dropsLongBodies: Bool = false
+            cutsLongBodies: Bool = false
         ) {
             self.time = time
             self.bodyByteCount = bodyByteCount
-            self.dropsLongBodies = dropsLongBodies
+            self.cutsLongBodies = cutsLongBodies
         }
     }
 
@@ -65,14 +64,13 @@ public struct HTTPSClient: Sendable {
         // If one address of the name is not permitted, do not connect to its other addresses either.
         guard addresses.allSatisfy(permits) else { throw .addressRefused }
         let socket = try ClientSocket(toOneOf: addresses, until: limit)
-        var parser = HTTPSResponseParser(isHead: request.method == .head, bodyLimit: bounds.bodyByteCount)
-        do throws(HTTPSFailure) {
-            guard !request.isPlain else { return try exchangePlain(request, socket, limit, &parser) }
-            return try exchange(request, socket, limit, &parser)
-        } catch {
-            guard error == .tooLarge, bounds.dropsLongBodies, let head = parser.head else { throw error }
-            return head
-        }
+        var parser = HTTPSResponseParser(
+            isHead: request.method == .head,
+            bodyLimit: bounds.bodyByteCount,
+            cutsLongBody: bounds.cutsLongBodies
+        )
+        guard !request.isPlain else { return try exchangePlain(request, socket, limit, &parser) }
+        return try exchange(request, socket, limit, &parser)
     }
 
     private func exchangePlain(

@@ -15,10 +15,6 @@ package struct HTTPSResponseParser {
         case chunked
         /// The body ends with the connection.
         case rest
-
-        func isLong(_ limits: Limits) -> Bool {
-            if case .length(let count) = self { count > limits.bodyByteCount } else { false }
-        }
     }
 
     private static let statusLineLimit = 1024
@@ -26,6 +22,7 @@ package struct HTTPSResponseParser {
 
     private let isHead: Bool
     private let limits: Limits
+    private let cutsLongBody: Bool
     private var state = State.statusLine
     /// The bytes that the parser has not consumed; it consumes the status line, and all field lines, as a whole.
     private var input: [UInt8] = []
@@ -40,19 +37,13 @@ package struct HTTPSResponseParser {
     /// - Parameters:
     ///   - isHead: whether the response is to HEAD, and so has no body.
     ///   - bodyLimit: the maximum length of the body in bytes.
-    package init(isHead: Bool, bodyLimit: Int) {
+    ///   - cutsLongBody: whether to return the first `bodyLimit` bytes of a longer body, instead of throwing `tooLarge`.
+    package init(isHead: Bool, bodyLimit: Int, cutsLongBody: Bool = false) {
         self.isHead = isHead
+        self.cutsLongBody = cutsLongBody
         var limits = Limits()
         limits.bodyByteCount = bodyLimit
         self.limits = limits
-    }
-
-    /// The response without its body; nil until its head is complete.
-    var head: HTTPSResponse? {
-        guard status >= 200, state != .statusLine, state != .fields || framing.isLong(limits) else {
-            return nil
-        }
-        return HTTPSResponse(status: status, fields: fields, body: [])
     }
 
     /// Whether any byte of a response has arrived.
@@ -150,7 +141,7 @@ package struct HTTPSResponseParser {
         if isHead || status == 204 || status == 304 { framing = .none }
         switch framing {
         case .none, .length(0): state = .done
-        case .length(let count) where count > limits.bodyByteCount: throw .tooLarge
+        case .length(let count) where count > limits.bodyByteCount && !cutsLongBody: throw .tooLarge
         default: state = .body
         }
         return true
@@ -184,35 +175,47 @@ package struct HTTPSResponseParser {
         switch framing {
         case .none: state = .done
         case .length(let count):
-            body += input.prefix(count - body.count)
+            let expected = min(count, limits.bodyByteCount)
+            body += input.prefix(expected - body.count)
             input.removeAll()
-            guard body.count == count else { return false }
+            guard body.count == expected else { return false }
             state = .done
         case .rest:
-            guard body.count + input.count <= limits.bodyByteCount else { throw .tooLarge }
             body += input
             input.removeAll()
-            return false
+            return try endAtLimit()
         case .chunked: return try readChunks()
         }
+        return true
+    }
+
+    /// Returns whether the body was longer than the limit and is complete now, because it was cut there.
+    private mutating func endAtLimit() throws(HTTPSFailure) -> Bool {
+        guard body.count > limits.bodyByteCount else { return false }
+        guard cutsLongBody else { throw .tooLarge }
+        body.removeLast(body.count - limits.bodyByteCount)
+        state = .done
         return true
     }
 
     private mutating func readChunks() throws(HTTPSFailure) -> Bool {
         var used = 0
         let bytes = input
+        var limits = limits
+        if cutsLongBody { limits.bodyByteCount = .max }
         var decoded = body.take()
-        defer { body = decoded }
+        let outcome: ChunkedDecoder.Outcome
         do throws(Refusal) {
-            guard try decoder.decode(bytes.span, into: &decoded, used: &used, limits: limits) == .more else {
-                state = .done
-                return true
-            }
+            defer { body = decoded }
+            outcome = try decoder.decode(bytes.span, into: &decoded, used: &used, limits: limits)
         } catch {
             guard error != .bodyLength else { throw .tooLarge }
             throw .malformed(error.sentence)
         }
         input.removeFirst(used)
-        return false
+        if try endAtLimit() { return true }
+        guard outcome != .more else { return false }
+        state = .done
+        return true
     }
 }

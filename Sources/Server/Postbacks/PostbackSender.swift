@@ -36,11 +36,13 @@ public final class PostbackSender: Sendable {
     /// Whether postbacks may go to an address, with or without TLS.
     private let permits: @Sendable (PeerAddress, _ isPlain: Bool) -> Bool
     private let userAgent: String
+    /// Whether the operator permits addresses beyond the public ones.
+    private let allowsOthers: Bool
 
     public static let bounds = HTTPSClient.Bounds(
         time: .seconds(15),
         bodyByteCount: 16 * 1024,
-        dropsLongBodies: true
+        cutsLongBodies: true
     )
 
     /// - Parameters:
@@ -57,6 +59,7 @@ public final class PostbackSender: Sendable {
         own: @escaping @Sendable () -> [PeerAddress] = { [] }
     ) {
         self.userAgent = userAgent
+        allowsOthers = !allowed.isEmpty
         let permits: @Sendable (PeerAddress, Bool) -> Bool = { peer, isPlain in
             let isPublic =
                 !isPlain && peer.port == 443 && NetworkAddress(high: peer.high, low: peer.low).isPublic
@@ -70,10 +73,12 @@ public final class PostbackSender: Sendable {
 
     /// Returns a sentence that states why no postbacks can be sent to a URL; nil if they can.
     ///
-    /// It is nil too if the URL's host is a name, because a name may have other addresses at each call.
+    /// A name may have other addresses at each call. So for a name, the result is nil unless every address is refused.
     public func refusal(ofURL url: String) -> String? {
-        guard let target = PostbackTarget(url.trimmed),
-            let address = NetworkAddress(target.host.filter { !"[]".contains($0) }),
+        guard let target = PostbackTarget(url.trimmed) else { return nil }
+        let literal = NetworkAddress(target.host.filter { !"[]".contains($0) })
+        // A public address stands for the addresses of a name.
+        guard let address = literal ?? (allowsOthers ? nil : NetworkAddress("1.1.1.1")),
             !permits(PeerAddress(high: address.high, low: address.low, port: target.port), target.isPlain)
         else { return nil }
         return "No postbacks are sent to this URL: \(Self.refusal(of: target))."

@@ -57,11 +57,11 @@ extension Setting {
     private static let rateLimits: [Setting] = [
         optional("rate-limit", .rateLimit, default: "those of the next two settings", into: \.rateLimit)
             .saying(
-                "Limit the clicks and, separately, the checks of one address; more get 429. Many phones may share an"
+                "Limit the clicks with events and, separately, the checks of one address; more get 429. Many phones may share an"
                     + " address. `off` switches off every limit that has no setting of its own."
             ),
         optional("rate-limit-clicks", .rateLimit, default: standard(.clicks), into: \.clickRateLimit)
-            .saying("Limit the clicks of one address. A server key has no limit."),
+            .saying("Limit the clicks and events of one address. A server key has no limit."),
         optional("rate-limit-checks", .rateLimit, default: standard(.checks), into: \.checkRateLimit)
             .saying("Limit the checks of one address. A server key has no limit."),
         optional("rate-limit-admin", .rateLimit, default: standard(.admin), into: \.adminRateLimit)

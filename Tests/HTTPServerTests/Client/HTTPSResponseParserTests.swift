@@ -9,9 +9,10 @@ struct HTTPSResponseParserTests {
         step: Int = .max,
         isHead: Bool = false,
         limit: Int = 64,
+        cuts: Bool = false,
         isClean: Bool = true
     ) throws(HTTPSFailure) -> HTTPSResponse {
-        var parser = HTTPSResponseParser(isHead: isHead, bodyLimit: limit)
+        var parser = HTTPSResponseParser(isHead: isHead, bodyLimit: limit, cutsLongBody: cuts)
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             if let answer = try parser.receive(Array(rest.prefix(step))) { return answer }
@@ -124,6 +125,25 @@ struct HTTPSResponseParserTests {
         #expect(throws: HTTPSFailure.tooLarge) { try read("HTTP/1.1 200 OK\r\n\r\n\(body)a") }
         #expect(throws: HTTPSFailure.tooLarge) {
             try read("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n40\r\n\(body)\r\n1\r\n")
+        }
+    }
+
+    @Test("are cut at the limit if the caller wants it", arguments: [1, 7, .max])
+    func cut(step: Int) throws {
+        let start = String(repeating: "a", count: 64)
+        let heads = [
+            "Content-Length: 9999\r\n\r\n\(start)b", "\r\n\(start)b",
+            "Transfer-Encoding: chunked\r\n\r\n4e20\r\n\(start)b",
+            "Transfer-Encoding: chunked\r\n\r\n40\r\n\(start)\r\n5\r\nbbbbb",
+        ]
+        for head in heads {
+            let answer = try read("HTTP/1.1 500 No\r\n\(head)", step: step, cuts: true)
+            #expect(answer.status == 500 && answer.body == Array(start.utf8))
+        }
+        let short = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n40\r\n\(start)\r\n0\r\n\r\n"
+        #expect(try read(short, step: step, cuts: true).body == Array(start.utf8))
+        #expect(throws: HTTPSFailure.endedEarly) {
+            try read("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n\(start.dropLast())", cuts: true)
         }
     }
 

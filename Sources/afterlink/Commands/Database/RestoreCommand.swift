@@ -86,7 +86,7 @@ enum RestoreCommand {
         }
         let again =
             holdsPostbacks
-            ? "\(endpoints) endpoints are held; `afterlink postbacks enable` sends what waits."
+            ? "Held endpoints: \(endpoints); `afterlink postbacks enable` sends what waits."
             : "Postbacks that were delivered after the backup are sent again, under the same ids."
         let lines = text(summary, at: path, aside, hasKey: key != nil)
         invocation.show(endpoints > 0 ? "\(lines)\n\(again)" : lines, json: json)

@@ -73,11 +73,11 @@ enum CreatePostbackCommand {
         let json = JSONWriter.text { json in
             json.member("id", endpoint.id.text)
             json.member("secret", orNull: shown)
-            json.member("warning", warning)
         }
         let line = shown.map { "Its secret, shown only now: \($0)" } ?? "Its requests are unsigned."
-        let lines = ["Created the endpoint \(endpoint.id.text).", line, warning.map { "Warning: \($0)" }]
-        invocation.show(lines.compactMap(\.self).joined(separator: "\n"), json: json)
+        invocation.show("Created the endpoint \(endpoint.id.text).\n\(line)", json: json)
+        guard let warning else { return }
+        Console.printError("Warning: \(warning) If the service has this setting already, all is well.\n")
     }
 }
 
@@ -211,7 +211,9 @@ enum TestPostbackCommand {
             return
         }
         throw CommandFailure.because("The event was stored, but not sent within 20 seconds.")
-            .advising("Start the service; `afterlink postbacks list` shows whether the endpoint is enabled.")
+            .advising(
+                "`afterlink postbacks list` shows whether the endpoint is enabled; if it is, start the service."
+            )
     }
 }
 

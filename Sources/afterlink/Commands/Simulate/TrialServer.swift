@@ -26,7 +26,7 @@ struct TrialServer {
     private func send(_ request: ClientRequest) throws -> ClientResponse {
         let response = try attempt(
             "No service responds at \(url)",
-            advice: "Start it with `afterlink serve`. If it runs, give --server the address that its start printed."
+            advice: "Start it with `afterlink serve`, or give --server the address that its start printed."
         ) { try exchange.send(request) }
         if let response { return response }
         let tls = "does not speak HTTPS, or has no certificate for its name that this machine trusts"
