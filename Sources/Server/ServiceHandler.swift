@@ -53,11 +53,23 @@ final class ServiceHandler: RequestHandler {
 
     /// Whether a request is for the dashboard's host; false if an app lists that host as a link host.
     private func answersDashboard(_ request: Request) -> Bool {
-        guard let dashboard else { return false }
-        let named = request.authority(trusting: loop.service.settings.trustedProxies)
-        guard named.flatMap({ LinkHost($0) }) == dashboard.host else { return false }
-        guard let directory = try? loop.stores.apps.directory() else { return true }
-        return directory.apps(listing: dashboard.host).isEmpty
+        dashboard.map { host(of: request) == $0.host } == true && !isForApp(request)
+    }
+
+    /// Whether a request is for a host that an app lists as a link host or as its web host.
+    ///
+    /// A browser sends the cookie of a host to all ports, so a session of the dashboard would reach the app's pages.
+    private func isForApp(_ request: Request) -> Bool {
+        guard let host = host(of: request), let directory = try? loop.stores.apps.directory() else {
+            return false
+        }
+        return directory.apps.contains {
+            LinkHostChange.problem(of: $0.settings, withDashboardAt: host) != nil
+        }
+    }
+
+    private func host(of request: Request) -> LinkHost? {
+        request.authority(trusting: loop.service.settings.trustedProxies).flatMap { LinkHost($0) }
     }
 
     func respond(to rejection: Rejection) -> Response {
@@ -80,6 +92,9 @@ final class ServiceHandler: RequestHandler {
         _ match: Router.Result,
         _ line: inout RequestLog.Line
     ) async throws(APIError) -> Response {
+        guard !isDashboard || request.path == "/healthz" || !isForApp(request) else {
+            throw .notFound("The dashboard does not answer on the host of an app")
+        }
         switch match {
         case .unknownPath:
             guard !KeyInURL.isFound(in: request) else { throw .keyInURL }

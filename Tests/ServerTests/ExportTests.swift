@@ -33,6 +33,14 @@ struct ExportTests {
         return records
     }
 
+    @Test("need HTTP/1.1, because a stream of HTTP/1.0 that was cut off looks whole")
+    func version() async {
+        let (field, path) = (service.bearer(.admin)["Authorization"] ?? "", "/admin/api/export/clicks.csv")
+        let fields = [FieldLine(name: "Authorization", value: field)]
+        let answer = await service.loop.send(Request(.get, path: path, version: .http10, fields: fields))
+        answer.expect(505, holds: ["HTTP_VERSION_NOT_SUPPORTED", "proxy_http_version 1.1"])
+    }
+
     @Test("CSV and NDJSON have the same rows, and a cursor continues behind its row")
     func formsAgree() async throws {
         for number in 1...7 { await click(number, campaign: number == 1 ? "=1+1" : "Spring") }

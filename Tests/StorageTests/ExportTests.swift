@@ -172,11 +172,14 @@ struct ExportTests {
     func counters(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let later = TestStore.noon.advanced(byMilliseconds: 2 * 3_600_000)
+        let link = try SampleLink.make(1)
         let (open, all, parts) = try await test.run { session in
+            try await session.create(link)
             for number in 1...6 as ClosedRange<UInt64> {
                 let click = try NewClick.sample(fingerprint: number, visit: number) {
                     // A campaign may have the separator of former cursors.
                     $0.campaignKey = CampaignKey(["Spring", "Été", "zz\u{1F}z"][Int(number % 3)])
+                    $0.link = number == 6 ? link.id : nil
                 }
                 _ = try await session.record(click)
             }
@@ -198,6 +201,9 @@ struct ExportTests {
         let campaigns = clicks.map { Self.text("campaign", in: $0, of: .counters) }
         #expect(campaigns == ["", "Spring", "zz\u{1F}z", "Été"])
         #expect(clicks.map { $0.values.last } == [6, 2, 2, 2].map { .integer($0 as Int64) })
+        let linked = all.filter { Self.text("campaign", in: $0, of: .counters) == link.id.text }
+        #expect(linked.map { Self.text("dimension", in: $0, of: .counters) } == ["link"])
+        #expect(linked.map { Self.text("metric", in: $0, of: .counters) } == ["clicks"])
         for (index, part) in parts.enumerated() { #expect(part == Array(all[(index + 1)...])) }
         #expect(all.allSatisfy { ExportCursor($0.cursor.text, of: .counters) == $0.cursor })
     }

@@ -76,11 +76,13 @@ public protocol SessionStore {
     /// The call reads the database, so all servers agree on a session that one of them has started or ended.
     func session(_ digest: KeyDigest) async throws(StoreError) -> DashboardSession?
 
-    /// Stores, until this server stops, the address at which it serves the dashboard; empty if it does not serve one.
-    func setDashboard(_ url: String) async throws(StoreError)
+    /// Stores, until this server stops, the addresses at which it serves the dashboard, separated by blanks.
+    ///
+    /// An empty text deletes them. In a database in a file, it also deletes those that killed processes have left.
+    func setDashboard(_ urls: String) async throws(StoreError)
     /// Returns the addresses at which the running servers serve the dashboard, by the numbers of the servers.
     ///
-    /// A database in a file has only the address that the last server stored. If that server is killed, the address
-    /// remains.
+    /// The first address of a server is the one to show. A file has the addresses of all processes that serve it, those
+    /// of the latest one first, under the number 0. The address of a killed process remains until the next start.
     func dashboards() async throws(StoreError) -> [(server: Int64, url: String)]
 }

@@ -93,6 +93,12 @@ public struct TrustedProxies: Sendable {
         return byForwarded == byForwardedFor ? byForwarded : peer
     }
 
+    /// Returns the protocol that the nearest proxy states in `Forwarded` (RFC 7239 §5.4), such as `https`; nil if it
+    /// states none.
+    public static func nearestProtocol(forwarded: [String]) -> String? {
+        ForwardedField.nearestProtocol(in: forwarded)
+    }
+
     /// Returns whether the statements of this peer are believed.
     public func trusts(_ address: NetworkAddress) -> Bool { ranges.contains { $0.contains(address) } }
 
@@ -116,8 +122,16 @@ enum ForwardedField {
     /// elements that proxies appended.
     static func hops(in values: [String]) -> [NetworkAddress?] {
         values.reversed().flatMap { elements(of: Array($0.utf8)) }.map { element in
-            guard let node = node(of: element) else { return nil }
+            guard let node = parameters(of: element)?["for"] else { return nil }
             return ForwardedNode.address(of: node[...])
+        }
+    }
+
+    /// Returns the `proto` of the last element, in lower case; nil if there is none.
+    static func nearestProtocol(in values: [String]) -> String? {
+        guard let element = values.last.flatMap({ elements(of: Array($0.utf8)).first }) else { return nil }
+        return parameters(of: element)?["proto"].map {
+            String(decoding: $0.map(\.asciiLowercased), as: UTF8.self)
         }
     }
 
@@ -145,12 +159,11 @@ enum ForwardedField {
         return isQuoted && backslashes % 2 == 1
     }
 
-    /// Returns the value of `for`, with its quotation marks and escapes removed; nil without one, and for an
-    /// element that breaks the grammar.
-    private static func node(of element: ArraySlice<UInt8>) -> [UInt8]? {
+    /// Returns the parameters of an element by their names in lower case, with quotation marks and escapes removed; nil
+    /// for an element that breaks the grammar.
+    private static func parameters(of element: ArraySlice<UInt8>) -> [String: [UInt8]]? {
         var rest = element
-        var names: Set<String> = []
-        var node: [UInt8]?
+        var parameters: [String: [UInt8]] = [:]
         while true {
             rest = rest.trimmed
             let name = rest.prefix(while: isTokenByte)
@@ -159,10 +172,9 @@ enum ForwardedField {
             guard let value = value(at: &rest) else { return nil }
             let spelling = String(decoding: name.map(\.asciiLowercased), as: UTF8.self)
             // RFC 7239 §4 allows each parameter at most once.
-            guard names.insert(spelling).inserted else { return nil }
-            if spelling == "for" { node = value }
+            guard parameters.updateValue(value, forKey: spelling) == nil else { return nil }
             rest = rest.trimmed
-            guard let separator = rest.popFirst() else { return node }
+            guard let separator = rest.popFirst() else { return parameters }
             guard separator == UInt8(ascii: ";") else { return nil }
         }
     }

@@ -132,6 +132,8 @@ extension PostgreSQLReader: ExportRows {
         """
         SELECT campaign FROM counts WHERE scope = $1 AND span = \(Granularity.hour.rawValue) AND period = $2
         AND metric = 'clicks' AND dimension = \(Dimension.total.rawValue) AND campaign <> '' AND campaign > $3
+        UNION SELECT campaign FROM counts WHERE scope = $1 AND span = \(Granularity.hour.rawValue) AND period = $2
+        AND metric = 'clicks' AND dimension = \(Dimension.link.rawValue) AND campaign > $3
         ORDER BY campaign LIMIT $4
         """
     )

@@ -108,6 +108,9 @@ extension SQLiteReader: ExportRows {
         SELECT campaign FROM counts
         WHERE scope = ?1 AND span = \(Granularity.hour) AND period = ?2 AND metric = 'clicks'
             AND dimension = \(Dimension.total) AND campaign <> '' AND campaign > ?3
+        UNION SELECT campaign FROM counts
+        WHERE scope = ?1 AND span = \(Granularity.hour) AND period = ?2 AND metric = 'clicks'
+            AND dimension = \(Dimension.link) AND campaign > ?3
         ORDER BY campaign LIMIT ?4
         """
 

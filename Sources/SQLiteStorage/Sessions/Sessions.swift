@@ -1,6 +1,7 @@
 internal import Attribution
 internal import SQLite
 internal import Storage
+internal import Threads
 
 /// Changes the dashboard's sessions and the links that start them.
 extension SQLiteWriter {
@@ -30,9 +31,11 @@ extension SQLiteWriter {
     }
 
     func setDashboard(_ url: String) throws(SQLiteError) {
-        try connection.statement("DELETE FROM dashboard_address").run()
-        guard !url.isEmpty else { return }
-        let sql: SQL = "INSERT INTO dashboard_address (rowid, url) VALUES (?1, ?2)"
+        guard !url.isEmpty else {
+            try connection.statement("DELETE FROM dashboard_address").run()
+            return
+        }
+        let sql: SQL = "INSERT OR REPLACE INTO dashboard_address (rowid, url) VALUES (?1, ?2)"
         try connection.statement(sql).run(Self.process, url)
     }
 
@@ -42,8 +45,8 @@ extension SQLiteWriter {
         try connection.statement(sql).run(Self.process, url)
     }
 
-    /// A number that no other process has.
-    private static let process = Int64.random(in: 1...Int64.max)
+    /// A number that no other process has; the number of a later process is larger.
+    private static let process = Int64(clamping: MonotonicTime.now().nanoseconds)
 
     func removeEnded(at now: Timestamp) throws(SQLiteError) {
         try connection.statement(Self.removeSessions).run(now.milliseconds)
@@ -73,7 +76,9 @@ extension SQLiteReader: SessionRows {
     }
 
     func dashboards() throws(SQLiteError) -> [(server: Int64, url: String)] {
-        try connection.statement("SELECT url FROM dashboard_address").all { (server: 0, url: $0.text(0)) }
+        try connection.statement("SELECT url FROM dashboard_address ORDER BY rowid DESC").all {
+            (server: 0, url: $0.text(0))
+        }
     }
 
     private static let selectSessions: SQL = """

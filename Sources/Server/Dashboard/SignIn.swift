@@ -3,28 +3,22 @@ internal import HTTPServer
 
 /// The pages before a session: the form for a key, the page of a one-time link, and the end of a session.
 enum SignIn {
-    /// `GET /sign-in`: the form for a key.
+    /// `GET /sign-in`: the form for a key; 403 where a key must not be sent.
     static func show(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        page(next: exchange.queryItem("next"), problem: nil).response(visit: nil)
+        _ = try cookieName(exchange)
+        return page(next: exchange.queryItem("next"), problem: nil).response(visit: nil)
     }
 
     /// `POST /sign-in`: starts a session for a key, and counts a failure against the address.
     static func signIn(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let form = try DashboardForm(exchange)
         let name = try cookieName(exchange)
-        let (limiter, address) = (exchange.service.signInLimiter, exchange.address)
         let next = form["next"]
-        if let refusal = limiter.refusal(for: address, at: exchange.request.firstByteAt) {
-            var response = page(next: next, problem: DashboardText.tooManyFailures, .tooManyRequests)
-                .response(visit: nil)
-            response.fields.append(FieldLine(name: "Retry-After", value: String(refusal.retryAfter)))
-            return response
-        }
+        if let refusal = refusal(exchange, next: next) { return refusal }
         let digest = KeyDigest(of: (form["key"] ?? "").filter { !$0.isWhitespace })
         guard let key = exchange.directory.key(digest), key.isValid(at: exchange.now), key.kind.signsIn
         else {
-            exchange.service.log.event(.warning, "dashboard: a sign-in failed, request \(exchange.requestID)")
-            _ = limiter.take(for: address, at: exchange.request.firstByteAt)
+            noteFailure(exchange)
             return page(next: next, problem: DashboardText.wrongKey, .forbidden).response(visit: nil)
         }
         exchange.stores.apps.noteUse(of: key.id, at: exchange.now)
@@ -54,13 +48,14 @@ enum SignIn {
     static func spendLink(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let form = try DashboardForm(exchange)
         let name = try cookieName(exchange)
+        if let refusal = refusal(exchange, next: nil) { return refusal }
         let (session, text) = newSession(of: nil, exchange)
         let link = KeyDigest(of: form["link"] ?? "")
         let isStarted = try await exchange.store(
             await exchange.stores.sessions.start(session, by: link)
         )
         guard isStarted else {
-            exchange.service.log.event(.warning, "dashboard: a sign-in failed, request \(exchange.requestID)")
+            noteFailure(exchange)
             return page(next: nil, problem: DashboardText.spentLink, .forbidden).response(visit: nil)
         }
         let event = "dashboard: a one-time link signed in, request \(exchange.requestID)"
@@ -76,6 +71,21 @@ enum SignIn {
     ) async throws(APIError) -> Response {
         try await exchange.store(await exchange.stores.sessions.end(visit.session.digest, by: exchange.actor))
         return DashboardPage.redirect(to: "/sign-in", [DashboardCookie.field(try cookieName(exchange), "")])
+    }
+
+    /// Returns the response to an address with too many failures; nil if it may try again.
+    private static func refusal(_ exchange: Exchange, next: String?) -> Response? {
+        let (limiter, now) = (exchange.service.signInLimiter, exchange.request.firstByteAt)
+        guard let refusal = limiter.refusal(for: exchange.address, at: now) else { return nil }
+        var response = page(next: next, problem: DashboardText.tooManyFailures, .tooManyRequests)
+            .response(visit: nil)
+        response.fields.append(FieldLine(name: "Retry-After", value: String(refusal.retryAfter)))
+        return response
+    }
+
+    private static func noteFailure(_ exchange: Exchange) {
+        exchange.service.log.event(.warning, "dashboard: a sign-in failed, request \(exchange.requestID)")
+        _ = exchange.service.signInLimiter.take(for: exchange.address, at: exchange.request.firstByteAt)
     }
 
     private static func newSession(of key: KeyID?, _ exchange: Exchange) -> (DashboardSession, String) {

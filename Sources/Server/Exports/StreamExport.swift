@@ -6,6 +6,11 @@ enum StreamExport {
     static let items = ["app", "since", "until"]
 
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        // In HTTP/1.0 only the end of the connection ends a stream, so a client could not notice that it was cut off.
+        guard exchange.request.version == .http11 else {
+            let advice = "An export needs HTTP/1.1; in nginx, set proxy_http_version 1.1"
+            throw APIError(status: .versionNotSupported, code: .versionNotSupported, message: advice)
+        }
         let parts = (exchange.parameter ?? "").split(separator: ".", maxSplits: 1).map(String.init)
         guard parts.count == 2, let table = ExportTable(rawValue: parts[0]),
             let format = ExportFormat(rawValue: parts[1])

@@ -30,10 +30,9 @@ extension Exchange {
     /// The origin of the requested address, such as `http://127.0.0.1:8080`; nil if the request names no valid host.
     var origin: String? {
         guard let authority, LinkHost(authority) != nil else { return nil }
-        let proxies = service.settings.trustedProxies
-        let isSecure =
-            request.forwarded("x-forwarded-proto", trusting: proxies).map { $0 == "https" }
-            ?? request.isSecure
+        let stated = request.statedProtocols(trusting: service.settings.trustedProxies)
+        // A proxy writes one of the two fields, and may pass on the other one as the client has written it.
+        let isSecure = stated.isEmpty ? request.isSecure : stated.allSatisfy { $0 == "https" }
         return "\(isSecure ? "https" : "http")://\(authority)"
     }
 
@@ -45,6 +44,15 @@ extension Request {
     func authority(trusting proxies: TrustedProxies) -> String? {
         if let text = forwarded("x-forwarded-host", trusting: proxies), LinkHost(text) != nil { return text }
         return host
+    }
+
+    /// Returns the protocols of the visitor's request that a trusted proxy states: at most one for each field.
+    fileprivate func statedProtocols(trusting proxies: TrustedProxies) -> [String] {
+        let byField = forwarded("x-forwarded-proto", trusting: proxies)
+        guard hasField("forwarded"), proxies.trusts(NetworkAddress(high: peer.high, low: peer.low)) else {
+            return [byField].compactMap(\.self)
+        }
+        return [byField, TrustedProxies.nearestProtocol(forwarded: fields("forwarded"))].compactMap(\.self)
     }
 
     /// Returns the nearest proxy's value of a field; nil if the peer is not a trusted proxy, or did not send the field.

@@ -96,7 +96,12 @@ extension DatabaseSession where Backend.Reader: ReportReader {
     }
 
     public func dashboards() async throws(StoreError) -> [(server: Int64, url: String)] {
-        try await loop.readReport { reader throws(Backend.Reader.Failure) in try reader.dashboards() }
+        let stored = try await loop.readReport { reader throws(Backend.Reader.Failure) in
+            try reader.dashboards()
+        }
+        return stored.flatMap { server, urls in
+            urls.split(separator: " ").map { (server: server, url: String($0)) }
+        }
     }
 
     public func session(_ digest: KeyDigest) async throws(StoreError) -> DashboardSession? {

@@ -62,7 +62,7 @@ enum DashboardCommand {
             return "\(address.isLoopback ? "http" : "https")://\(address)"
         }
         let chosen = stored.filter { server == nil || $0.server == server }
-        if let only = chosen.first, chosen.count == 1 { return only.url }
+        if let first = chosen.first, chosen.allSatisfy({ $0.server == first.server }) { return first.url }
         let list = stored.map { "\($0.server) at \($0.url)" }.joined(separator: ", ")
         guard chosen.isEmpty else {
             throw CommandFailure.usage("Several servers serve a dashboard: \(list).")

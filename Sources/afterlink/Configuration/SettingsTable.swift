@@ -24,7 +24,7 @@ extension Setting {
             ),
         value("dashboard-listen", .dashboardListen, into: \.dashboardListen)
             .saying(
-                "Serve the dashboard on this address, or `off`. Beyond loopback it needs --tls-certificate. If the default"
+                "Serve the dashboard on this address, or `off`. Beyond loopback it uses --tls-certificate. If the default"
                     + " address is taken, the service runs without a dashboard."
             ),
         optional("dashboard-host", .host, default: "none", into: \.dashboardHost)

@@ -110,9 +110,9 @@ final class RunningService: Sendable {
             )
             var unstored: [String] = []
             // An address in a file that no other process has open was left by a process that was killed.
-            if let address = running.dashboardURL ?? (holder == nil ? "" : nil) {
-                unstored = await stored(address, in: stores.sessions)
-            }
+            if holder == nil { unstored = await stored("", in: stores.sessions) }
+            let addresses = running.dashboardURLs.joined(separator: " ")
+            if !addresses.isEmpty { unstored += await stored(addresses, in: stores.sessions) }
             let warnings =
                 unstored + modes + sharingWarnings(holder) + keys.warnings + servers.warnings
                 + connectionWarnings(chosen, descriptors: descriptors)
@@ -244,17 +244,20 @@ final class RunningService: Sendable {
 
     var listenAddress: ListenAddress { parts.servers.main.listenAddress }
     /// The start of the dashboard's URLs; nil without a dashboard.
-    var dashboardURL: String? {
-        if let server = parts.servers.dashboard {
-            return "\(server.isSecure ? "https" : "http")://\(server.reachableAddressText)"
+    var dashboardURL: String? { dashboardURLs.first }
+    /// The starts of the dashboard's URLs, at its own address and at its host.
+    private var dashboardURLs: [String] {
+        let own = parts.servers.dashboard.map { server in
+            "\(server.isSecure ? "https" : "http")://\(server.reachableAddressText)"
         }
-        return parts.service.settings.dashboardHost.map { host in
+        let hosted: String? = parts.service.settings.dashboardHost.map { host in
             let port = parts.servers.main.listenAddress.address.port
             if parts.tls != nil { return "https://\(host.text)\(port == 443 ? "" : ":\(port)")" }
             // A proxy speaks HTTPS; without one, signing in works on loopback only.
             let hasProxy = !parts.service.settings.trustedProxies.ranges.isEmpty
             return hasProxy ? "https://\(host.text)" : "http://\(host.text):\(port)"
         }
+        return [own, hosted].compactMap(\.self)
     }
     /// The start of the service's URLs, as in `https://127.0.0.1:8443`.
     var baseURL: String { "\(parts.tls == nil ? "http" : "https")://\(parts.servers.main.addressText)" }
@@ -360,6 +363,12 @@ struct Servers: Sendable {
             warnings = [
                 "the service runs without a dashboard: \(error.message). Name a free address with --dashboard-listen, or"
                     + " give --dashboard-listen off"
+            ]
+        }
+        if let dashboard, !dashboard.isSecure, !dashboard.listenAddress.isLoopback {
+            warnings = [
+                "the dashboard listens on \(dashboard.addressText) without TLS, so browsers on other machines can sign in only"
+                    + " through a --trusted-proxy with HTTPS; give --tls-certificate and --tls-key, or a loopback address"
             ]
         }
         // The address of the metrics is internal and serves plain HTTP.

@@ -86,6 +86,26 @@ struct DashboardCommandTests {
         #expect(try installation.run(["dashboard"]).status == 1)
     }
 
+    @Test("a later process's stop leaves the dashboard of an earlier one, and its host too")
+    func severalDashboards() throws {
+        let installation = try Installation()
+        let host = ["--dashboard-host", "stats.example.com", "--dashboard-listen", "127.0.0.1:0"]
+        let first = try AfterlinkProcess(installation, host)
+        defer { first.kill() }
+        _ = Polling.until { installation.log.contains("dashboard at") }
+        let own = try installation.run(["dashboard"]).text.prefix { $0 != "e" }
+        let second = try AfterlinkProcess(installation, ["--dashboard-listen", "127.0.0.1:0"])
+        _ = Polling.until { installation.log.matches(of: /dashboard at/).count == 2 }
+        let newer = try installation.run(["dashboard"]).text
+        #expect(newer.hasPrefix("http://127.0.0.1:") && !newer.hasPrefix(own), "\(newer)")
+        second.terminate()
+        second.waitUntilExit()
+        let link = try installation.run(["dashboard"])
+        #expect(link.text.hasPrefix(own), "\(link.text) \(link.errors)")
+        let taken = try installation.run(["apps", "set", "--link-host", "stats.example.com"])
+        #expect(taken.status == 1 && taken.errors.contains("stats.example.com is the dashboard's host"))
+    }
+
     @Test("--dashboard-host answers on the main address, for that host alone")
     func host() throws {
         let installation = try Installation()

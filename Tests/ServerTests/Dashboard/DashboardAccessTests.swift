@@ -104,6 +104,9 @@ struct DashboardAccessTests {
         ] {
             let answer = await stranger.post("/sign-in", key, fields: same.merging(["Host": host]) { $1 })
             #expect(answer.status == 403 && answer.text.contains("https"), "\(host): \(answer.text)")
+            // Without the form, no key is sent in plain text.
+            let form = await stranger.get("/sign-in", fields: ["Host": host])
+            #expect(form.status == 403 && form.text.contains("https") && !form.text.contains("<input"))
         }
         for host in ["localhost:8081", "[::1]:8081", "127.0.0.2"] {
             let answer = await stranger.post("/sign-in", key, fields: same.merging(["Host": host]) { $1 })
@@ -117,6 +120,36 @@ struct DashboardAccessTests {
         )
         #expect(answer.fieldLines.contains("Set-Cookie: __Host-afterlink="))
         #expect(answer.fieldLines.contains("; Secure\n"))
+        // Forwarded counts too, unless the two fields disagree.
+        for (fields, status) in [
+            (["Forwarded": "for=192.0.2.1;proto=http, for=192.0.2.2;Proto=\"https\""], 200),
+            (["Forwarded": "for=192.0.2.1;proto=https, for=192.0.2.2"], 403),
+            (["Forwarded": "proto=https", "X-Forwarded-Proto": "http"], 403),
+        ] {
+            let host = fields.merging(["Host": "stats.example"]) { $1 }
+            #expect(await proxied.get("/sign-in", fields: host).status == status, "\(fields)")
+        }
+    }
+
+    @Test("after five links that are not valid, an address waits")
+    func wrongLinks() async {
+        let now = MonotonicTime.now()
+        for _ in 1...5 { #expect(await stranger.post("/enter", "link=x", at: now).status == 403) }
+        #expect(await stranger.post("/enter", "link=x", at: now).status == 429)
+    }
+
+    @Test("the hosts of apps have no dashboard, at whatever port")
+    func hostsOfApps() async throws {
+        let fields = service.bearer(.admin).merging(["Content-Type": "application/json"]) { $1 }
+        let body = #"{"link_hosts":["go.example.com"]}"#
+        let app = service.app.text
+        let changed = await service.send(.patch, "/admin/api/apps/\(app)", fields: fields, body: body)
+        #expect(changed.status == 200, "\(changed.text)")
+        for host in ["go.example.com", "go.example.com:8081"] {
+            #expect(await stranger.get("/sign-in", fields: ["Host": host]).status == 404)
+            #expect(await stranger.post("/sign-in", "key=x", fields: ["Host": host]).status == 404)
+            #expect(await stranger.get("/healthz", fields: ["Host": host]).status == 200)
+        }
     }
 
     @Test(

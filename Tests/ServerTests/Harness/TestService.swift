@@ -34,7 +34,7 @@ final class TestService: Sendable {
     /// The keyring with which the service starts.
     let keyring: Keyring
     private let keys: [KeyKind: String]
-    private let loop: ServiceLoop
+    let loop: ServiceLoop
     let serverKey: ServerKey
     private let place: any TestPlace
     private let database: any TestDatabase
