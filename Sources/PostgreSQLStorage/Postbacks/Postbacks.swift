@@ -209,10 +209,10 @@ extension PostgreSQLReader: PostbackRows {
         }
     }
 
-    private static let selectEndpoints = PreparedStatement(
+    static let selectEndpoints = PreparedStatement(
         "SELECT \(EndpointRecord.columns) FROM postback_endpoints"
     )
-    private static let selectApps = PreparedStatement("SELECT number FROM apps WHERE click_ids = 'answer'")
+    static let selectApps = PreparedStatement("SELECT number FROM apps WHERE click_ids = 'answer'")
     private static let selectAppsOfItem = PreparedStatement(
         "SELECT app FROM app_fields WHERE field = 'ios_store_id' AND value = $1"
     )

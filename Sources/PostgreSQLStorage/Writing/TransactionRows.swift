@@ -41,6 +41,10 @@ struct TransactionRows {
     /// The epochs of learnt sums, unless the transaction has changed them.
     var epochs: [Scope: LearningEpoch?] = [:]
 
+    /// The endpoints, and the apps whose responses contain click ids.
+    var endpoints: [EndpointRecord] = []
+    var appsWithClickIDs: [Int64] = []
+
     /// Whether events wait for claims of these keys, which were locked and searched before.
     var eventKeys: [EventKey: Bool] = [:]
     /// Whether the transaction has inserted events.
@@ -133,6 +137,8 @@ struct RowNeeds {
     /// The installations, clicks and purchases of events and of claims, for ``EventLocks``; true for those of claims and
     /// for the purchases of refunds.
     var eventKeys: [EventKey: Bool] = [:]
+    /// Whether to read the endpoints too, if other rows are read.
+    var targets = false
 
     var isEmpty: Bool {
         installs.isEmpty && clicks.isEmpty && links.isEmpty && posts.isEmpty && idempotencies.isEmpty

@@ -231,7 +231,11 @@ extension WriteBatch {
         var needs = RowNeeds()
         (needs.newest, needs.movedUpTo) = (newest, movedUpTo)
         for write in writes { try needs.add(write, transaction) }
+        needs.targets = transaction.readsTargets
         try read(needs)
+        if needs.targets, !needs.isEmpty {
+            transaction.setTargets(rows.endpoints, appsWithClickIDs: rows.appsWithClickIDs)
+        }
         var named = RowNeeds()
         named.clicks =
             needs.installs.compactMap { rows.installs[$0]??.click }
@@ -319,6 +323,14 @@ extension WriteBatch {
                     addVisit(&$0, of: visitors)
                 }
             }
+            if needs.targets {
+                ask(PostgreSQLReader.selectEndpoints, Parameters()) { [self] row throws(PostgreSQLError) in
+                    rows.endpoints.append(try row.record(EndpointRecord.self))
+                }
+                ask(PostgreSQLReader.selectApps, Parameters()) { [self] in
+                    rows.appsWithClickIDs.append($0.get("number"))
+                }
+            }
         }
         addAbsence(needs)
         for (result, read) in zip(results, readers) {
@@ -342,6 +354,7 @@ extension WriteBatch {
 
     /// Records that the rows do not exist; rows that were found then replace these records.
     private func addAbsence(_ needs: RowNeeds) {
+        if needs.targets { (rows.endpoints, rows.appsWithClickIDs) = ([], []) }
         for key in needs.installs where rows.installs[key] == nil {
             rows.installs.updateValue(nil, forKey: key)
         }

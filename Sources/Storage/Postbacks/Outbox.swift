@@ -81,15 +81,26 @@ struct PostbackTargets {
 
 /// Writes events in the transactions of their facts.
 extension WriteTransaction {
-    private func targets() throws(Failure) -> PostbackTargets {
+    /// Whether the next fact reads the endpoints.
+    public var readsTargets: Bool {
+        guard let known = memory.targets else { return true }
+        return MonotonicTime.now().nanoseconds >= known.readAt + PostbackTargets.lifetime
+    }
+
+    /// Keeps the endpoints that the open transaction has read, so that the next fact does not read them.
+    public func setTargets(_ endpoints: [EndpointRecord], appsWithClickIDs: [Int64]) {
         let now = MonotonicTime.now().nanoseconds
-        if let known = memory.targets, now < known.readAt + PostbackTargets.lifetime { return known }
-        let endpoints = try reader.endpointRecords()
-        // Without an endpoint, nothing else is read.
-        let apps = endpoints.isEmpty ? [] : try reader.appsWithClickIDs()
-        let targets = PostbackTargets(endpoints, appsWithClickIDs: apps, at: now)
-        memory.targets = targets
-        return targets
+        memory.targets = PostbackTargets(endpoints, appsWithClickIDs: appsWithClickIDs, at: now)
+    }
+
+    private func targets() throws(Failure) -> PostbackTargets {
+        if readsTargets {
+            let endpoints = try reader.endpointRecords()
+            // Without an endpoint, nothing else is read.
+            let apps = endpoints.isEmpty ? [] : try reader.appsWithClickIDs()
+            setTargets(endpoints, appsWithClickIDs: apps)
+        }
+        return memory.targets ?? PostbackTargets([], appsWithClickIDs: [], at: 0)
     }
 
     /// Stores an event, and a delivery to each endpoint that wants the event's type, if the scope has an endpoint.

@@ -80,6 +80,20 @@ struct ClaimingTests {
         }
     }
 
+    @Test("a batch reads the endpoints of postbacks with its other rows, in one trip")
+    func endpoints() throws {
+        defer { end() }
+        let click = try record(try .sample(1))
+        let connection = try database.connect()
+        let batch = WriteBatch(connection, SlotTable([:]))
+        let transaction = try WriteTransaction(PostgreSQLWriter(batch: batch), servers[0].state)
+        #expect(transaction.readsTargets)
+        try batch.prepare([.claim(.sample(of: click))], transaction)
+        #expect(!transaction.readsTargets)
+        connection.rollback()
+        connection.close()
+    }
+
     @Test("a waiting claim gets the click if the claim before it is rolled back")
     func rollback() throws {
         defer { end() }
