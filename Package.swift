@@ -311,8 +311,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Attribution", "Crypto", "Fuzzing", "HTTPServer", "SQLite", "Server", "Storage", "Support",
-                "Threads", "afterlink",
+                "Attribution", "Crypto", "Fuzzing", "HTTPServer", "PostgreSQLStorage", "SQLite", "Server",
+                "Storage", "Support", "Threads", "afterlink",
             ],
             swiftSettings: commonSettings
         ),

@@ -5,6 +5,8 @@ public final class AfterlinkProcess: Sendable {
     public let port: UInt16
     /// The installation that the server runs on; its folder is not deleted before this value is released.
     public let installation: Installation
+    /// The program that the process runs.
+    public let program: URL
     private let process: ChildProcess
 
     public var identifier: Int32 { process.identifier }
@@ -15,18 +17,21 @@ public final class AfterlinkProcess: Sendable {
     /// - Parameters:
     ///   - installation: the installation whose database is served.
     ///   - arguments: settings in addition to the address and the database.
+    ///   - program: the program to run; nil for the installation's.
     ///   - environment: variables in addition to those of this process.
     ///   - endsWithStarter: whether the kernel ends the server when the thread that started it ends.
     /// - Throws: `ChildProcess.Failure` with the end of the server's log if the server ends before it listens.
     public init(
         _ installation: Installation,
         _ arguments: [String] = [],
+        program: URL? = nil,
         environment: [String: String] = [:],
         endsWithStarter: Bool = false
     ) throws {
         self.installation = installation
+        self.program = program ?? installation.binary
         process = try ChildProcess(
-            installation.binary,
+            self.program,
             ["serve", "--listen", "127.0.0.1:0", "--database", installation.databaseArgument]
                 + installation.settings + arguments,
             // Several servers run at once, and only one of them could have the dashboard's default address.

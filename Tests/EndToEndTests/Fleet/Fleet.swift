@@ -12,6 +12,8 @@ final class Fleet: Sendable {
     let database: any SQLTestDatabase
     /// The servers of the database: the one that the Afterlink servers connect to, and the workers of Citus.
     let nodes: [any DatabaseServer]
+    /// The URL with which the servers connect, unless they have wires.
+    let url: String
     /// A wire for each server; empty if the servers connect directly.
     let wires: [FaultyWire]
     private let folder: TemporaryFolder
@@ -29,12 +31,14 @@ final class Fleet: Sendable {
     ///   - cluster: the PostgreSQL server.
     ///   - standby: the server to which the servers connect when it becomes the primary.
     ///   - hasWires: whether each server connects through a ``FaultyWire``.
+    ///   - program: the program that creates the database, and that the servers run at first.
     ///   - environment: returns the variables of a server, by its index and folder.
     /// - Throws: if a server does not start.
     convenience init(
         on cluster: PostgreSQLCluster,
         standby: PostgreSQLCluster? = nil,
         hasWires: Bool = false,
+        program: URL = Installation.binary,
         environment: (_ index: Int, _ folder: URL) throws -> [String: String] = { _, _ in [:] }
     ) throws {
         let database = try PostgreSQLTestDatabase(in: cluster)
@@ -46,7 +50,14 @@ final class Fleet: Sendable {
             "postgres://\(Self.role)@/\(database.name)?host="
             + hosts.map(\.folder.path).joined(separator: ",")
             + "&port=" + hosts.map { "\($0.port)" }.joined(separator: ",")
-        try self.init(database, [cluster], url: url, wires: wires, environment: environment)
+        try self.init(
+            database,
+            [cluster],
+            url: url,
+            wires: wires,
+            program: program,
+            environment: environment
+        )
     }
 
     /// Creates a database of a Citus cluster, and starts its servers.
@@ -67,14 +78,17 @@ final class Fleet: Sendable {
         _ nodes: [any DatabaseServer],
         url: String,
         wires: [FaultyWire] = [],
+        program: URL = Installation.binary,
         environment: (_ index: Int, _ folder: URL) throws -> [String: String] = { _, _ in [:] }
     ) throws {
         let folder = try TemporaryFolder()
-        (self.database, self.nodes, self.folder, self.wires) = (database, nodes, folder, wires)
+        (self.database, self.nodes, self.url) = (database, nodes, url)
+        (self.folder, self.wires) = (folder, wires)
         try Self.write(String(repeating: "5e", count: 32), to: folder.file("secret"))
         try Self.write(Self.password, to: folder.file("password"))
         let output = try Installation.run(
             ["init", "--json", "--database", url, "--secret-file", folder.file("secret")],
+            of: program,
             in: folder.path
         )
         guard output.status == 0 else { throw ChildProcess.Failure(description: output.errors) }
@@ -91,7 +105,7 @@ final class Fleet: Sendable {
         }
         environments = try installations.enumerated().map { try environment($0, $1.folder) }
         running = Mutex(Array(repeating: nil, count: Self.serverCount))
-        for index in 0..<Self.serverCount { try start(index) }
+        for index in 0..<Self.serverCount { try start(index, program: program) }
     }
 
     deinit { for wire in wires { wire.end() } }
@@ -159,7 +173,7 @@ final class Fleet: Sendable {
     /// The text of a server's log.
     func log(_ index: Int) -> String { installations[index].log }
 
-    func start(_ index: Int) throws {
+    func start(_ index: Int, program: URL = Installation.binary) throws {
         let server = try AfterlinkProcess(
             installations[index],
             [
@@ -167,17 +181,26 @@ final class Fleet: Sendable {
                 "--database-password-file", folder.file("password"), "--trusted-proxy", "127.0.0.1/32",
                 "--rate-limit", "off", "--limit-requests", "1000000000", "--log-format", "text",
             ],
+            program: program,
             environment: environments[index]
         )
         running.withLock { $0[index] = server }
     }
 
-    func kill(_ index: Int) {
-        let server = running.withLock { running in
+    func kill(_ index: Int) { take(index)?.kill() }
+
+    /// Stops a server as an operator does, and waits until it has ended.
+    func stop(_ index: Int) {
+        let server = take(index)
+        server?.terminate()
+        server?.waitUntilExit()
+    }
+
+    private func take(_ index: Int) -> AfterlinkProcess? {
+        running.withLock { running in
             defer { running[index] = nil }
             return running[index]
         }
-        server?.kill()
     }
 
     /// Runs a command of the binary on the database.

@@ -19,6 +19,8 @@ struct FleetLedger {
         /// The number and the token of the acknowledged click.
         var number: Int64?
         var token = ""
+        /// The program of the server that acknowledged the click.
+        var program: URL?
         var callerCount = 0
         /// The callers that got the click.
         var matched: Set<Int> = []
@@ -48,6 +50,13 @@ struct FleetLedger {
     private(set) var matchCount = 0
     private(set) var refusalCount = 0
     private(set) var lostReplyCount = 0
+    /// How many clicks that one program has recorded another program has matched.
+    private(set) var matchCounts: [Programs: Int] = [:]
+
+    struct Programs: Hashable {
+        let recording: URL?
+        let matching: URL?
+    }
 
     /// - Parameter load: a number that no other load on the database has, from 1 to 80.
     init(_ load: Int) { (first, network) = (load * 1_000_000, 11 + load) }
@@ -92,7 +101,7 @@ struct FleetLedger {
     }
 
     /// Records the reply to a click, and returns whether it is acknowledged.
-    mutating func clickReply(_ reply: HTTPTestClient.Reply, to click: Int) -> Bool {
+    mutating func clickReply(_ reply: HTTPTestClient.Reply, to click: Int, by program: URL?) -> Bool {
         guard reply.status == 200 || reply.status == 201 else {
             refuse(reply, "click \(click)")
             return false
@@ -103,13 +112,19 @@ struct FleetLedger {
         }
         entries[click].number = Int64(bitPattern: id.high)
         entries[click].token = reply.string("token") ?? ""
+        entries[click].program = program
         unasked.append(click)
         acknowledgedCount += 1
         return true
     }
 
     /// Records the reply to a check, nil for a lost connection, and returns whether the check is decided.
-    mutating func checkReply(_ reply: HTTPTestClient.Reply?, to click: Int, from caller: Int) -> Bool {
+    mutating func checkReply(
+        _ reply: HTTPTestClient.Reply?,
+        to click: Int,
+        from caller: Int,
+        by program: URL?
+    ) -> Bool {
         entries[click].underWay -= 1
         let status = reply.map { "\($0.status) \($0.string("status") ?? "")" } ?? "nothing"
         note("caller \(caller) gets \(status)", of: click)
@@ -122,6 +137,7 @@ struct FleetLedger {
         entries[click].decided.insert(caller)
         if reply.isMatch {
             matchCount += 1
+            matchCounts[Programs(recording: entries[click].program, matching: program), default: 0] += 1
             if reply.string("jid") != journey(of: click) {
                 report("a check got another click: \(reply.text)", of: click)
             }

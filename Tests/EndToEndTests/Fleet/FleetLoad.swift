@@ -26,6 +26,8 @@ final class FleetLoad {
         let server: Int
         let sendsChecks: Bool
         var client: HTTPTestClient?
+        /// The program of the server that the client is connected to.
+        var program: URL?
         var request: Request?
         var sentAt = ContinuousClock.now
         /// When the connection may send its next request, or try again to connect.
@@ -243,6 +245,7 @@ final class FleetLoad {
         let (server, sentAt, now) = (
             connections[index].server, connections[index].sentAt, ContinuousClock.now
         )
+        let program = connections[index].program
         connections[index].request = nil
         if reply == nil { connections[index].client = nil }
         longestWait = max(longestWait, now - sentAt)
@@ -255,13 +258,13 @@ final class FleetLoad {
         switch request {
         case .click(let click):
             if reply == nil { ledger.didLose() }
-            guard let reply, ledger.clickReply(reply, to: click) else {
+            guard let reply, ledger.clickReply(reply, to: click, by: program) else {
                 clickRetries.append((click, retryAt))
                 return
             }
             if sentAt >= measuredFrom, firstClick[server] == nil { firstClick[server] = now }
         case .check(let click, let caller):
-            guard ledger.checkReply(reply, to: click, from: caller) else {
+            guard ledger.checkReply(reply, to: click, from: caller, by: program) else {
                 checkRetries.append((click, caller, retryAt))
                 return
             }
@@ -280,7 +283,7 @@ final class FleetLoad {
                 connections[index].restsUntil = now + .milliseconds(20)
                 return false
             }
-            connections[index].client = client
+            (connections[index].client, connections[index].program) = (client, process.program)
         }
         let request = connections[index].sendsChecks ? nextCheck(of: server, now) : nextClick(now)
         guard let request, let client = connections[index].client else { return false }
