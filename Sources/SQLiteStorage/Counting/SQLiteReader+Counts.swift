@@ -142,48 +142,53 @@ extension SQLiteReader {
 }
 
 extension SQLiteWriter {
-    /// Adds each count to every span for which it is stored.
+    /// Adds each number to every span for which it is stored; one statement for all spans costs less than one for each.
     func write(_ deltas: CountDeltas) throws(SQLiteError) {
-        let statement = try connection.statement(Self.addCount)
+        let (add, addName) = (try connection.statement(Self.addCount), try connection.statement(Self.addName))
         for (key, count) in deltas.counts {
-            let record = CountRecord(key, count)
-            let (scope, campaign) = (key.scope.number, record.campaign)
-            // Bind the record once for all spans of a count, because binding a text copies it.
-            try statement.bind(record)
-            for granularity in key.granularity.kept {
-                let period = granularity.start(of: key.period).milliseconds
-                try statement.bindInteger(granularity.rawValue, at: Self.spanParameter)
-                try statement.bindInteger(period, at: Self.periodParameter)
-                while try statement.step() {}
-                statement.reset()
-                guard key.namesCampaign else { continue }
-                let dimension = (record.dimension.naming ?? record.dimension).rawValue
-                try connection.statement(Self.addName).run(
-                    scope,
-                    campaign,
-                    granularity.rawValue,
-                    period,
-                    dimension
-                )
+            let (scope, campaign, kept) = (key.scope.number, key.label.campaign ?? "", key.granularity.kept)
+            func start(_ span: Granularity) -> Int64? {
+                kept.contains(span) ? span.start(of: key.period).milliseconds : nil
             }
+            let (all, weeks, day) = (start(.all), start(.fourWeeks), start(.day))
+            let (hour, quarter) = (start(.hour), start(.quarter))
+            let (dimension, value) = (key.label.dimension, key.label.value)
+            try add.run(
+                scope,
+                campaign,
+                dimension.rawValue,
+                all,
+                weeks,
+                day,
+                hour,
+                quarter,
+                value,
+                key.metric,
+                count
+            )
+            guard key.namesCampaign else { continue }
+            let naming = (dimension.naming ?? dimension).rawValue
+            try addName.run(scope, campaign, naming, all, weeks, day, hour, quarter)
         }
         try addLiveClicks(deltas.live, by: "second")
         try addLiveClicks(deltas.liveByHour, by: "hour")
     }
 
-    private static let spanParameter: Int32 = 4
-    private static let periodParameter: Int32 = 5
-
+    /// A row for each span: its number and its start, which is NULL for a span without this count.
+    private static let spans: SQL = """
+        FROM (VALUES (\(Granularity.all), ?4), (\(Granularity.fourWeeks), ?5), (\(Granularity.day), ?6),
+            (\(Granularity.hour), ?7), (\(Granularity.quarter), ?8)) WHERE column2 IS NOT NULL
+        """
     private static let addCount: SQL = """
-        \(SQL.insert("counts", CountRecord.columns)) \(addToConflicting)
+        INSERT INTO counts SELECT ?1, ?2, ?3, column1, column2, ?9, ?10, ?11 \(spans) \(addToConflicting)
         """
     /// A sum beyond the range of 64 bits is a REAL, which the cast clamps, as ``Swift/Int64/clampedSum(_:_:)`` does.
     static let addToConflicting: SQL = """
         ON CONFLICT DO UPDATE SET count = CAST(count + excluded.count AS INTEGER)
         """
     /// Adds a row of 0 clicks for a campaign or link without clicks, because the rows of clicks name and rank them.
-    static let addName: SQL = """
-        INSERT INTO counts VALUES (?1, ?2, ?5, ?3, ?4, '', 'clicks', 0) ON CONFLICT DO NOTHING
+    private static let addName: SQL = """
+        INSERT INTO counts SELECT ?1, ?2, ?3, column1, column2, '', 'clicks', 0 \(spans) ON CONFLICT DO NOTHING
         """
 
     private func addLiveClicks(_ changes: [CountDeltas.ExpirySlot: Int64], by span: String)

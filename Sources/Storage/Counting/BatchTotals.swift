@@ -18,7 +18,35 @@ public protocol CountReader {
 ///
 /// A write is added after its last statement that can fail, so that a write that is undone adds nothing.
 struct BatchTotals: Sendable {
+    /// An event of a click, with everything that its labels are made of.
+    private struct Event: Hashable {
+        let metric: Metric
+        let traits: CountedTraits
+        let scope: Scope
+        let hour: Timestamp
+        var match: Match?
+
+        init(_ metric: Metric, of facts: Click.Facts, _ scope: Scope, at time: Timestamp) {
+            (self.metric, traits, self.scope) = (metric, CountedTraits(facts), scope)
+            hour = Granularity.hour.start(of: time)
+        }
+    }
+
+    /// What is counted of a match in addition to the event of its click.
+    private struct Match: Hashable {
+        /// The platform of the check.
+        let platform: Platform
+        let method: AttributionMethod
+        let delayBin: Int
+        let finding: PlayFinding?
+    }
+
     private(set) var counts = CountDeltas()
+    /// How often each event happened.
+    ///
+    /// ``gather(by:)`` adds the dozen labels of an event to ``counts``, so that a batch hashes them once, and not for
+    /// each click.
+    private var events: [Event: Int64] = [:]
     private var drift = DriftBatch()
     private var names = AdmittedNames()
     /// Whether names beyond the limits are counted together here; if not, the job that adds up the counts limits the
@@ -33,46 +61,40 @@ struct BatchTotals: Sendable {
     init(admitsNames: Bool) { self.admitsNames = admitsNames }
 
     /// Adds a click that was recorded; it counts as a live click until `end`, as long as its fingerprint finds it.
-    mutating func addClick<Reader: CountReader>(
-        _ facts: Click.Facts,
-        until end: Timestamp,
-        of scope: Scope,
-        by reader: Reader
-    ) throws(Reader.Failure) {
-        let metric: Metric = facts.isRobot ? .robots : .clicks
-        try add(metric, of: CountedTraits(facts), scope, at: facts.recordedAt, by: reader)
+    mutating func addClick(_ facts: Click.Facts, until end: Timestamp, of scope: Scope) {
+        events[
+            Event(facts.isRobot ? .robots : .clicks, of: facts, scope, at: facts.recordedAt),
+            default: 0
+        ] += 1
         guard !facts.isRobot else { return }
         drift.add(DriftCount(trials: 1), of: facts.driftGroup, in: scope, at: facts.recordedAt)
         counts.addLive(1, of: scope, expiringAt: end)
     }
 
     /// Adds a repeated post of a click.
-    mutating func addDuplicate<Reader: CountReader>(
-        of first: Click.Facts,
-        at now: Timestamp,
-        _ scope: Scope,
-        by reader: Reader
-    ) throws(Reader.Failure) { try add(.duplicates, of: CountedTraits(first), scope, at: now, by: reader) }
+    mutating func addDuplicate(of first: Click.Facts, at now: Timestamp, _ scope: Scope) {
+        events[Event(.duplicates, of: first, scope, at: now), default: 0] += 1
+    }
 
     /// Adds a claim; removes its click, and the duplicates that expire at the times `retired`, from the live clicks.
-    mutating func addMatch<Reader: CountReader>(
+    mutating func addMatch(
         _ claim: Claim,
         _ request: ClaimRequest,
         retired: [Timestamp],
-        of scope: Scope,
-        by reader: Reader
-    ) throws(Reader.Failure) {
-        let (facts, now) = (claim.click.facts, request.at)
-        let campaign = try add(.matches, of: CountedTraits(facts), scope, at: now, by: reader)
-        counts.add(1, .checks, to: request.platform.checkLabels, of: scope, at: now)
-        let (campaigns, record) = (campaign.map { [nil, $0] } ?? [nil], request.record)
+        of scope: Scope
+    ) {
+        let (facts, now, record) = (claim.click.facts, request.at, request.record)
+        var event = Event(.matches, of: facts, scope, at: now)
         // Many people launch an app long after they installed it, and Google Play reports the time of the installation.
         let installed = record.play?.at(.installBegin) ?? now
         let delay = installed.milliseconds(since: facts.clickedAt)
-        counts.addMatch(by: claim.method, after: delay, of: scope, campaigns: campaigns, at: now)
-        if let finding = record.playFinding {
-            counts.add(finding, of: scope, campaigns: campaigns, at: now)
-        }
+        event.match = Match(
+            platform: request.platform,
+            method: claim.method,
+            delayBin: TimeToInstallHistogram.bin(forMilliseconds: delay),
+            finding: record.playFinding
+        )
+        events[event, default: 0] += 1
         drift.add(DriftCount(trials: 1, matches: 1), of: request.launch, in: scope, at: now)
         drift.add(DriftCount(matches: 1), of: facts.driftGroup, in: scope, at: now)
         // A click from before a change of the window is counted under another second of expiry until that second has
@@ -156,8 +178,10 @@ struct BatchTotals: Sendable {
         drift.flush()
     }
 
-    /// Adds the counts of watched groups that are due, before the counts are written.
-    mutating func addDueDrift<Reader: CountReader>(by reader: Reader) throws(Reader.Failure) {
+    /// Adds the labels of the events, and the counts of watched groups that are due, before the counts are written.
+    mutating func gather<Reader: CountReader>(by reader: Reader) throws(Reader.Failure) {
+        for (event, times) in events { try add(event, times, by: reader) }
+        events.removeAll(keepingCapacity: true)
         for (slot, count) in drift.takeIfDue() {
             let (scope, side) = (slot.scope, slot.group.side)
             let name = try admit(slot.group.name, side.dimension, of: scope, at: slot.period, by: reader)
@@ -174,8 +198,25 @@ struct BatchTotals: Sendable {
     /// Drops what the transaction added, after it was rolled back.
     mutating func rollback() {
         counts.removeAll()
+        events.removeAll(keepingCapacity: true)
         drift.rollback()
         names.forgetAll()
+    }
+
+    private mutating func add<Reader: CountReader>(_ event: Event, _ times: Int64, by reader: Reader)
+        throws(Reader.Failure)
+    {
+        let (scope, hour) = (event.scope, event.hour)
+        let campaign = try add(event.metric, times, of: event.traits, scope, at: hour, by: reader)
+        guard let match = event.match else { return }
+        counts.add(times, .checks, to: match.platform.checkLabels, of: scope, at: hour)
+        for campaign in campaign.map({ [nil, $0] }) ?? [nil] {
+            let method = CounterLabel(campaign: campaign, .method, match.method.rawValue)
+            let finding = match.finding.map { CounterLabel(campaign: campaign, .playFinding, $0.rawValue) }
+            counts.add(times, .matches, to: [method] + (finding.map { [$0] } ?? []), of: scope, at: hour)
+            let delay = CounterLabel(campaign: campaign, .timeToInstall, String(match.delayBin))
+            counts.add(times, CountWord.launches, to: delay, of: scope, in: .day, at: hour)
+        }
     }
 
     /// Adds an event of a click, under the names that the day admits.
@@ -184,7 +225,7 @@ struct BatchTotals: Sendable {
     @discardableResult
     private mutating func add<Reader: CountReader>(
         _ metric: Metric,
-        _ times: Int64 = 1,
+        _ times: Int64,
         of traits: CountedTraits,
         _ scope: Scope,
         at time: Timestamp,

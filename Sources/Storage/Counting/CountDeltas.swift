@@ -168,29 +168,6 @@ public struct CountDeltas: Equatable, Sendable {
         return hour < 10 ? "0\(hour)" : "\(hour)"
     }
 
-    /// Adds the method of a match and its time since the click, for each campaign; nil means all together.
-    public mutating func addMatch(
-        by method: AttributionMethod,
-        after milliseconds: Int64,
-        of scope: Scope,
-        campaigns: [String?],
-        at time: Timestamp
-    ) {
-        let bin = String(TimeToInstallHistogram.bin(forMilliseconds: milliseconds))
-        for campaign in campaigns {
-            let label = CounterLabel(campaign: campaign, .method, method.rawValue)
-            add(1, .matches, to: [label], of: scope, at: time)
-            let delay = CounterLabel(campaign: campaign, .timeToInstall, bin)
-            add(1, CountWord.launches, to: delay, of: scope, in: .day, at: time)
-        }
-    }
-
-    /// Adds a match with a finding, for each campaign as ``addMatch(by:after:of:campaigns:at:)`` does.
-    mutating func add(_ finding: PlayFinding, of scope: Scope, campaigns: [String?], at time: Timestamp) {
-        let labels = campaigns.map { CounterLabel(campaign: $0, .playFinding, finding.rawValue) }
-        add(1, .matches, to: labels, of: scope, at: time)
-    }
-
     /// Adds expected conversions; a nil `campaign` means all clicks, also those without a campaign key.
     public mutating func addExpected(
         _ sum: ExpectedConversions,

@@ -35,7 +35,7 @@ extension WriteTransaction {
         try publish(scope, at: claim.claimedAt, about: named) { withClickIDs in
             .match(claim, platform: request.platform, withClickIDs: withClickIDs)
         }
-        try memory.totals.addMatch(claim, request, retired: retired, of: scope, by: reader)
+        memory.totals.addMatch(claim, request, retired: retired, of: scope)
         try add(events)
 
         memory.values.storedChecks += 1

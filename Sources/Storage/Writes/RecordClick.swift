@@ -11,7 +11,7 @@ extension WriteTransaction {
             let first = try reader.click(record, of: facts.app)
             // The recorded click gets this post's idempotency key, because this post may be repeated too.
             if let idempotency = click.idempotency { try writer.adopt(idempotency, by: record.number) }
-            try memory.totals.addDuplicate(of: first.facts, at: facts.recordedAt, scope, by: reader)
+            memory.totals.addDuplicate(of: first.facts, at: facts.recordedAt, scope)
             return .click(.duplicate(first, sharesFingerprint: sharesFingerprint(record, by: click)))
         }
         var link: Int64?
@@ -46,7 +46,7 @@ extension WriteTransaction {
         if !facts.isRobot {
             try publish(scope, at: facts.recordedAt, about: number) { .click(recorded, withClickIDs: $0) }
         }
-        try memory.totals.addClick(facts, until: end, of: scope, by: reader)
+        memory.totals.addClick(facts, until: end, of: scope)
 
         if let need { memory.values.addressDays.note(need) }
         if Rules.readsNewestClicks {

@@ -279,7 +279,7 @@ public final class WriteTransaction<Writer: StoreWriter> {
 
     /// Writes the counts and values of the transaction, before its commit.
     public func writeGathered() throws(Failure) {
-        try memory.totals.addDueDrift(by: reader)
+        try memory.totals.gather(by: reader)
         if !memory.totals.counts.isEmpty { try writer.write(memory.totals.counts) }
         if memory.values.storedChecks > 0 { try writer.add(memory.values.storedChecks, to: .keptChecks) }
         let closedBefore = memory.values.closedBefore
