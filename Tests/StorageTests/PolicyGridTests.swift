@@ -29,6 +29,11 @@ struct PolicyGridTests {
         }
     }
 
+    private func request(_ test: TestStore) async throws {
+        let app = test.app
+        try await test.run { $0.requestPolicyGrid(of: app) }
+    }
+
     private func grid(_ test: TestStore) async throws -> PolicyGrid? {
         let app = test.app
         return try await test.run { try await $0.policyGrid(of: app) }
@@ -62,13 +67,19 @@ struct PolicyGridTests {
         #expect(PolicyGrid(figures: Dictionary(grid.figures) { first, _ in first }) == grid)
     }
 
-    @Test("it runs once a day and on request, and only for the app that was requested", arguments: backends)
+    @Test(
+        "it runs once a day from a day after the first launch, and on request, and only for the requested app",
+        arguments: backends
+    )
     func times(backend: Backend) async throws {
         let test = try await Self.store(backend)
         let app = test.app
         try test.database.comparePolicies()
         #expect(try await grid(test) == nil, "without a launch, there is nothing to compare")
         try await convert(1, after: 10, in: test)
+        try test.database.comparePolicies()
+        #expect(try await grid(test) == nil, "one launch is too little to compare")
+        test.clock.advance(seconds: 86_400)
         try test.database.comparePolicies()
         let first = try #require(try await grid(test))
         #expect(first.launches == 1)
@@ -81,10 +92,8 @@ struct PolicyGridTests {
         }
         try test.database.comparePolicies()
         #expect(try await grid(test) == first)
-        try await test.run { session in
-            session.requestPolicyGrid(of: app)
-            #expect(session.isPolicyGridRequested(of: app))
-        }
+        try await request(test)
+        #expect(try await test.run { $0.isPolicyGridRequested(of: app) })
         try test.database.comparePolicies()
         #expect(try await grid(test)?.launches == 2)
         #expect(try await test.run { $0.isPolicyGridRequested(of: app) } == false)
@@ -98,6 +107,7 @@ struct PolicyGridTests {
     func limit() async throws {
         let test = try await Self.store(.sqlite)
         for visitor in 1...6 as ClosedRange<UInt64> { try await convert(visitor, after: 60, in: test) }
+        try await request(test)
         try test.database.comparePolicies(eventLimit: 9)
         let grid = try #require(try await grid(test))
         #expect(grid.isLimited && grid.clicks < 6 && grid.launches >= 1 && grid.launches < 6)
@@ -109,13 +119,13 @@ struct PolicyGridTests {
     @Test("a comparison whose time is over has the results that it has got, and the next one starts again")
     func timeLimit() async throws {
         let test = try await Self.store(.sqlite)
-        let app = test.app
         try await convert(1, after: 10, in: test)
+        try await request(test)
         try test.database.comparePolicies(timeLimitSeconds: 0)
         let stopped = try #require(try await grid(test))
         #expect(stopped.isUnfinished && stopped.results.isEmpty && stopped.launches == 0)
         #expect(PolicyGrid(figures: Dictionary(stopped.figures) { first, _ in first }) == stopped)
-        try await test.run { $0.requestPolicyGrid(of: app) }
+        try await request(test)
         try test.database.comparePolicies()
         let whole = try #require(try await grid(test))
         #expect(!whole.isUnfinished && whole.launches == 1 && whole.results[whole.current] != nil)
@@ -125,6 +135,7 @@ struct PolicyGridTests {
     func leavesOut() async throws {
         let test = try await Self.store(.sqlite, replays: false)
         try await convert(1, after: 10, in: test)
+        try await request(test)
         try test.database.comparePolicies()
         #expect(try await grid(test) == nil)
         let other = try await Self.store(.sqlite)
@@ -133,6 +144,7 @@ struct PolicyGridTests {
             _ = try await session.match(check)
             _ = try await session.checks(CheckQuery(isTest: true))
         }
+        try await request(other)
         try other.database.comparePolicies()
         #expect(try await grid(other) == nil)
     }

@@ -153,18 +153,19 @@ extension SQLiteWriter {
             let (all, weeks, day) = (start(.all), start(.fourWeeks), start(.day))
             let (hour, quarter) = (start(.hour), start(.quarter))
             let (dimension, value) = (key.label.dimension, key.label.value)
+            // The values have the order in which their names first stand in the statement.
             try add.run(
                 scope,
                 campaign,
                 dimension.rawValue,
+                value,
+                key.metric,
+                count,
                 all,
                 weeks,
                 day,
                 hour,
-                quarter,
-                value,
-                key.metric,
-                count
+                quarter
             )
             guard key.namesCampaign else { continue }
             let naming = (dimension.naming ?? dimension).rawValue
@@ -176,11 +177,12 @@ extension SQLiteWriter {
 
     /// A row for each span: its number and its start, which is NULL for a span without this count.
     private static let spans: SQL = """
-        FROM (VALUES (\(Granularity.all), ?4), (\(Granularity.fourWeeks), ?5), (\(Granularity.day), ?6),
-            (\(Granularity.hour), ?7), (\(Granularity.quarter), ?8)) WHERE column2 IS NOT NULL
+        FROM (VALUES (\(Granularity.all), :all), (\(Granularity.fourWeeks), :weeks), (\(Granularity.day), :day),
+            (\(Granularity.hour), :hour), (\(Granularity.quarter), :quarter)) WHERE column2 IS NOT NULL
         """
     private static let addCount: SQL = """
-        INSERT INTO counts SELECT ?1, ?2, ?3, column1, column2, ?9, ?10, ?11 \(spans) \(addToConflicting)
+        INSERT INTO counts SELECT :scope, :campaign, :dimension, column1, column2, :value, :metric, :count
+        \(spans) \(addToConflicting)
         """
     /// A sum beyond the range of 64 bits is a REAL, which the cast clamps, as ``Swift/Int64/clampedSum(_:_:)`` does.
     static let addToConflicting: SQL = """
@@ -188,7 +190,8 @@ extension SQLiteWriter {
         """
     /// Adds a row of 0 clicks for a campaign or link without clicks, because the rows of clicks name and rank them.
     private static let addName: SQL = """
-        INSERT INTO counts SELECT ?1, ?2, ?3, column1, column2, '', 'clicks', 0 \(spans) ON CONFLICT DO NOTHING
+        INSERT INTO counts SELECT :scope, :campaign, :dimension, column1, column2, '', 'clicks', 0
+        \(spans) ON CONFLICT DO NOTHING
         """
 
     private func addLiveClicks(_ changes: [CountDeltas.ExpirySlot: Int64], by span: String)

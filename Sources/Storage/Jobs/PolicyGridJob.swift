@@ -17,8 +17,8 @@ public struct ReplaySettings: Sendable {
     }
 }
 
-/// Compares other windows and minimum confidences by a backtest of each app's live traffic, once a day and on request,
-/// and stores the results.
+/// Compares other windows and minimum confidences by a backtest of each app's live traffic, once a day from a day after
+/// the first launch, and on request, and stores the results.
 ///
 /// If several processes have the database open, the one with the job's lease (the right to do it) compares.
 ///
@@ -92,11 +92,12 @@ public struct PolicyGridJob<Reader: ReportReader>: Job {
     /// Chooses the apps to compare: all once a day, and otherwise those that were requested.
     private mutating func begin(_ settings: ReplaySettings, at now: Timestamp) throws(StoreError) {
         let requested = context.state.gridRequests.withLock { $0 }
-        let (last, hasChecks) = try context.read { reader throws(Reader.Failure) in
-            (try reader.progress(of: .policyGrid), try reader.checkRecordBounds() != nil)
+        let (last, checks) = try context.read { reader throws(Reader.Failure) in
+            (try reader.progress(of: .policyGrid), try reader.checkRecordBounds())
         }
-        let isDue = last.map { !(0..<Self.dayMilliseconds).contains(now.milliseconds(since: $0)) } ?? true
-        isDaily = isDue && hasChecks
+        // The first comparison waits until there is a day of launches to compare.
+        let reference = checks.map { last ?? RowIdentifier.time(of: $0.lowerBound) }
+        isDaily = reference.map { !(0..<Self.dayMilliseconds).contains(now.milliseconds(since: $0)) } ?? false
         guard isDaily || !requested.isEmpty else { return }
         // Pending records must be in the database before they are read.
         context.queue.requestUpdates()

@@ -14,7 +14,8 @@ extension DashboardText {
     static let redirected = "Launches that get another link"
     static let expectedWrong = "Matches expected to be wrong"
     static let noGrid =
-        "Nothing has been compared yet. A job compares once a day, and whenever someone requests it here."
+        "Nothing has been compared yet. A job compares once a day, for the first time a day after the first launch,"
+        + " and whenever someone requests it here."
     static let emptyGrid = "The last comparison found no live launch that counts."
     static let gridLimited =
         "The comparison has only the newest \(count(Int64(PolicyGrid.eventLimit))) clicks and launches of the app."
