@@ -27,9 +27,10 @@ public struct Browser: RawRepresentable, Hashable, Sendable {
     }
 
     public init?(rawValue: String) {
-        let parts = rawValue.split(separator: " ", maxSplits: 1)
-        guard let family = parts.first.flatMap({ BrowserFamily(rawValue: String($0)) }) else { return nil }
-        self.init(family, version: parts.count > 1 ? Int(parts[1]) : nil)
+        // The bytes are read, because a click is read often, and splitting its characters is slow.
+        let name = rawValue.utf8.prefix { $0 != UInt8(ascii: " ") }
+        guard let family = BrowserFamily(rawValue: String(Substring(name))) else { return nil }
+        self.init(family, version: Int(Substring(rawValue.utf8.dropFirst(name.count + 1))))
     }
 
     public var rawValue: String { version.map { "\(family.rawValue) \($0)" } ?? family.rawValue }

@@ -64,12 +64,15 @@ extension Identifier {
 
     /// The subject's prefix, `_`, and 26 digits of lower-case Crockford base32.
     public var text: String {
-        var bytes = Array(Subject.prefix.utf8)
-        bytes.reserveCapacity(bytes.count + 1 + Self.digitCount)
-        bytes.append(UInt8(ascii: "_"))
+        var bytes = Array(Subject.prefix.utf8) + [UInt8(ascii: "_")]
+        let (start, digits) = (bytes.count, CrockfordBase32.digits)
+        bytes += repeatElement(0, count: Self.digitCount)
+        var (high, low) = (high, low)
         // 26 digits have 130 bits; the first one contains only 3.
-        for shift in stride(from: 125, through: 0, by: -5) {
-            bytes.append(CrockfordBase32.digits[bits(at: shift)])
+        for index in (start..<bytes.count).reversed() {
+            bytes[index] = digits[Int(low & 31)]
+            low = low >> 5 | high << 59
+            high >>= 5
         }
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -87,17 +90,6 @@ extension Identifier {
             low = low << 5 | value
         }
         self.init(high: high, low: low)
-    }
-
-    /// Returns five of the 128 bits; `shift` is the number of bits to their right.
-    private func bits(at shift: Int) -> Int {
-        let bits =
-            switch shift {
-            case 64...: high >> UInt64(shift - 64)
-            case 60...: low >> UInt64(shift) | high << UInt64(64 - shift)
-            default: low >> UInt64(shift)
-            }
-        return Int(bits & 31)
     }
 }
 

@@ -139,6 +139,8 @@ extension Exchange {
 /// If the body states the destination, the app must allow it, unless the click comes with a server key.
 struct ClickDestination {
     let url: DeepLinkURL
+    /// The parameters of ``url``; they are decoded once, because several values of a click come from them.
+    let urlItems: [QueryItem]
     /// The link that was tapped; nil if the body names no link.
     let link: TappedLink?
     let variant: Link.Variant?
@@ -151,7 +153,7 @@ struct ClickDestination {
     /// The parameters that may name the source, with those of the tapped address first.
     var sourceItems: [QueryItem] {
         let own = link?.settings.source.map { [QueryItem(name: "source", value: $0)] } ?? []
-        return query + own + url.queryItems
+        return query + own + urlItems
     }
 
     /// Chooses the destination: `stated`, the body's destination, takes precedence over the link's.
@@ -169,20 +171,21 @@ struct ClickDestination {
         let items = body.query.map { QueryItem.items(ofQuery: $0[...].utf8) } ?? []
         query = link?.additionalItems(of: items) ?? items
         let named = body.variant.flatMap { name in link?.settings.variant(named: name) }
+        let whole: DeepLinkURL
         if let stated {
-            // Without consent, the click is only counted: it opens nothing, and stores no id of an ad network.
-            url = body.hasConsent == false ? stated.withoutClickIDs : stated
-            variant = named
-            return
+            (whole, variant) = (stated, named)
+        } else {
+            guard let link else { throw .noDestination }
+            variant = named ?? link.variant(choice: choice)
+            guard let target = link.settings.deepLink(variant, on: platform, of: app.settings.links) else {
+                let problem = "The link has no destination: it has a path, but its app has no scheme"
+                throw .notFound(problem, field: "link")
+            }
+            whole = target.adding(link.settings.passed(query))
         }
-        guard let link else { throw .noDestination }
-        variant = named ?? link.variant(choice: choice)
-        guard let target = link.settings.deepLink(variant, on: platform, of: app.settings.links) else {
-            let problem = "The link has no destination: it has a path, but its app has no scheme"
-            throw .notFound(problem, field: "link")
-        }
-        let whole = target.adding(link.settings.passed(query))
+        // Without consent, the click is only counted: it opens nothing, and stores no id of an ad network.
         url = body.hasConsent == false ? whole.withoutClickIDs : whole
+        urlItems = url.queryItems
     }
 
     /// Reads the destination that the body states; nil if it names a link instead.

@@ -112,7 +112,7 @@ struct ClickReading {
         guard !isCounted else { return evidence }
         let address = provenance.addressHashes(exchange.service, addressKey)
         var ids = body.advertisingIDs
-        for id in AdvertisingID.ids(in: destination.url.queryItems + destination.query)
+        for id in AdvertisingID.ids(in: destination.urlItems + destination.query)
         where !ids.contains(where: { $0.kind == id.kind }) {
             ids.append(id)
         }
@@ -165,7 +165,7 @@ struct ClickReading {
         guard app.settings.clickIDs != .off, !isCounted else { return nil }
         var ids = body.clickIDs
         ids.add(from: destination.query)
-        ids.add(from: destination.url.queryItems)
+        ids.add(from: destination.urlItems)
         return ClickIDsBody.json(ids)
     }
 

@@ -20,7 +20,8 @@ final class RecentLines: Sendable {
     func append(_ lines: [UInt8]) {
         state.withLock { state in
             if lines.count > Self.maximumBytes { (state.bytes, state.isCut) = ([], true) }
-            state.bytes += lines.suffix(Self.maximumBytes)
+            // A slice, because the `suffix` of a sequence would copy byte by byte.
+            state.bytes += lines[max(0, lines.count - Self.maximumBytes)...]
             // The oldest bytes are removed seldom, and then many at once.
             guard state.bytes.count > 2 * Self.maximumBytes else { return }
             state.bytes.removeFirst(state.bytes.count - Self.maximumBytes)
