@@ -94,6 +94,40 @@ struct PlayFindingStorageTests {
     }
 
     @Test(
+        "a time of the installation after the launch is none of Google's, in the statistics and in a postback",
+        arguments: backends
+    )
+    func future(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        let endpoint = try await scenario.endpoint()
+        let now = TestStore.noon.advanced(byMilliseconds: 3_600_000)
+        let begins: [(journey: String, begin: Int64, seconds: Int64)] = [
+            ("early", 40, 40), ("ahead", 3900, 3900), ("late", 3901, 3600), ("far", 2_000_000_000, 3600),
+        ]
+        let (report, facts) = try await scenario.test.run { session in
+            for (click, launch) in zip(try await clicks(begins.map(\.journey), in: session), begins) {
+                let check = check(click, storeClick: 20, begin: launch.begin)
+                let isGuaranteed = try await session.match(check).claim?.isGuaranteed
+                #expect(isGuaranteed == (launch.begin <= 3900), "\(launch.journey)")
+            }
+            let page = try await session.checks(CheckQuery())
+            return (try await session.statistics(StatisticsQuery(), at: now), page.records.map(\.facts))
+        }
+        #expect(facts.reversed().map(\.playFinding) == [nil, nil, .noServerTimes, .noServerTimes])
+        var delays = TimeToInstallHistogram()
+        for launch in begins {
+            delays.add(1, inBin: TimeToInstallHistogram.bin(forMilliseconds: launch.seconds * 1000))
+        }
+        #expect(report.timeToInstall == delays)
+        let data = try await scenario.deliveries(endpoint).map(\.event.data)
+        for launch in begins {
+            let event = data.first { $0.contains(#""journey_id":"\#(launch.journey)""#) }
+            let time = #""seconds_to_install":\#(launch.seconds)"#
+            #expect(event?.contains(time) == true, "\(event ?? launch.journey)")
+        }
+    }
+
+    @Test(
         "the answer of a match with a finding is repeated, and a report about another click changes nothing"
     )
     func repeated() async throws {

@@ -110,7 +110,12 @@ public struct CheckFacts: Equatable, Sendable {
             confidence = claim.confidence
             isCampaignOnly = claim.isCampaignOnly
             guard claim.hasFinding else { break }
-            playFinding = check.details.play?.finding(of: claim.click.id, at: claim.click.facts.clickedAt)
+            let click = claim.click
+            playFinding = check.details.play?.finding(
+                of: click.id,
+                at: click.facts.clickedAt,
+                launchedAt: check.at
+            )
         case .noMatch(let reason): self.reason = reason
         }
         if let evidence = report.basis.evidence { add(evidence) }
@@ -165,6 +170,14 @@ public struct CheckFacts: Equatable, Sendable {
         guard let candidate else { return }
         platformForm = candidate.platformForm
         agreement = candidate.address
+    }
+
+    /// Returns the milliseconds from a click to the installation that it led to; 0 if the installation is older.
+    ///
+    /// Many people launch an app long after they installed it. So Google Play's time of the installation counts, and the
+    /// time of the launch only without it.
+    public func timeToInstall(since clickedAt: Timestamp) -> Int64 {
+        max(0, (play?.begin(before: at) ?? at).milliseconds(since: clickedAt))
     }
 
     /// Returns the first ``requestIDLength`` characters of a text, which is expected to be ASCII.

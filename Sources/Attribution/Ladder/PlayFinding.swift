@@ -6,7 +6,7 @@ public enum PlayFinding: String, CaseIterable, Sendable {
     case clickInjection = "click_injection"
     /// Google saw the store click too long before or after Afterlink's click.
     case clickSpamming = "click_spamming"
-    /// Google's times are missing, so that nothing can be compared with the click.
+    /// Google's times are missing or lie after the launch, so that nothing can be compared with the click.
     case noServerTimes = "no_server_times"
 
     /// The probability that a match with a finding is right.
@@ -29,7 +29,8 @@ public enum PlayFinding: String, CaseIterable, Sendable {
         case .noServerTimes:
             [
                 "Let the app read the referrer with version 2 or later of the Play Install Referrer library, and send"
-                    + " all values of the report: an old store app knows no server times."
+                    + " all values of the report: an old store app knows no server times. A time after the launch does"
+                    + " not come from Google Play."
             ]
         }
     }
@@ -59,7 +60,12 @@ extension Explanation {
             return "Google Play saw the click in the store \(Self.elapsed(from: first, to: last))"
                 + " \(seen < clicked ? "before" : "after") the link's click\(doubt)"
         case .noServerTimes:
-            return "Google Play reported no server times, which would confirm the click\(doubt)"
+            guard let begin = install.at(.installBegin), begin.isAhead(of: record.facts.at) else {
+                return "Google Play reported no server times, which would confirm the click\(doubt)"
+            }
+            return "According to the report of Google Play the installation began"
+                + " \(Self.elapsed(from: record.facts.at, to: begin)) after the launch, so its server times confirm"
+                + " no click\(doubt)"
         }
     }
 }

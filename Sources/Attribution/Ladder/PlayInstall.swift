@@ -34,6 +34,12 @@ public struct PlayInstall: Equatable, Sendable {
 
     /// Returns a time to the second; nil if Play does not know it.
     public func at(_ time: Time) -> Timestamp? { self[time].map { Timestamp(milliseconds: $0 * 1000) } }
+
+    /// Returns when the installation began, by Google's clock; nil if Play does not know it, or if the time was still to
+    /// come at the launch.
+    public func begin(before launch: Timestamp) -> Timestamp? {
+        at(.installBegin).flatMap { $0.isAhead(of: launch) ? nil : $0 }
+    }
 }
 
 /// The form in which the record of a check stores the report: the known values as `name=value&…`.
@@ -102,9 +108,11 @@ public struct PlayEvidence: Equatable, Sendable {
     /// Returns why the report casts doubt on a match of a click; nil if it does not, or is about another click.
     ///
     /// Google's and Afterlink's times are compared in whole seconds, because Google reports no fractions.
-    public func finding(of click: ClickID, at clickedAt: Timestamp) -> PlayFinding? {
+    public func finding(of click: ClickID, at clickedAt: Timestamp, launchedAt: Timestamp) -> PlayFinding? {
         guard click == self.click else { return nil }
-        guard let storeClick = install[.storeClick], let begin = install[.installBegin] else {
+        guard let storeClick = install[.storeClick], install.begin(before: launchedAt) != nil,
+            let begin = install[.installBegin]
+        else {
             // One clock made both times of the device, so that their order counts even if the clock is wrong.
             guard let storeClick = install[.storeClickOnDevice], let begin = install[.installBeginOnDevice],
                 begin < storeClick

@@ -30,7 +30,7 @@ public struct OutboxEvent: Equatable, Sendable {
 
 /// A fact that events report to endpoints.
 public enum PostbackFact: Sendable {
-    case match(Claim, platform: Platform?, withClickIDs: Bool)
+    case match(Claim, CheckFacts, withClickIDs: Bool)
     case click(Click, withClickIDs: Bool)
     /// A launch that no click explains.
     case launch(CheckFacts)
@@ -66,16 +66,16 @@ public enum PostbackFact: Sendable {
 
     private func write(to json: inout JSONWriter) {
         switch self {
-        case .match(let claim, let platform, let withClickIDs):
+        case .match(let claim, let launch, let withClickIDs):
             // A match of only a campaign identifies no click, so it has neither click nor journey.
             Self.write(claim.click, isIdentified: !claim.isCampaignOnly, withClickIDs, to: &json)
             json.member("method", claim.method.rawValue)
             json.member("confidence", claim.confidence.map { Double(Int($0 * 10_000 + 0.5)) / 10_000 })
             json.member("guaranteed", claim.isGuaranteed)
             json.member("competing_clicks", claim.competingClicks)
-            json.member("launch_platform", platform?.rawValue)
+            json.member("launch_platform", launch.platform.rawValue)
             json.member("matched_at", claim.claimedAt.iso8601)
-            let delay = claim.claimedAt.milliseconds(since: claim.click.facts.clickedAt)
+            let delay = launch.timeToInstall(since: claim.click.facts.clickedAt)
             json.member("seconds_to_install", delay / 1000)
         case .click(let click, let withClickIDs): Self.write(click, withClickIDs, to: &json)
         case .launch(let launch):

@@ -9,7 +9,7 @@ public enum PostbackSample {
             case .matchCreated, .matchCampaignOnly:
                 .match(
                     claim(at: now, isCampaignOnly: type == .matchCampaignOnly),
-                    platform: .ios,
+                    launch(at: now),
                     withClickIDs: true
                 )
             case .clickRecorded: .click(click(at: now), withClickIDs: true)
@@ -35,6 +35,12 @@ public enum PostbackSample {
         )
         facts.platform = .ios
         return Click(id: id, facts: facts)
+    }
+
+    private static func launch(at now: Timestamp) -> CheckFacts {
+        var facts = CheckFacts(at: now, outcome: .match)
+        facts.platform = .ios
+        return facts
     }
 
     private static func claim(at now: Timestamp, isCampaignOnly: Bool) -> Claim {

@@ -21,6 +21,12 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         guard overflows else { return difference }
         return milliseconds < other.milliseconds ? .min : .max
     }
+
+    /// The largest time by which another machine's clock may be ahead, in milliseconds.
+    private static let allowedAdvance: Int64 = 300_000
+
+    /// Returns whether this time of another machine's clock is too late to have passed at `now`.
+    public func isAhead(of now: Timestamp) -> Bool { milliseconds(since: now) > Self.allowedAdvance }
 }
 
 /// The source of the current time, a parameter so that tests can set it.

@@ -16,9 +16,6 @@ struct ClickProvenance {
     /// Whether the request announces that no person waits for its response.
     let isAutomatic: Bool
 
-    /// The largest time by which the clock of a customer's server may be ahead, in milliseconds.
-    private static let allowedAdvance: Int64 = 5 * 60 * 1000
-
     init(_ body: ClickBody, _ exchange: Exchange, window: AttributionWindow) throws(APIError) {
         self.window = window
         basis = Self.basis(body, exchange)
@@ -35,7 +32,7 @@ struct ClickProvenance {
         // All other header fields describe the customer's server, not the visitor.
         headers = VisitHeaders(userAgent: body.userAgent ?? exchange.request.field("user-agent") ?? "")
         clickedAt = body.clickedAt ?? exchange.now
-        guard clickedAt.milliseconds(since: exchange.now) <= Self.allowedAdvance else {
+        guard !clickedAt.isAhead(of: exchange.now) else {
             let rule = "lies more than 5 minutes in the future: check the sender's clock, or leave it out"
             throw .invalidField("click_timestamp", rule)
         }

@@ -123,8 +123,6 @@ struct EventBodyReader {
     /// Whether events may be joined to installations, clicks and users.
     let isJoined: Bool
 
-    /// How far a server's clock may be ahead, in milliseconds.
-    private static let skew: Int64 = 300_000
     /// The greatest age of an event from an app and from a server, in days.
     private static let (appDays, serverDays): (Int64, Int64) = (30, 365)
 
@@ -171,7 +169,7 @@ struct EventBodyReader {
             throw .invalidField("occurred_at", "is older than \(days) days; send events sooner")
         }
         guard kind == .server else { return min(time, now) }
-        guard time.milliseconds(since: now) <= Self.skew else {
+        guard !time.isAhead(of: now) else {
             throw .invalidField("occurred_at", "is in the future; check the clock of the sender")
         }
         return time

@@ -8,7 +8,7 @@ extension Trial {
         case none
         /// The installation began before the store click.
         case injection
-        /// The store click came long after the click: later than the widest bounds allow.
+        /// The store click came long before the click: earlier than the widest bounds allow.
         case spamming
 
         /// The seconds from the click to the store click, and from there to the beginning of the installation.
@@ -16,7 +16,7 @@ extension Trial {
             switch self {
             case .none: (5, 10)
             case .injection: (15, -10)
-            case .spamming: (PlayBounds.allowedSeconds.upperBound + 1, 10)
+            case .spamming: (-PlayBounds.allowedSeconds.upperBound - 1, 10)
             }
         }
 

@@ -180,7 +180,8 @@ extension CheckReader {
             return .nothing(.expired)
         }
         guard try isOpen(named) else { return .nothing(used) }
-        return .live(id, check.details.play?.finding(of: id, at: named.facts.clickedAt))
+        let clickedAt = named.facts.clickedAt
+        return .live(id, check.details.play?.finding(of: id, at: clickedAt, launchedAt: check.at))
     }
 
     /// Whether checks can find the click; false if it was closed as a duplicate of a claimed click.

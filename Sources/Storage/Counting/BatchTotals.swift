@@ -85,9 +85,7 @@ struct BatchTotals: Sendable {
     ) {
         let (facts, now, record) = (claim.click.facts, request.at, request.record)
         var event = Event(.matches, of: facts, scope, at: now)
-        // Many people launch an app long after they installed it, and Google Play reports the time of the installation.
-        let installed = record.play?.at(.installBegin) ?? now
-        let delay = installed.milliseconds(since: facts.clickedAt)
+        let delay = record.timeToInstall(since: facts.clickedAt)
         event.match = Match(
             platform: request.platform,
             method: claim.method,

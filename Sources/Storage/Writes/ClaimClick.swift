@@ -33,7 +33,7 @@ extension WriteTransaction {
         }
         let named = claim.isCampaignOnly ? nil : record.number
         try publish(scope, at: claim.claimedAt, about: named) { withClickIDs in
-            .match(claim, platform: request.platform, withClickIDs: withClickIDs)
+            .match(claim, request.record, withClickIDs: withClickIDs)
         }
         memory.totals.addMatch(claim, request, retired: retired, of: scope)
         try add(events)

@@ -267,6 +267,10 @@ struct ExplainerTests {
                 .noServerTimes, 0, 0,
                 "reported no server times, which would confirm the click (no_server_times)"
             ),
+            (
+                .noServerTimes, 20, 10_800,
+                "the installation began 2 h after the launch, so its server times confirm no click (no_server_times)"
+            ),
         ] as [(PlayFinding, Int64, Int64, String)]
     )
     func playFinding(finding: PlayFinding, storeClick: Int64, begin: Int64, words: String) throws {
@@ -275,7 +279,7 @@ struct ExplainerTests {
             (facts.click, facts.method, facts.confidence) = (clicked.id, .signedToken, 0.5)
             var install = PlayInstall()
             let seconds = clicked.clickedAt.milliseconds / 1000
-            if finding != .noServerTimes {
+            if begin != 0 {
                 (install[.storeClick], install[.installBegin]) = (seconds + storeClick, seconds + begin)
             }
             (facts.play, facts.playFinding) = (install, finding)

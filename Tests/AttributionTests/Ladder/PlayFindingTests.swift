@@ -22,6 +22,15 @@ struct PlayFindingTests {
         return install
     }
 
+    /// Returns the finding of a launch one hour after noon.
+    private static func finding(
+        _ evidence: PlayEvidence,
+        of click: ClickID = click,
+        at clickedAt: Timestamp = noon
+    ) -> PlayFinding? {
+        evidence.finding(of: click, at: clickedAt, launchedAt: noon.advanced(byMilliseconds: 3_600_000))
+    }
+
     private static let cases: [(PlayInstall, PlayFinding?)] = [
         (install(click: 30, begin: 60), nil),
         // The installation begins in the second of the store click, or a second before.
@@ -42,12 +51,16 @@ struct PlayFindingTests {
         // If Google's times are known, those of the device's clock do not count.
         (install(click: 30, begin: 60, clickOnDevice: 30, beginOnDevice: 29), nil),
         (install(click: 30, begin: 60, clickOnDevice: 9_000, beginOnDevice: 9_030), nil),
+        // A clock may be five minutes ahead of the server's; Google knows no later time at the launch.
+        (install(click: 30, begin: 3900), nil), (install(click: 30, begin: 3901), .noServerTimes),
+        (install(click: 30, begin: 2_000_000_000), .noServerTimes),
+        (install(click: 30, begin: 3901, clickOnDevice: 30, beginOnDevice: 29), .clickInjection),
     ]
 
     @Test("has a finding by the order of its times and their distance from the click", arguments: cases)
     func finding(install: PlayInstall, finding: PlayFinding?) {
         let evidence = PlayEvidence(install, referrer: "al=\(Self.click.text)")
-        #expect(evidence.finding(of: Self.click, at: Self.noon) == finding)
+        #expect(Self.finding(evidence) == finding)
     }
 
     @Test("is compared with the click in whole seconds", arguments: [0, 1, 999])
@@ -58,7 +71,7 @@ struct PlayFindingTests {
         {
             let install = Self.install(click: seconds, begin: seconds)
             let evidence = PlayEvidence(install, referrer: "al=\(Self.click.text)")
-            #expect(evidence.finding(of: Self.click, at: clickedAt) == finding, "\(seconds)")
+            #expect(Self.finding(evidence, at: clickedAt) == finding, "\(seconds)")
         }
     }
 
@@ -68,9 +81,9 @@ struct PlayFindingTests {
         #expect(evidence.click == nil, "a referrer has named values")
         evidence = PlayEvidence(Self.install(click: -1, begin: 0), referrer: "al=\(Self.click.text)")
         evidence.bounds = try #require(PlayBounds("0:5"))
-        #expect(evidence.finding(of: Self.click, at: Self.noon) == .clickSpamming)
+        #expect(Self.finding(evidence) == .clickSpamming)
         evidence.bounds = try #require(PlayBounds("1:0"))
-        #expect(evidence.finding(of: Self.click, at: Self.noon) == nil)
+        #expect(Self.finding(evidence) == nil)
     }
 
     @Test("concerns the click that its referrer names, by a token or an identifier, and no other click")
@@ -80,12 +93,12 @@ struct PlayFindingTests {
         for referrer in ["al=\(token)&utm_source=x", "al%3D\(token)", "click_id=\(Self.click.text)"] {
             let evidence = PlayEvidence(PlayInstall(), referrer: referrer)
             #expect(evidence.click == Self.click, "\(referrer)")
-            #expect(evidence.finding(of: Self.click, at: Self.noon) == .noServerTimes)
-            #expect(evidence.finding(of: ClickID(high: 5, low: 7), at: Self.noon) == nil)
+            #expect(Self.finding(evidence) == .noServerTimes)
+            #expect(Self.finding(evidence, of: ClickID(high: 5, low: 7)) == nil)
         }
         for referrer in [nil, "utm_source=google-play&utm_medium=organic", "al=nonsense"] {
             let evidence = PlayEvidence(PlayInstall(), referrer: referrer)
-            #expect(evidence.finding(of: Self.click, at: Self.noon) == nil, "\(referrer ?? "")")
+            #expect(Self.finding(evidence) == nil, "\(referrer ?? "")")
         }
     }
 

@@ -78,9 +78,9 @@ struct PostbackDraftTests {
         // The link's own parameters.
         facts.metadata = #"{"utm_campaign":"May","utm_source":"link","size":4}"#
         let click = Click(id: ClickID(high: 1, low: 2), facts: facts)
+        let at = Self.now.advanced(byMilliseconds: 90_500)
         func claim(_ isCampaignOnly: Bool) -> Claim {
-            let at = Self.now.advanced(byMilliseconds: 90_500)
-            return Claim(
+            Claim(
                 click: click,
                 claimedAt: at,
                 method: .fingerprint,
@@ -89,7 +89,9 @@ struct PostbackDraftTests {
                 isCampaignOnly: isCampaignOnly
             )
         }
-        let fact = PostbackFact.match(claim(false), platform: .android, withClickIDs: true)
+        var launch = CheckFacts(at: at, outcome: .match)
+        launch.platform = .android
+        let fact = PostbackFact.match(claim(false), launch, withClickIDs: true)
         #expect(fact.type == .matchCreated)
         let start =
             #"{"campaign_key":"SUMMER","source":"direct","platform":"unknown","clicked_at":"2023-11-14T22:13:20.000Z","#
@@ -102,9 +104,9 @@ struct PostbackDraftTests {
             #""launch_platform":"android","matched_at":"2023-11-14T22:14:50.500Z","seconds_to_install":90}"#
         #expect(fact.data.hasPrefix(start + middle))
         #expect(fact.data.hasSuffix(utm + match + end))
-        #expect(!PostbackFact.match(claim(false), platform: nil, withClickIDs: false).data.contains("gclid"))
+        #expect(!PostbackFact.match(claim(false), launch, withClickIDs: false).data.contains("gclid"))
         // A match of the campaign identifies no click.
-        let only = PostbackFact.match(claim(true), platform: .ios, withClickIDs: true)
+        let only = PostbackFact.match(claim(true), launch, withClickIDs: true)
         #expect(only.type == .matchCampaignOnly)
         for word in ["clk_", "j1", "shop:", "gclid"] { #expect(!only.data.contains(word)) }
     }

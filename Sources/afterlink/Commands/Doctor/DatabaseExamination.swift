@@ -95,8 +95,6 @@ extension Diagnosis {
 
     /// The times that a clock may show: 2025-01-01 to 2100-01-01.
     private static let plausible = 1_735_689_600_000...4_102_444_800_000 as ClosedRange<Int64>
-    /// The maximum time by which a record may be later than the clock, in milliseconds.
-    private static let clockTolerance: Int64 = 300_000
 
     /// Checks that the clock is plausible, because attribution windows and keys expire by it.
     ///
@@ -113,7 +111,7 @@ extension Diagnosis {
             ("the newest click was recorded at", newestClickAt),
             ("the database was last written at", newestFileAt),
         ] {
-            guard let moment, moment.milliseconds(since: now) > clockTolerance else { continue }
+            guard let moment, moment.isAhead(of: now) else { continue }
             return .problem("clock", "it is \(now.iso8601), but \(what) \(moment.iso8601)").advising(advice)
         }
         return .ok(
