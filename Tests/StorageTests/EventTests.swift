@@ -350,6 +350,72 @@ struct EventTests {
         #expect(rows.map { $0["campaign"] } == ["SUMMER25", "SUMMER25", nil, "SUMMER25", nil])
     }
 
+    @Test(
+        "that name a click are credited to its match, which needs no installation id, and bring others along",
+        arguments: backends
+    )
+    func waitingForClick(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { session in
+            var clicks: [ClickID] = []
+            for fingerprint in [1, 2] as [UInt64] {
+                let new = try NewClick.sample(fingerprint: fingerprint) { $0.campaignKey = CampaignKey("A") }
+                clicks.append(try await session.record(new).click.id)
+            }
+            let (click, other) = (clicks[0], clicks[1])
+            let events = try [
+                Self.event("a", click: click), Self.event("b", install: 7, user: 5, click: click),
+                Self.event("c", install: 7), Self.event("d", user: 5), Self.event("e", install: 8),
+                Self.event("f", click: ClickID(high: click.high, low: click.low ^ 1)),
+                Self.event("g", click: other),
+            ]
+            _ = try await session.record(Self.batch(events))
+            #expect(try await session.match(.sample(fingerprint: 1, caller: 1)).claim?.click.id == click)
+            let later = try [Self.event("h", install: 7), Self.event("i", click: click)]
+            _ = try await session.record(Self.batch(later))
+        }
+        let campaigns = try await Self.exported(test).map { $0["campaign"] }
+        #expect(campaigns == ["A", "A", "A", "A", nil, nil, nil, "A", "A"])
+        let report = try #require(try await Self.counted(test).byCampaign.first)
+        #expect(report.sums.eventCount == 6 && report.sums.all.map(\.installs) == [1])
+        // A click without a waiting event leaves no match for events.
+        let held = try await test.run { session in
+            var installs: [Int64] = []
+            for fingerprint in [2, 3] as [UInt64] {
+                if fingerprint == 3 { _ = try await session.record(.sample(fingerprint: fingerprint)) }
+                let check = Check.sample(fingerprint: fingerprint, caller: fingerprint)
+                let click = try #require(try await session.match(check).claim?.click.id)
+                let subject = DataSubject(.click(click), of: Self.app)
+                installs.append(try await session.held(subject).counts.installs)
+            }
+            return installs
+        }
+        #expect(held == [1, 0])
+        test.stop()
+        #expect(try test.verify().problems == [])
+    }
+
+    @Test("of a click that two servers match and report at once are credited", arguments: backends)
+    func clickAtOnce(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let other = try await TestStore(test.place.backend, in: test.place)
+        for number in 1...20 as ClosedRange<UInt64> {
+            let click = try await test.run { session in
+                let new = try NewClick.sample(fingerprint: number) { $0.campaignKey = CampaignKey("A") }
+                return try await session.record(new).click.id
+            }
+            async let claim = test.run { session in
+                try await session.match(.sample(fingerprint: number, caller: number)).claim?.click.id
+            }
+            async let outcome = other.run { session in
+                try await session.record(Self.batch([Self.event("x\(number)", click: click)]))
+            }
+            #expect(try await (claim, outcome) == (click, [.accepted]))
+        }
+        try other.database.catchUp()
+        #expect(try await Self.counted(test).byCampaign.first?.sums.eventCount == 20)
+    }
+
     @Test("are credited to a match that comes 30 days later, and not to a later one", arguments: backends)
     func lastMoment(backend: Backend) async throws {
         let test = try await TestStore(backend)

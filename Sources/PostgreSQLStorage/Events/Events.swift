@@ -287,7 +287,8 @@ extension EventKey {
 /// Locks for the installation or click that an event and a match share, and for the purchase of a refund.
 ///
 /// If one server writes the match while another one writes the event, the lock makes the later one read the earlier
-/// one's row. Matches exclude events, refunds exclude purchases, and other events do not exclude each other.
+/// one's row. Matches exclude events, refunds exclude purchases, and other events do not exclude each other. A match
+/// without an installation needs no lock: it shares only the click with an event, and both lock the click's row.
 enum EventLocks {
     /// The number of different locks; a server has memory for only a few thousand at a time.
     private static let count: Int64 = 1024

@@ -134,15 +134,17 @@ struct RowNeeds {
     var visitors: [Visitor] = []
     /// The scopes whose learnt sums grow.
     var learning: Set<Scope> = []
-    /// The installations, clicks and purchases of events and of claims, for ``EventLocks``; true for those of claims and
-    /// for the purchases of refunds.
+    /// The installations, clicks and purchases of events, and of claims with an installation, for ``EventLocks``; true
+    /// for those of claims and for the purchases of refunds.
     var eventKeys: [EventKey: Bool] = [:]
     /// Whether to read the endpoints too, if other rows are read.
     var targets = false
+    /// The installations and clicks of claims, for which events may wait.
+    var claimKeys: [EventKey] = []
 
     var isEmpty: Bool {
         installs.isEmpty && clicks.isEmpty && links.isEmpty && posts.isEmpty && idempotencies.isEmpty
-            && visitors.isEmpty && learning.isEmpty && eventKeys.isEmpty
+            && visitors.isEmpty && learning.isEmpty && eventKeys.isEmpty && claimKeys.isEmpty
     }
 
     /// Adds all rows that a write may need; the write itself decides later which of them it uses.
@@ -164,10 +166,12 @@ struct RowNeeds {
             guard let scope = try transaction.scope(of: request.app, isTest: request.isTest) else { return }
             installs += request.installs.map { ScopedHash(scope: scope, hash: $0) }
             clicks.append(Int64(bitPattern: request.click.high))
-            if !request.installs.isEmpty {
-                let keys = (request.installs.map(\.index) + [request.click.high])
-                for key in keys { eventKeys[EventKey(scope: scope, key: Int64(bitPattern: key))] = true }
-            }
+            let words = request.installs.map(\.index) + [request.click.high]
+            let keys = words.map { EventKey(scope: scope, key: Int64(bitPattern: $0)) }
+            claimKeys += keys
+            // An event that names only the click locks the click's row, as the claim does.
+            guard !request.installs.isEmpty else { break }
+            for key in keys { eventKeys[key] = true }
         case .events(let batch):
             guard let scope = try transaction.scope(of: batch.app, isTest: batch.isTest) else { return }
             for event in batch.events {

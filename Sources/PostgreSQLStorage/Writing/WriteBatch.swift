@@ -292,18 +292,17 @@ extension WriteBatch {
                 {
                     _ in
                 }
-                let claimed = keys.filter(\.value).map(\.key)
-                if !claimed.isEmpty {
-                    ask(EventLocks.waiting, Parameters(claimed.map(\.scope.number), claimed.map(\.key))) {
-                        [self] in
-                        let scope = Scope(number: $0.get("scope"))
-                        rows.eventKeys[EventKey(scope: scope, key: $0.get("key"))] = true
-                    }
-                }
             }
             for (group, keys) in installs { ask(.installs, group.bucket, Parameters(keys), addInstall) }
             for (group, numbers) in clicks {
                 ask(.clicks(group.key), group.bucket, Parameters(numbers), addLockedClick)
+            }
+            if !needs.claimKeys.isEmpty {
+                let keys = Array(Set(needs.claimKeys))
+                ask(EventLocks.waiting, Parameters(keys.map(\.scope.number), keys.map(\.key))) { [self] in
+                    let scope = Scope(number: $0.get("scope"))
+                    rows.eventKeys[EventKey(scope: scope, key: $0.get("key"))] = true
+                }
             }
             if !needs.links.isEmpty {
                 ask(RowReads.lockLimits, Parameters(needs.links)) { _ in }
@@ -362,7 +361,7 @@ extension WriteBatch {
             rows.idempotencies.updateValue(nil, forKey: key)
         }
         for link in needs.links where rows.links[link] == nil { rows.links.updateValue(nil, forKey: link) }
-        for (key, isClaimed) in needs.eventKeys where isClaimed { rows.eventKeys[key] = false }
+        for key in needs.claimKeys { rows.eventKeys[key] = false }
         for scope in needs.learning { rows.epochs.updateValue(nil, forKey: scope) }
         for post in needs.posts { rows.add([], to: post.hash) }
         for visitor in needs.visitors { rows.visits[visitor] = rows.visits[visitor] ?? [] }

@@ -157,18 +157,27 @@ extension WriteTransaction {
         return Set(events.map(\.eventID))
     }
 
-    /// Stores the match that an installation's events inherit, and credits the events that waited for it.
+    /// Stores the match that an installation's events inherit, and credits the events that waited for the installation
+    /// or the click.
+    ///
+    /// A match without an installation is stored only if events name its click.
     ///
     /// - Returns: the credited events, to count with the claim.
     func attribute(_ claim: Claim, _ scope: Scope, to installs: [KeyedHash]) throws(Failure) -> EventCounting
     {
         var counting = EventCounting()
-        guard let current = installs.first, !claim.isCampaignOnly else { return counting }
-        let install = AttributedInstall(claim, scope, install: current)
-        try writer.insert(install)
+        guard !claim.isCampaignOnly else { return counting }
+        var match = AttributedInstall(claim, scope, install: installs.first)
         var subjects = EventSubjects(scope)
-        (subjects.installs, subjects.clicks) = (installs, [install.number])
-        try credit(waitingFor: subjects, claimed: install.attribution, [:], &counting)
+        (subjects.installs, subjects.clicks) = (installs, [match.number])
+        try credit(waitingFor: subjects, claimed: match.attribution, [:], &counting)
+        guard match.install != nil || !counting.events.isEmpty else { return counting }
+        // As for an event after the match, the installation of an event that names the click is added to the match.
+        match.install =
+            match.install
+            ?? counting.events.first { $0.event.namedClick == claim.click.id && $0.event.install != nil }?
+            .event.install
+        try writer.insert(match)
         return counting
     }
 
@@ -252,6 +261,12 @@ extension WriteTransaction {
             for event in credited {
                 counting.add(event, .credited)
                 if event.linksAsRefund, let user = event.user { found[user] = found[user] ?? event.ownLink }
+                // Other waiting events may name only the installation of an event that names the claimed click.
+                guard let claimed, event.namedClick == claimed.click, let install = event.install,
+                    found[install] == nil
+                else { continue }
+                found[install] = event.ownLink
+                subjects.installs.append(install)
             }
             for event in users.isEmpty ? [] : try reader.links(ofUsers: users, in: subjects.scope) {
                 if let user = event.user { found[user] = event.ownLink }
