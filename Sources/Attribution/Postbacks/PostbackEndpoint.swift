@@ -55,6 +55,8 @@ public struct PostbackEndpoint: Equatable, Sendable {
     /// The reason of an endpoint that an operator has disabled.
     public static let byOperator = "an operator has disabled it"
 
+    public var isDisabledByOperator: Bool { state == .disabled && reason == Self.byOperator }
+
     /// How long the former secret signs after a rotation, in milliseconds.
     public static let overlapMilliseconds: Int64 = 86_400_000
 

@@ -25,7 +25,9 @@ public struct StoreHealth: Sendable {
     public var postbackAttempts: [DeliveryState: Int64] = [:]
     /// The seconds from an event to its delivery.
     public var postbackSeconds = Histogram(bounds: [0.1, 0.5, 1, 5, 30, 300, 3600, 86_400])
-    /// The number of pending deliveries of the endpoints that this server sees, and the age of the oldest.
+    /// The number of endpoints in each state, except those that an operator has disabled.
+    public var postbackEndpoints: [PostbackEndpoint.State: Int] = [:]
+    /// The number of pending deliveries of these endpoints, and the age of the oldest.
     public var postbackQueue = 0
     public var postbackAgeSeconds: Int64 = 0
 

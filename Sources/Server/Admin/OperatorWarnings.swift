@@ -35,6 +35,15 @@ extension Directory {
     private static let namedApps = 10
 }
 
+extension PostbackEndpoint {
+    /// A warning about an endpoint that gets nothing although no operator has disabled it; nil for any other endpoint.
+    public var warning: String? {
+        guard state != .enabled, !isDisabledByOperator else { return nil }
+        return "the postback endpoint \(id.text) is \(state.rawValue): \(reason); enable it with"
+            + " `afterlink postbacks enable \(id.text)`"
+    }
+}
+
 /// Figures of an app's traffic, from which warnings about its matching policy are derived.
 public struct PolicyFigures: Equatable, Sendable {
     /// The number of all checks of live traffic; nil unless the report covers all live traffic, of this app alone.

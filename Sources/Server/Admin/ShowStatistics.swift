@@ -13,8 +13,10 @@ enum ShowStatistics {
         body.version = exchange.service.settings.version
         body.uptimeSeconds = Int64(exchange.service.uptime / 1_000_000_000)
         body.domainCopies = exchange.domainCopies
+        let endpoints = try await exchange.store(await exchange.stores.postbacks.endpoints()).map(\.endpoint)
         body.warnings =
             warnings(exchange.directory, exchange.service.settings)
+            + endpoints.filter { exchange.maySee($0.app) }.compactMap(\.warning)
             + exchange.directory.policyWarnings(report.policyFigures(of: query))
         return Response(.ok, json: body.json())
     }

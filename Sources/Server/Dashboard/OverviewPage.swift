@@ -93,7 +93,7 @@ enum OverviewPage {
         -> [String]
     {
         let all = try await exchange.store(await exchange.stores.postbacks.endpoints()).map(\.endpoint)
-        let shown = all.filter { exchange.maySee($0.app) && $0.reason != PostbackEndpoint.byOperator }
+        let shown = all.filter { exchange.maySee($0.app) && !$0.isDisabledByOperator }
         return shown.compactMap(DashboardText.alarm)
     }
 

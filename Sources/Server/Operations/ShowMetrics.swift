@@ -164,13 +164,20 @@ enum ShowMetrics {
             return ([("result", result)], Double(health.postbackAttempts[state] ?? 0))
                 as MetricFamily.LabelledValue
         }
-        let (tries, pending) = (
-            "Attempts to deliver a postback, by result.", "Postbacks that wait to be delivered."
+        let endpoints = PostbackEndpoint.State.allCases.map { state in
+            ([("state", state.rawValue)], Double(health.postbackEndpoints[state] ?? 0))
+                as MetricFamily.LabelledValue
+        }
+        let (tries, states, pending) = (
+            "Attempts to deliver a postback, by result.",
+            "Postback endpoints that no operator has disabled, by state.",
+            "Postbacks that wait to be delivered to them."
         )
         let age = "Seconds since the event of the postback that waits longest."
         let seconds = health.postbackSeconds
         metrics += [
             .counter("afterlink_postback_attempts_total", tries, attempts),
+            .gauge("afterlink_postback_endpoints", states, endpoints),
             .gauge("afterlink_postback_queue_length", pending, Double(health.postbackQueue)),
             .gauge("afterlink_postback_oldest_seconds", age, Double(health.postbackAgeSeconds)),
             .histogram(

@@ -54,6 +54,10 @@ final class HealthRecorder: Sendable {
         }
     }
 
+    func setPostbackEndpoints(_ counts: [PostbackEndpoint.State: Int]) {
+        health.withLock { $0.postbackEndpoints = counts }
+    }
+
     /// Stores the number of pending deliveries, and the age of the oldest one in milliseconds.
     func setPostbackQueue(_ count: Int, age: Int64) {
         health.withLock { ($0.postbackQueue, $0.postbackAgeSeconds) = (count, max(0, age) / 1000) }

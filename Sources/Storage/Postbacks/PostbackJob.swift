@@ -154,6 +154,8 @@ public struct PostbackJob<Reader: JobReader>: Job {
     private var order: [Int64] = []
     /// Outcomes that are not stored yet.
     private var step = PostbackStep()
+    /// The endpoints, except those that an operator has disabled, whose deliveries are not expected.
+    private var endpoints: [EndpointRecord] = []
     private var hasEndpoints = false
     private var refreshesAt: UInt64 = 0
     private var removesAt: UInt64 = 0
@@ -248,6 +250,9 @@ extension PostbackJob {
     private mutating func refresh(_ keys: ServerKeys, at moment: UInt64) throws(StoreError) {
         let records = try context.read { reader throws(Reader.Failure) in try reader.endpointRecords() }
         hasEndpoints = !records.isEmpty
+        endpoints = records.filter { !$0.endpoint.isDisabledByOperator }
+        let states = endpoints.map(\.endpoint.state)
+        context.state.health.setPostbackEndpoints(states.reduce(into: [:]) { $0[$1, default: 0] += 1 })
         var known = senders
         senders = [:]
         for record in records {
@@ -389,10 +394,9 @@ extension PostbackJob {
     private mutating func measure(at moment: UInt64, _ now: Timestamp) throws(StoreError) {
         measuresAt = moment + 15 * Self.interval
         var (count, oldest): (Int, Timestamp?) = (0, nil)
-        for sender in senders.values {
-            let number = sender.record.number
+        for record in endpoints {
             let pending = try context.read { reader throws(Reader.Failure) in
-                try reader.pendingDeliveries(of: number)
+                try reader.pendingDeliveries(of: record.number)
             }
             count += pending.count
             if let first = pending.oldest { oldest = min(first, oldest ?? first) }

@@ -146,6 +146,12 @@ struct PostbackEndpointTests {
         #expect(shown.text.contains(#""state":"disabled","reason":"it answered 410 Gone""#))
         let overview = await DashboardBrowser.signedIn(to: service).get("/").text
         #expect(overview.contains("it answered 410 Gone"))
+        let warning = "the postback endpoint \(id) is disabled: it answered 410 Gone; enable it with"
+        #expect(await service.statistics().text.contains(warning))
+        let metrics = await service.send(.get, "/metrics", fields: service.bearer(.admin)).text
+        for line in ["disabled\"} 1", "enabled\"} 0", "held\"} 0"] {
+            #expect(metrics.contains("afterlink_postback_endpoints{state=\"\(line)\n"), "\(metrics)")
+        }
         #expect(await service.admin(.post, "/postbacks/\(id)/enable").status == 200)
         let replay = await service.admin(.post, "/postbacks/\(id)/replay", #"{"event":"\#(event)"}"#)
         #expect(replay.text == #"{"replayed":1}"#)

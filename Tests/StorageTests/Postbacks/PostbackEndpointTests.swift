@@ -58,6 +58,40 @@ struct PostbackEndpointTests {
         #expect(scenario.test.log.lines.contains { $0.contains(endpoint.id.text) })
     }
 
+    @Test(
+        "endpoints are counted by state, and what waits for one that failed stays in the queue's figures",
+        arguments: backends
+    )
+    func figures(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        scenario.receiver.answer { _ in PostbackAnswer(status: 500) }
+        let gone = try await scenario.endpoint(url: "https://gone.example.com/")
+        try await scenario.match(1)
+        func measure() async throws -> StoreHealth {
+            // The job measures the queue every 15 seconds of its own time.
+            for _ in 0..<8 { try await scenario.send() }
+            return scenario.test.database.health
+        }
+        var health = try await measure()
+        #expect(health.postbackEndpoints == [.enabled: 1] && health.postbackQueue == 1)
+        // The first delivery is not due yet when another one gets 410.
+        scenario.receiver.answer { _ in PostbackAnswer(status: 410) }
+        try await scenario.match(2)
+        try await scenario.send()
+        let other = try await scenario.endpoint()
+        try await scenario.set(other, to: .held)
+        scenario.test.clock.advance(seconds: 3600)
+        try await scenario.match(3)
+        health = try await measure()
+        #expect(health.postbackEndpoints == [.disabled: 1, .held: 1])
+        #expect(health.postbackQueue == 2 && health.postbackAgeSeconds == 3600)
+        // An operator who disables an endpoint expects nothing more of it.
+        try await scenario.set(gone, to: .disabled, because: PostbackEndpoint.byOperator)
+        health = try await measure()
+        #expect(health.postbackEndpoints == [.held: 1])
+        #expect(health.postbackQueue == 1 && health.postbackAgeSeconds == 0)
+    }
+
     @Test("a held endpoint gathers, and gets everything when it is enabled", arguments: backends)
     func held(backend: Backend) async throws {
         let scenario = try await PostbackScenario(backend)

@@ -143,8 +143,13 @@ final class PostbackScenario {
         try await test.run { try await $0.replay(replay, to: endpoint.id) }
     }
 
-    func set(_ endpoint: PostbackEndpoint, to state: PostbackEndpoint.State) async throws {
-        try await test.run { try await $0.set(endpoint.id, to: state) }
+    func set(
+        _ endpoint: PostbackEndpoint,
+        to state: PostbackEndpoint.State,
+        because reason: String = "a test"
+    ) async throws {
+        let change = EndpointChange.set(state, reason: state == .enabled ? "" : reason)
+        try await test.run { try await $0.change(endpoint.id, change, by: .test) }
     }
 
     func status(_ endpoint: PostbackEndpoint) async throws -> EndpointStatus? {

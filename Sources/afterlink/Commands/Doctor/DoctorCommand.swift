@@ -92,7 +92,7 @@ enum DoctorCommand {
         return database.diagnoses() + (server ?? [])
             + ServerKeyExamination.diagnoses(configuration, report.summary, at: now)
             + Diagnosis.dashboardHost(configuration, report.directory)
-            + (await Diagnosis.policies(configuration, report, at: now))
+            + (await Diagnosis.traffic(configuration, report, at: now))
             + KeyExamination.diagnoses(report.directory.keys, at: now)
             + (await Diagnosis.applePostbacks(configuration, report.directory, at: now))
             + [.clock(now, newestClickAt: report.summary.newestClickAt, newestFileAt: newest)]

@@ -43,27 +43,35 @@ extension Diagnosis {
     /// The maximum number of apps whose traffic is read.
     private static let appLimit = 100
 
-    /// Warns of matching policies that the apps' settings or traffic make useless.
-    static func policies(_ configuration: Configuration, _ report: DatabaseReport, at now: Timestamp) async
+    /// Warns of postback endpoints that get nothing, and of matching policies that the apps' settings or traffic make
+    /// useless.
+    static func traffic(_ configuration: Configuration, _ report: DatabaseReport, at now: Timestamp) async
         -> [Diagnosis]
     {
         let directory = report.directory
         var figures: [AppID: PolicyFigures] = [:]
+        var endpoints: [EndpointStatus] = []
         // Other findings report a database that cannot be read, or that is of an older version.
         if report.summary.pendingMigrations.isEmpty,
             let database = try? CommandDatabase.open(configuration, for: .reading)
         {
             defer { database.close() }
+            endpoints = (try? await database.postbacks.endpoints()) ?? []
             for app in directory.apps.prefix(appLimit) {
                 let query = StatisticsQuery(app: app.id)
                 let statistics = try? await database.statistics.statistics(query, at: now)
                 if let statistics { figures.merge(statistics.policyFigures(of: query)) { $1 } }
             }
         }
+        let stopped = endpoints.compactMap(\.endpoint.warning).map {
+            Diagnosis.warning("postbacks", $0)
+                .advising("then `afterlink postbacks replay` repeats the deliveries that were given up")
+        }
         let warnings = directory.policyWarnings(figures)
         guard !warnings.isEmpty else {
-            return [.ok("policies", "the apps' policies fit their settings and traffic")]
+            return stopped + [.ok("policies", "the apps' policies fit their settings and traffic")]
         }
-        return warnings.map { .warning("policies", $0).advising("correct it unless you mean it") }
+        return stopped
+            + warnings.map { .warning("policies", $0).advising("correct it unless you mean it") }
     }
 }

@@ -50,7 +50,9 @@ enum ShowStatisticsCommand {
         if report.totals.isEmpty, let campaign = query.campaign {
             Console.printError(try await absence(of: campaign, query, in: database, at: now))
         }
-        let warnings = directory.warnings + directory.policyWarnings(report.policyFigures(of: query))
+        let warnings =
+            directory.warnings + (try await database.postbacks.endpoints()).compactMap(\.endpoint.warning)
+            + directory.policyWarnings(report.policyFigures(of: query))
         var body = StatisticsBody(report: report, query: query, directory: directory, now: now)
         body.version = ProgramVersion.text
         body.warnings = warnings
