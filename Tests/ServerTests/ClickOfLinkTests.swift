@@ -85,6 +85,58 @@ struct ClickOfLinkTests {
         #expect(match.text.contains(#""metadata":{"b":"yyy"#) && !match.text.contains("xxx"))
     }
 
+    private static let utm =
+        #","query":"utm_source=q&utm_medium=q&utm_campaign=q&utm_term=q%22%0A&utm_id=&utm_other=q","#
+        + #""utm":{"utm_source":"u","medium":"u","utm_campaign":"u","id":5,"content":null}"#
+
+    @Test(
+        "a click's metadata gets the UTM parameters that it lacks: the link's, the post's, and those of the query",
+        arguments: [
+            (
+                #","metadata":{"utm_source":7, "a": 1.50}"#,
+                #"{"utm_source":7,"a":1.50,"utm_medium":"link","utm_campaign":"u","utm_term":"q\"\n"}"#,
+                #"{"utm_source":7, "a": 1.50,"utm_medium":"u","utm_campaign":"u","utm_term":"q\"\n"}"#
+            ),
+            (
+                #","metadata":{ }"#,
+                #"{"utm_medium":"link","utm_source":"u","utm_campaign":"u","utm_term":"q\"\n"}"#,
+                #"{"utm_source":"u","utm_medium":"u","utm_campaign":"u","utm_term":"q\"\n"}"#
+            ),
+        ]
+    )
+    func utm(metadata: String, ofLink: String, ofURL: String) async throws {
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x","utm_medium":"link"}"#)
+        for (fingerprint, destination, expected) in [
+            (hex, #""link":"a""#, ofLink),
+            (String(repeating: "e", count: 64), #""deeplink_url":"myapp://x""#, ofURL),
+        ] {
+            let body = #"{"fingerprint":"\#(fingerprint)",\#(destination)\#(Self.utm)\#(metadata)}"#
+            #expect(await service.click(body).status == 201)
+            let match = await service.check(fingerprint)
+            #expect(match.text.contains(#""metadata":\#(expected)"#), "\(match.text)")
+        }
+    }
+
+    @Test("a UTM parameter that is too long, or for which the metadata has no room, is left out")
+    func longUTM() async throws {
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        let (most, more) = (String(repeating: "m", count: 2048), String(repeating: "n", count: 2049))
+        let filler = String(repeating: "f", count: 6000)
+        let utm = #"{"medium":"\#(more)","campaign":"\#(most)","term":"\#(most)","id":"i"}"#
+        let body = Self.body("a", #","utm":\#(utm),"metadata":{"a":"\#(filler)"}"#)
+        #expect(await service.click(body).status == 201)
+        let metadata = #"{"a":"\#(filler)","utm_campaign":"\#(most)","utm_id":"i"}"#
+        #expect(await service.check(hex).text.contains(#""metadata":\#(metadata)"#))
+    }
+
+    @Test("UTM parameters do not make another click of a repeated one")
+    func repeatedUTM() async throws {
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        #expect(await service.click(Self.body("a", #","query":"utm_source=x""#)).status == 201)
+        #expect(await service.click(Self.body("a", Self.utm)).status == 200)
+        #expect(await service.check(hex).text.contains(#""metadata":{"utm_source":"x"}"#))
+    }
+
     @Test("a click gets a new journey if its link has none")
     func journeys() async throws {
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)

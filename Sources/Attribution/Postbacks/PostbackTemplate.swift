@@ -43,7 +43,8 @@ public enum PostbackTemplate {
             "journey_id", "source", "variant", "platform", "method", "confidence", "guaranteed", "clicked_at",
             "matched_at", "seconds_to_install", "event_id", "name", "occurred_at", "amount", "currency",
             "verified",
-            "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "reason",
+            "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "utm_id",
+            "reason",
         ] + NetworkClickIDs.parameters.map(\.name)
 
     /// The macros whose values are numbers, `true` or `false`: only these may stand outside the texts of a JSON body.

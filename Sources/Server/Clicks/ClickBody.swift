@@ -27,6 +27,8 @@ struct ClickBody {
     var platform: Platform?
     var source: String?
     var utmSource: String?
+    /// The UTM parameters of the member `utm`, under their whole names.
+    var utm: [QueryItem] = []
     var metadata: String?
     var idempotencyKey: String?
     /// False if the visitor does not want to be tracked; nil if the body does not state it.
@@ -40,7 +42,7 @@ struct ClickBody {
     var clickIDs = NetworkClickIDs()
 
     static let maximumMetadataByteCount = 8 * 1024
-    private static let maximumTextLength = 2048
+    static let maximumTextLength = 2048
     /// The limit of a long link's address in characters, which equals the standard limit of a request target.
     private static let maximumLinkLength = 8192
     private static let maximumNameLength = 255
@@ -108,6 +110,10 @@ struct ClickBody {
         if let utm {
             utmSource = try utm.text("utm_source", Self.maximumTextLength)
             if utmSource == nil { utmSource = try utm.text("source", Self.maximumTextLength) }
+            self.utm = LinkMetadata.utmNames.compactMap { name in
+                let texts = [name, String(name.dropFirst("utm_".count))].compactMap(utm.anyText)
+                return texts.first { !$0.isEmpty }.map { QueryItem(name: name, value: $0) }
+            }
         }
         guard let object = try body.object("metadata") else { return }
         let text = object.source

@@ -22,13 +22,10 @@ public enum ClickIDsBody {
 
     /// Returns a click's metadata with its ids as the member `click_ids`, unless the metadata has one; nil without both.
     static func metadata(of facts: Click.Facts) -> String? {
-        guard let ids = facts.clickIDs else { return facts.metadata }
-        let added = "\"\(name)\":\(ids)}"
-        guard let metadata = facts.metadata, let end = metadata.utf8.lastIndex(of: UInt8(ascii: "}")),
-            let object = (try? JSONValue(parsing: Array(metadata.utf8)))?.object, !object.members.isEmpty
-        else { return "{\(added)" }
-        // The operator's own member counts, and the metadata is returned as it was written, to the byte.
-        return object[name] == nil ? "\(metadata[..<end]),\(added)" : metadata
+        guard let ids = facts.clickIDs,
+            !LinkMetadata.members(of: facts.metadata).contains(where: { $0.name == name })
+        else { return facts.metadata }
+        return LinkMetadata.adding(name, json: ids, to: facts.metadata)
     }
 
     private static let name = "click_ids"

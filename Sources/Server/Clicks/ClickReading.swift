@@ -151,7 +151,10 @@ struct ClickReading {
         facts.osVersion = device.osVersion
         facts.browser = Browser(userAgent: provenance.userAgent)
         facts.clickIDs = clickIDs
-        facts.metadata = link.map { LinkMetadata.merged(body.metadata, $0.settings) } ?? body.metadata
+        facts.metadata = LinkMetadata.adding(
+            (link?.settings.utm ?? []) + body.utm + destination.query,
+            to: link.map { LinkMetadata.merged(body.metadata, $0.settings) } ?? body.metadata
+        )
         facts.isRobot = device.isRobot
         facts.isContradictory = device.isContradictory
         facts.link = link?.id

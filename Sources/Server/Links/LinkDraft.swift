@@ -143,7 +143,40 @@ enum LinkMetadata {
         return json.text
     }
 
-    private static func members(of text: String?) -> [JSONObject.Member] {
+    /// The UTM parameters that a click's metadata can get from its post and from the tapped address.
+    static let utmNames = [
+        "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "utm_id",
+    ]
+
+    /// Adds the UTM parameters among `items` that the metadata lacks; of several with one name, the first counts.
+    ///
+    /// An item that is too long, or that makes the metadata too long, is left out.
+    static func adding(_ items: [QueryItem], to metadata: String?) -> String? {
+        let items = items.filter { item in
+            utmNames.contains(item.name) && !item.value.isEmpty
+                && item.value.unicodeScalars.count <= ClickBody.maximumTextLength
+        }
+        guard !items.isEmpty else { return metadata }
+        var (names, result) = (Set(members(of: metadata).map(\.name)), metadata)
+        for item in items where !names.contains(item.name) {
+            var json = JSONWriter()
+            json.value(item.value)
+            let longer = adding(item.name, json: json.text, to: result)
+            guard longer.utf8.count <= ClickBody.maximumMetadataByteCount else { continue }
+            names.insert(item.name)
+            result = longer
+        }
+        return result
+    }
+
+    /// Returns an object with one more member; its other members stay as they were written, to the byte.
+    static func adding(_ name: String, json: String, to object: String?) -> String {
+        guard let object, let end = object.utf8.lastIndex(of: UInt8(ascii: "}")), !members(of: object).isEmpty
+        else { return "{\"\(name)\":\(json)}" }
+        return "\(object[..<end]),\"\(name)\":\(json)}"
+    }
+
+    static func members(of text: String?) -> [JSONObject.Member] {
         guard let text, let value = try? JSONValue(parsing: Array(text.utf8)) else { return [] }
         return value.object?.members ?? []
     }
