@@ -135,6 +135,24 @@ struct ClickTokenCallTests {
         let fields = ["X-Install-Referrer": "utm_source=google-play&utm_medium=organic"]
         #expect(await service.check(query: "", fields: fields).text == plainNoMatch)
         #expect(await service.check(query: "idfa=00000000-0000-0000-0000-000000000000").text == plainNoMatch)
+        let organic = "Google Play states an organic installation: no campaign link led to the store."
+        for (fingerprint, more) in [("", ""), (hex, " No click has the launch's fingerprint")] {
+            let query = fingerprint.isEmpty ? "" : "fingerprint=\(fingerprint)"
+            let answer = await service.check(query: query, key: .test, fields: fields)
+            #expect(answer.member("reason") == "organic", "\(answer.text)")
+            let id = try #require(answer.field("X-Request-ID"))
+            let why = await service.admin(.get, "/checks/\(id)/explain")
+            #expect(why.member("summary")?.hasPrefix(organic + more) == true, "\(why.text)")
+            #expect(why.text.contains(#""advice":["Such launches rightly get no campaign."]"#), "\(why.text)")
+        }
+        let statistics = await service.statistics("test=true")
+        #expect(statistics.text.contains(#""organic":2"#), "\(statistics.text)")
+        // Another reason says more, and a click that a fingerprint finds still matches.
+        let refused = await service.check(query: "token=nonsense", key: .test, fields: fields)
+        #expect(refused.member("reason") == "token_invalid", "\(refused.text)")
+        await service.click(click(), fields: service.bearer(.test))
+        let match = await service.check(query: "fingerprint=\(hex)", key: .test, fields: fields)
+        #expect(match.member("status") == "match", "\(match.text)")
     }
 
     @Test("a lost response is repeated for the same token, never for another token")

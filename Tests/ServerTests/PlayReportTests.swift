@@ -200,8 +200,10 @@ struct PlayReportTests {
         }
         let body = await service.resolve(#"{"fingerprint":"\#(hex)","play":[]}"#)
         #expect(body.isRefusal(400, "INVALID_FIELD", field: "play"))
-        let missing = await service.resolve(#"{"play":{"installVersion":"1"}}"#)
-        #expect(missing.isRefusal(400, "MISSING_REQUIRED_FIELD", field: "signals"))
+        for body in ["{}", #"{"play":{"installVersion":"1"}}"#, #"{"play":{"installReferrer":""}}"#] {
+            let missing = await service.resolve(body)
+            #expect(missing.isRefusal(400, "MISSING_REQUIRED_FIELD", field: "signals"), "\(body)")
+        }
         let query = await service.check(query: "", fields: ["X-Play-Referrer": "e30"])
         #expect(query.isRefusal(400, "INVALID_FINGERPRINT"))
         // A member of the body takes precedence.

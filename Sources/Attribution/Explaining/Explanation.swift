@@ -121,6 +121,7 @@ extension Explanation {
         let meaning = reason.meaning
         return switch reason {
         case .noClick: withoutClick
+        case .organic where record.facts.fingerprint != nil: "\(meaning.sentence) \(withoutClick)"
         case .expired: fate(.expired) ?? meaning.sentence + (limit.map { " The app's \($0)." } ?? "")
         case .alreadyClaimed: fate(.claimed) ?? meaning.sentence
         default: meaning.origin == .probability ? "\(meaning.sentence): \(probabilities)" : meaning.sentence

@@ -66,6 +66,9 @@ public struct InstallReferrer: Equatable, Sendable {
     /// The reference to the click; nil if the text has none, as after an install that came from no Afterlink
     /// link.
     public let reference: ClickReference?
+    /// Whether Google Play states that no campaign link led to the store: its referrer for such an installation is
+    /// `utm_source=google-play&utm_medium=organic`.
+    public let isOrganic: Bool
 
     /// The largest number of characters that are read.
     ///
@@ -76,14 +79,22 @@ public struct InstallReferrer: Equatable, Sendable {
     private static let maximumLayers = 3
 
     public init(_ text: String) {
-        reference = Self.reference(in: Array(Substring(text.unicodeScalars.prefix(Self.maximumLength)).utf8))
+        let text = Array(Substring(text.unicodeScalars.prefix(Self.maximumLength)).utf8)
+        reference = Self.first(in: text) { ClickReference(items: $0) }
+        let organic = [("utm_source", "google-play"), ("utm_medium", "organic")].map {
+            QueryItem(name: $0, value: $1)
+        }
+        isOrganic =
+            reference == nil
+            && Self.first(in: text) { items in organic.allSatisfy(items.contains) ? true : nil } != nil
     }
 
-    private static func reference(in text: [UInt8]) -> ClickReference? {
+    /// Returns what `read` finds in the items of the text, or else of a text that it contains or encodes.
+    private static func first<Value>(in text: [UInt8], _ read: ([QueryItem]) -> Value?) -> Value? {
         var text = text
         for _ in 0...maximumLayers {
             let items = Self.readings(of: text).flatMap { QueryItem.items(ofQuery: $0[...].utf8) }
-            if let reference = ClickReference(items: items) { return reference }
+            if let value = read(items) { return value }
             if let inner = items.first(where: { $0.name == "referrer" })?.value {
                 text = Array(inner.utf8)
             } else {

@@ -3,6 +3,8 @@ public struct LaunchEvidence: Equatable, Sendable {
     /// The references to clicks, each once, in the order of the parameters of
     /// ``add(token:clickID:referrer:pasteboard:)``.
     public private(set) var references: [ClickReference] = []
+    /// Whether Google Play states that no campaign link led to the store.
+    public private(set) var isOrganic = false
     public var idfa: AdvertisingID?
     public var gaid: AdvertisingID?
     /// The fingerprint that the client computed itself.
@@ -26,10 +28,12 @@ public struct LaunchEvidence: Equatable, Sendable {
         referrer: String? = nil,
         pasteboard: String? = nil
     ) {
+        let referrer = referrer.map { InstallReferrer($0) }
+        if referrer?.isOrganic == true { isOrganic = true }
         let found = [
             token.flatMap { ClickReference($0) },
             clickID.flatMap { ClickReference($0) },
-            referrer.flatMap { InstallReferrer($0).reference },
+            referrer?.reference,
             pasteboard.flatMap { PasteboardText($0).reference },
         ]
         for case let reference? in found where !references.contains(reference) {

@@ -31,6 +31,8 @@ public struct MatchingLadder: Equatable, Sendable {
     private var countUnderEachKey = 1
     /// The error of the first rejected token: the reason to report if the check ends without a match.
     public private(set) var refusal: ClickTokenError?
+    /// Whether Google Play states that no campaign link led to the store.
+    public private(set) var isOrganic = false
 
     /// - Parameters:
     ///   - evidence: what the launch sent.
@@ -49,6 +51,7 @@ public struct MatchingLadder: Equatable, Sendable {
         keys: [ServerKey],
         at now: Timestamp
     ) {
+        isOrganic = evidence.isOrganic
         var named: [Rung] = []
         for reference in evidence.references {
             switch reference {

@@ -27,10 +27,11 @@ public struct MatchDecision: Sendable {
 
     /// Returns the reason to report: that of a rejected token, else `reason`.
     ///
-    /// If the app uses no fingerprints, ``NoMatchReason/fingerprintDisabled`` replaces
-    /// ``NoMatchReason/noClick``.
+    /// ``NoMatchReason/organic`` replaces ``NoMatchReason/noClick`` if Google Play states it, and
+    /// ``NoMatchReason/fingerprintDisabled`` if the app uses no fingerprints.
     static func reason(_ reason: NoMatchReason, _ check: Check) -> NoMatchReason {
         if let refusal = check.ladder.refusal { return NoMatchReason(refusal) }
+        if reason == .noClick, check.ladder.isOrganic { return .organic }
         if reason == .noClick, check.ladder.fingerprints.isEmpty, !check.policy.usesFingerprints {
             return .fingerprintDisabled
         }

@@ -13,6 +13,7 @@ public enum NoMatchReason: String, CaseIterable, Sendable {
     case tokenInvalid = "token_invalid"
     case tokenUsed = "token_used"
     case fingerprintDisabled = "fingerprint_disabled"
+    case organic
 
     public init(_ refusal: ClickTokenError) {
         self =
@@ -41,6 +42,8 @@ extension NoMatchReason {
         case probability
         /// ``Verdict`` or ``MatchDecision``: the app's settings.
         case setting
+        /// ``MatchDecision``: the install referrer of Google Play.
+        case store
     }
 
     /// A reason in words for people.
@@ -176,6 +179,14 @@ extension NoMatchReason {
                     "Only tokens and advertising ids count for this app; `afterlink apps set --fingerprinting on` lets"
                         + " fingerprints count."
                 ]
+            )
+        case .organic:
+            Meaning(
+                .store,
+                "no click that may match has the launch's fingerprint or id, and Google Play states that no campaign"
+                    + " link led to the store",
+                sentence: "Google Play states an organic installation: no campaign link led to the store.",
+                advice: ["Such launches rightly get no campaign."]
             )
         }
     }

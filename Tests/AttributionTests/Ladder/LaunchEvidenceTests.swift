@@ -43,6 +43,19 @@ struct LaunchEvidenceTests {
     func otherReferrer(text: String) { #expect(InstallReferrer(text).reference == nil) }
 
     @Test(
+        "the referrer of an organic installation is Google Play's own, and names no click",
+        arguments: [
+            ("utm_source=google-play&utm_medium=organic", true),
+            ("utm_medium=organic&utm_source=google-play&a", true),
+            ("utm_source%3Dgoogle-play%26utm_medium%3Dorganic", true), ("utm_source=google-play", false),
+            ("utm_source=google&utm_medium=organic", false),
+            ("utm_source=(not%20set)&utm_medium=(not%20set)", false),
+            ("al=x&utm_source=google-play&utm_medium=organic", false), ("", false),
+        ]
+    )
+    func organic(text: String, isOrganic: Bool) { #expect(InstallReferrer(text).isOrganic == isOrganic) }
+
+    @Test(
         "are read from a link on the pasteboard, with any text around it",
         arguments: [
             ("https://go.example/summer25?al=\(token)", token),
