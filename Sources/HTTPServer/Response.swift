@@ -145,6 +145,7 @@ public struct Status: Sendable, Hashable {
     public static let internalServerError = Status(500)
     public static let notImplemented = Status(501)
     public static let serviceUnavailable = Status(503)
+    public static let versionNotSupported = Status(505)
 
     /// The registered phrase of each code listed here; empty for any other code, as RFC 9112 §4 allows.
     public var reasonPhrase: String {
