@@ -97,6 +97,37 @@ struct EvidenceTests {
     }
 
     @Test(
+        "of very many clicks with a launch's values, later fingerprints list only those with a ready-made one",
+        arguments: backends
+    )
+    func laterFingerprints(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.learnsAtOnce = true }
+        let count: Int64 = 400
+        try await test.run { session in
+            for number in 0..<count {
+                let moment = TestStore.noon.advanced(byMilliseconds: number * 1000)
+                var click = try click(number == 5 ? Self.here : Self.elsewhere, at: moment)
+                click.fingerprints = [
+                    FingerprintEntry(form: .d, key: hash(1)), FingerprintEntry(form: .c, key: hash(2)),
+                ]
+                if number == 390 { click.fingerprints = [FingerprintEntry(form: nil, key: hash(2))] }
+                _ = try await session.record(click)
+            }
+        }
+        let now = TestStore.noon.advanced(byMilliseconds: count * 1000)
+        var check = check(Self.here, at: now)
+        check.ladder = MatchingLadder([], fingerprints: [hash(1), hash(2)])
+        let launch = check
+        let view = try await test.run { try await $0.view(for: launch) }
+        let evidence = try #require(view.evidence)
+        #expect(evidence.candidates.count { $0.form == .d } == CandidateEvidence.maximumListed + 1)
+        #expect(evidence.candidates.count { $0.form == .c } == 0)
+        #expect(evidence.candidates.count { $0.form == nil } == 1)
+        let counted = evidence.background.reduce(0) { $0 + $1.weight }
+        #expect(counted == Double(count) - Double(CandidateEvidence.maximumListed) - 1)
+    }
+
+    @Test(
         "old clicks from the launch's address are listed, despite many newer clicks from there",
         arguments: backends
     )

@@ -67,12 +67,11 @@ extension EvidenceSource {
     ) throws(Failure) -> CandidateEvidence {
         var address = launch
         var evidence = CandidateEvidence()
-        var listed: Set<Int64> = []
-        // Several keys of a launch may find the same click: only the first one counts.
+        var listed = ListedClicks(selections, firstKeys)
         for selection in selections {
-            for click in selection.open where selections.count == 1 || listed.insert(click.click).inserted {
+            for click in selection.open {
                 let agreement = address?.agreement(with: click.address) ?? .missing
-                evidence.candidates.append(click.candidate(agreement))
+                listed.add(click.candidate(agreement), foundBy: selection.key, to: &evidence)
             }
             if evidence.background.isEmpty { evidence.background = selection.background }
         }
@@ -93,7 +92,7 @@ extension EvidenceSource {
     private mutating func addAgreeing(
         _ address: AddressHashes,
         _ selections: [KeySelection],
-        _ listed: inout Set<Int64>,
+        _ listed: inout ListedClicks,
         to evidence: inout CandidateEvidence
     ) throws(Failure) {
         var (exact, near) = (0.0, 0.0)
@@ -102,9 +101,8 @@ extension EvidenceSource {
             try read(&around)
             try lookUp(around.wanted(selection.places), for: &around)
             let traffic = around.traffic(around.needsCount ? try clickCount(around: address) : nil)
-            for candidate in around.candidates
-            where selections.count == 1 || listed.insert(Int64(bitPattern: candidate.click.high)).inserted {
-                evidence.candidates.append(candidate)
+            for candidate in around.candidates {
+                listed.add(candidate, foundBy: selection.key, to: &evidence)
             }
             (exact, near) = (max(exact, traffic.exact), max(near, traffic.near))
         }
@@ -118,5 +116,30 @@ extension EvidenceSource {
     {
         let sum = try learntSum(family, key)
         return sum == 0 ? 0 : epoch.value(of: sum, family, at: now)
+    }
+}
+
+/// The clicks that the evidence lists: several keys of a launch may find one click, which must count once.
+private struct ListedClicks {
+    private var clicks: Set<UInt64> = []
+    private let areUnderOneKey: Bool
+    /// The launch's first fingerprint under each server key if the evidence counts clicks that it does not list.
+    private let countingKeys: [KeyedHash]
+
+    init(_ selections: [KeySelection], _ firstKeys: [KeyedHash]) {
+        areUnderOneKey = selections.count == 1
+        let first = selections.filter { firstKeys.contains($0.key) }
+        countingKeys = first.contains { !$0.background.isEmpty } ? firstKeys : []
+    }
+
+    mutating func add(_ candidate: Candidate, foundBy key: KeyedHash, to evidence: inout CandidateEvidence) {
+        if !areUnderOneKey {
+            // A launch's first fingerprint finds every click that has values. If it does not list such a click, it
+            // counts the click.
+            guard countingKeys.isEmpty || candidate.form == nil || countingKeys.contains(key),
+                clicks.insert(candidate.click.high).inserted
+            else { return }
+        }
+        evidence.candidates.append(candidate)
     }
 }

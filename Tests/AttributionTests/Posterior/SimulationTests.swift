@@ -63,16 +63,23 @@ struct SimulationTests {
     }
 
     /// The same people in a world whose apps send a hash, and in one whose apps send values.
-    @Test("is more precise, and credits fewer organic launches, if apps send their values instead of a hash")
-    func clientKinds() throws {
+    @Test(
+        "finds more clicks, and is no less precise, if apps send their values instead of a hash",
+        // In one country values help least: most launches are found by their address, or not at all.
+        arguments: [
+            (world: Worlds.turkey(5000), more: 0.005), (Worlds.world(2000), 0.02),
+            (Worlds.venue(2000), 0.05),
+        ]
+    )
+    func clientKinds(example: (world: World, more: Double)) throws {
         let scores = [ClientKind.hash, .signals].map { client in
-            var world = Worlds.turkey(2000)
+            var world = example.world
             world.client = client
             return Replay.played(TraceGenerator.events(of: world, seed: 1), ReplayPlan()).score
         }
-        #expect(try #require(scores[1].precision) >= #require(scores[0].precision) + 0.005)
+        #expect(try #require(scores[1].precision) >= #require(scores[0].precision))
         #expect(try #require(scores[1].falseAttribution) <= #require(scores[0].falseAttribution))
-        #expect(try #require(scores[1].found) >= #require(scores[0].found) - 0.01)
+        #expect(try #require(scores[1].found) >= #require(scores[0].found) + example.more)
     }
 
     @Test("is nearly always right with values, and with tokens on 85 % of Android phones and 50 % of iPhones")
