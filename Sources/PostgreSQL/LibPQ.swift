@@ -23,7 +23,7 @@ internal import CLibPQ
         case sync
     }
 
-    /// The server's last warning about replication, and its last fatal error.
+    /// The server's last warning that may be about replication, and its last fatal error.
     private final class Notices {
         var warning: PostgreSQLError?
         var fatal: PostgreSQLError?
@@ -172,7 +172,9 @@ internal import CLibPQ
         }
     }
 
-    /// Returns the warning that a commit is not replicated, once; nil without such a warning.
+    /// Returns the last warning with the code of a commit that is not replicated, once; nil without such a warning.
+    ///
+    /// Other statements send warnings with this code too, such as ANALYZE for a table of another user.
     func takeWarning() -> PostgreSQLError? { notices.warning.take() }
 
     /// Why the connection failed.

@@ -135,6 +135,8 @@ public final class PostgreSQLConnection {
 
     private var prepared: [ObjectIdentifier: Prepared] = [:]
     private var preparedCount = 0
+    /// Whether the transaction of the last batch is still open.
+    private var isInTransaction = false
     /// The groups whose outcome the server has not sent, oldest first.
     private var groups: [Group] = []
     /// Whether the last group is not synchronised yet, so that it can take more statements.
@@ -429,6 +431,8 @@ extension PostgreSQLConnection {
                 continue
             }
             ends = 0
+            // A warning before the reply to the last statement is not the commit's.
+            if group.outcomes.count + 1 < group.statements.count { _ = library.takeWarning() }
             switch reply {
             case .sync:
                 groups.removeFirst()
@@ -460,7 +464,8 @@ extension PostgreSQLConnection {
             }
             if error.kind == .readOnly { leaves = error }
         }
-        let uncertain = group.kind == .batch ? warning : nil
+        if group.kind == .batch { noteTransaction(group) }
+        let uncertain = group.kind == .batch && !isInTransaction ? warning : nil
         // The rows of a former primary differ from those that other servers see, and its commits are lost.
         if isSuperseded { return lose(Self.superseded, with: group) }
         for waiter in group.waiters {
@@ -470,6 +475,15 @@ extension PostgreSQLConnection {
         }
         // Connect again after a `readOnly` error, because another server may accept writes.
         if let leaves, self.library === library { lose(leaves) }
+    }
+
+    /// Records whether a batch has left its transaction open; `BEGIN` can only come first, and the end last.
+    private func noteTransaction(_ group: Group) {
+        if group.statements.first?.statement.text.hasPrefix("BEGIN") == true { isInTransaction = true }
+        guard case .done? = group.outcomes.last, let last = group.statements.last?.statement.text else {
+            return
+        }
+        if last == "COMMIT" || last == "ROLLBACK" { isInTransaction = false }
     }
 
     /// Lets the next call prepare the statement again, unless a call has done so meanwhile.
@@ -513,7 +527,7 @@ extension PostgreSQLConnection {
         unwatch()
         let lost = groups
         (library, groups, prepared) = (nil, [], [:])
-        (isOpen, watchesWriting) = (false, false)
+        (isOpen, watchesWriting, isInTransaction) = (false, false, false)
         let outcome = BatchOutcome(
             outcomes: [],
             error: error.kind == .shuttingDown ? error : PostgreSQLError(.connectionLost, error.message)

@@ -123,6 +123,23 @@ struct LossTests {
         #expect(try database.execute("SELECT count(*) FROM items") == "2")
     }
 
+    @Test("acknowledges a commit although statements of the transaction sent warnings of their own")
+    func warnings() throws {
+        let harness = try ConnectionHarness(PostgreSQLTestDatabase())
+        let warn = PreparedStatement("DO $$ BEGIN RAISE WARNING 'skipping a table'; END $$")
+        let one = PreparedStatement("SELECT 1")
+        let (begin, commit) = (PreparedStatement("BEGIN"), PreparedStatement("COMMIT"))
+        let errors = try harness.whenReady { connection in
+            var errors: [PostgreSQLError?] = []
+            for batch in [[warn, one], [begin], [warn], [commit], [begin, warn, commit]] {
+                let outcome = await connection.perform { for statement in batch { $0.append(statement) } }
+                errors.append(outcome.error)
+            }
+            return errors
+        }
+        #expect(errors.allSatisfy { $0 == nil }, "\(errors)")
+    }
+
     private static func cancelWait(_ cluster: PostgreSQLCluster) throws -> Bool {
         try Polling.until {
             let cancelled = try cluster.execute(
