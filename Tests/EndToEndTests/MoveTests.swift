@@ -92,7 +92,7 @@ struct MoveTests {
         #expect(try after.click(fingerprint(300)).status == 201)
         #expect(try after.check(fingerprint(300)).isMatch)
         let created = try Installation.run([
-            "apps", "create", "Other", "--database", target.database.socketURL,
+            "apps", "create", "Other", "--database", target.url,
         ])
         #expect(created.status == 0, "\(created.errors)")
         moved.process.send(SIGTERM)
@@ -118,28 +118,32 @@ struct MoveTests {
         }
     }
 
+    /// Returns the option that names a new secret.
+    private static func secret(_ installation: Installation) throws -> [String] {
+        let path = installation.folder.appending(path: "secret").path
+        try Data(String(repeating: "5a", count: 32).utf8).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        return ["--secret-file", path]
+    }
+
+    private static func removeKeys(_ installation: Installation) throws {
+        for suffix in [".key", ".address-key"] {
+            try FileManager.default.removeItem(atPath: installation.database.path + suffix)
+        }
+    }
+
     @Test("with --secret-file, the keys move into the database, and servers need no key files")
     func keyring() throws {
         let (installation, server, connection) = try Installation.serving()
         #expect(try connection.click(fingerprint(1)).status == 201)
         server.terminate()
         #expect(server.waitUntilExit() == 0)
-        let secret = installation.folder.appending(path: "secret").path
-        let digits = Data(String(repeating: "5a", count: 32).utf8)
-        #expect(
-            FileManager.default.createFile(
-                atPath: secret,
-                contents: digits,
-                attributes: [.posixPermissions: 0o600]
-            )
-        )
+        let secret = try Self.secret(installation)
         let target = try MovedDatabase()
-        let output = try target.move(installation, ["--secret-file", secret])
+        let output = try target.move(installation, secret)
         #expect(output.status == 0, "\(output.errors)")
-        for suffix in [".key", ".address-key"] {
-            try FileManager.default.removeItem(atPath: installation.database.path + suffix)
-        }
-        let moved = try target.serve(installation, ["--secret-file", secret])
+        try Self.removeKeys(installation)
+        let moved = try target.serve(installation, secret)
         let after = try moved.connect(installation)
         #expect(try after.check(fingerprint(1)).isMatch)
         moved.process.kill()
@@ -169,7 +173,7 @@ struct MoveTests {
         let other = try MovedDatabase()
         let folder = try TemporaryFolder()
         let made = try Installation.run([
-            "init", "--database", other.database.socketURL, "--data-directory", folder.path,
+            "init", "--database", other.url, "--data-directory", folder.path,
         ])
         #expect(made.status == 0, "\(made.errors)")
         let mixed = try other.move(installation)
@@ -199,7 +203,7 @@ struct MoveTests {
     @Test("`migrate` without --from creates an empty database's tables, and the first start creates its app")
     func schemaAlone() throws {
         let target = try MovedDatabase()
-        let url = target.database.socketURL
+        let url = target.url
         let plan = try Installation.run(["migrate", "--dry-run", "--database", url])
         #expect(plan.status == 0 && plan.text.contains("to be applied"), "\(plan.errors)")
         #expect(try target.database.execute("SELECT count(*) FROM pg_class WHERE relname = 'clicks'") == "0")
@@ -223,8 +227,9 @@ struct MoveTests {
             #expect(try connection.check(fingerprint(number), fields: install).isMatch)
         }
         server.kill()
+        let secret = try Self.secret(installation)
         let target = try MovedDatabase()
-        #expect(try Installation.run(["migrate", "--database", target.database.socketURL]).status == 0)
+        #expect(try Installation.run(["migrate", "--database", target.url]).status == 0)
         try target.database.execute(
             """
             CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(600); RETURN NEW; END $$;
@@ -232,12 +237,12 @@ struct MoveTests {
             EXECUTE FUNCTION wait()
             """
         )
-        let mover = try ChildProcess(Installation.binary, target.words(installation))
+        let mover = try ChildProcess(Installation.binary, target.words(installation, secret))
         let waits =
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
         #expect(try Polling.until { try target.database.execute(waits) == "1" })
         mover.kill()
-        let refused = try Installation.run(["stats", "--database", target.database.socketURL])
+        let refused = try Installation.run(["stats", "--database", target.url])
         #expect(refused.status == 1 && refused.errors.contains("lacks rows until"), "\(refused.errors)")
         // PostgreSQL notices that a client has gone only when it sends the client an answer.
         try target.database.execute(
@@ -247,10 +252,11 @@ struct MoveTests {
             DROP FUNCTION wait CASCADE
             """
         )
-        let output = try target.move(installation)
+        let output = try target.move(installation, secret)
         #expect(output.status == 0, "\(output.errors)")
-        #expect(try target.run(["verify"], installation).status == 0)
-        let moved = try target.serve(installation)
+        try Self.removeKeys(installation)
+        #expect(try Installation.run(["verify", "--database", target.url] + secret).status == 0)
+        let moved = try target.serve(installation, secret)
         let after = try moved.connect(installation)
         for number in 0..<20 {
             let install = ["X-Install-ID": "install-\(number)"]
@@ -271,20 +277,34 @@ private enum KilledPart: String, CaseIterable {
     case addresses = "click_index"
     case checks = "checks"
     case installs = "installs"
+    case keys = "keyring"
     case end = "progress"
 
     /// Which rows of the table stop the move.
-    var condition: String { self == .end ? "WHEN (NEW.name = 'moved_up_to')" : "" }
+    var condition: String {
+        switch self {
+        // The address keys are stored before the server keys.
+        case .keys: "WHEN (NEW.kind = 'server')"
+        case .end: "WHEN (NEW.name = 'moved_up_to')"
+        default: ""
+        }
+    }
 }
 
-/// A PostgreSQL database that a file moves into.
+/// A PostgreSQL database that a file moves into, and that belongs to a user without other rights.
 private final class MovedDatabase: Sendable {
     let database: PostgreSQLTestDatabase
+    let url: String
 
-    init() throws { database = try PostgreSQLTestDatabase() }
+    init() throws {
+        database = try PostgreSQLTestDatabase()
+        let owner = "owner_of_\(database.name)"
+        try database.execute("CREATE ROLE \(owner) LOGIN; ALTER DATABASE \(database.name) OWNER TO \(owner)")
+        url = database.socketURL.replacing("\(PostgreSQLCluster.user)@", with: "\(owner)@")
+    }
 
     func words(_ installation: Installation, _ more: [String] = []) -> [String] {
-        ["migrate", "--from", "sqlite:" + installation.database.path, "--to", database.socketURL] + more
+        ["migrate", "--from", "sqlite:" + installation.database.path, "--to", url] + more
     }
 
     func move(_ installation: Installation, _ more: [String] = []) throws -> ChildProcess.Output {
@@ -294,7 +314,7 @@ private final class MovedDatabase: Sendable {
     /// Runs a command on the database.
     func run(_ words: [String], _ installation: Installation) throws -> ChildProcess.Output {
         let key = installation.database.path + ".key"
-        return try Installation.run(words + ["--database", database.socketURL, "--server-key-file", key])
+        return try Installation.run(words + ["--database", url, "--server-key-file", key])
     }
 
     struct Server {
@@ -310,7 +330,7 @@ private final class MovedDatabase: Sendable {
     func serve(_ installation: Installation, _ keys: [String]? = nil) throws -> Server {
         let keys = keys ?? ["--server-key-file", installation.database.path + ".key"]
         let log = installation.folder.appending(path: "moved.log")
-        let words = ["serve", "--listen", "127.0.0.1:0", "--database", database.socketURL]
+        let words = ["serve", "--listen", "127.0.0.1:0", "--database", url]
         let process = try ChildProcess(Installation.binary, words + keys, errorLog: log)
         let line = process.line(containing: "listening on http")
         let port = try #require(

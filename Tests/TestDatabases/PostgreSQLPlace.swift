@@ -170,7 +170,9 @@ package final class PostgreSQLPlace: TestPlace {
             of: database,
             StoreConfiguration(clock: .fixed(Timestamp(milliseconds: 0)))
         )
-        return try PostgreSQLMove.run(from: source, to: settings, note: { _ in })
+        let report = try PostgreSQLMove.run(from: source, to: settings, note: { _ in })
+        if report.differences.isEmpty { try PostgreSQLMove.finish(settings) }
+        return report
     }
 
     /// Runs SQL as another program does.

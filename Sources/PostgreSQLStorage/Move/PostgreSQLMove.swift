@@ -23,13 +23,13 @@ public struct PostgreSQLMove {
     /// The number of rows of small tables that one statement writes.
     private static let rowsAtOnce = 5000
 
-    /// Moves all rows, or continues a move that was interrupted.
+    /// Moves all rows, or continues a move that was interrupted; servers start only after ``finish(_:)``.
     ///
     /// - Parameters:
     ///   - source: the other database.
     ///   - configuration: this database, whose tables are created if there are none.
     ///   - note: called with the progress.
-    /// - Returns: the counted rows; if they differ, the move is not finished.
+    /// - Returns: the counted rows; if they differ, the move must not be finished.
     /// - Throws: `conflict` if the database has other data.
     public static func run(
         from source: any MoveSource,
@@ -81,7 +81,11 @@ public struct PostgreSQLMove {
         }
         note("counting rows")
         let report = try counted()
-        if report.differences.isEmpty { try finish() }
+        // Servers plan their statements by the numbers of rows. A transaction around it, because ANALYZE would otherwise
+        // commit after each table.
+        try transaction { () throws(StoreError) in
+            for table in Self.filledTables { try execute("ANALYZE \(table)") }
+        }
         return report
     }
 }
@@ -155,24 +159,27 @@ extension PostgreSQLMove {
         "UPDATE progress SET value = $3 WHERE name = $1 AND value = $2"
     )
 
-    /// Lets servers start.
-    private func finish() throws(StoreError) {
-        let last = try position(of: .clicks)
-        try transaction { () throws(StoreError) in
-            try execute(Self.deletePositions)
-            try execute(Self.storeEnd, Parameters(last))
+    /// Lets servers start on a database into which ``run(from:to:note:)`` has moved all rows.
+    public static func finish(_ configuration: PostgreSQLConfiguration) throws(StoreError) {
+        try StoreError.translating { () throws(PostgreSQLError) in
+            let connection = try DatabaseOpening(configuration).connect()
+            try connection.transaction { () throws(PostgreSQLError) in
+                try connection.execute(storeEnd)
+                try connection.execute(deletePositions)
+            }
         }
-        try execute("ANALYZE")
     }
 
+    private static let storeEnd = PreparedStatement(
+        """
+        INSERT INTO progress (name, value) SELECT '\(word(.movedUpTo))', value FROM progress WHERE name = 'move_clicks'
+        """
+    )
     private static let deletePositions = PreparedStatement(
         """
         DELETE FROM progress
         WHERE name IN ('\(word(.moveSource))', 'move_tables', 'move_clicks', 'move_checks')
         """
-    )
-    private static let storeEnd = PreparedStatement(
-        "INSERT INTO progress (name, value) VALUES ('\(word(.movedUpTo))', $1)"
     )
 }
 
@@ -274,6 +281,12 @@ extension PostgreSQLMove {
         }
         if !rows.isEmpty { try execute(insert, rows.parameters) }
     }
+
+    /// The tables that a move fills.
+    private static let filledTables: [SQLText] =
+        MovedTable.all.map { "\($0.name)" } + [
+            "clicks", "click_index", "click_addresses", "checks", "installs", "idempotencies", "link_limits",
+        ]
 
     /// New rows get numbers after those that were copied.
     private static let afterTables: [SQLText] =

@@ -84,9 +84,12 @@ protocol Database: Sendable {
     /// - Parameters:
     ///   - source: the other database.
     ///   - note: called with what is copied now.
-    /// - Returns: the counted rows; if they differ, the move is not finished.
+    /// - Returns: the counted rows; if they differ, the move must not be finished.
     /// - Throws: `conflict` if this database has other data.
     func fill(from source: any MoveSource, note: @escaping (String) -> Void) throws(StoreError) -> MoveReport
+
+    /// Lets servers start on this database, which has all rows and keys.
+    func finishFilling() throws(StoreError)
 }
 
 extension Database {
@@ -100,6 +103,8 @@ extension Database {
     {
         throw StoreError(.unsupported, "rows move to PostgreSQL databases only")
     }
+
+    func finishFilling() throws(StoreError) {}
 }
 
 /// The reasons to open a database.

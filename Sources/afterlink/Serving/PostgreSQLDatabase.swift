@@ -68,6 +68,8 @@ struct PostgreSQLDatabase: Database {
         try PostgreSQLMove.run(from: source, to: settings(.command), note: note)
     }
 
+    func finishFilling() throws(StoreError) { try PostgreSQLMove.finish(settings(.command)) }
+
     /// `CommandDatabase.requireFile` refuses the commands that need a file before they come here.
     private static let isNoFile = StoreError(.unsupported, "the database is on a server, and no file")
 

@@ -65,21 +65,28 @@ struct DatabaseMove {
     }
 
     func run() throws {
-        try requireSource()
+        let keys = try requireSource()
         var line = ProgressLine()
-        let report = try attempt(orElse: Self.refusal) {
-            try Wiring.database(target).fill(from: Wiring.database(source).moveSource()) { text in
-                line.update("moving \(text)")
-            }
+        let (report, isInKeyring) = try attempt(orElse: Self.refusal) {
+            let database = Wiring.database(target)
+            // Until the end, no process can serve the file.
+            let rows = try Wiring.database(source).moveSource()
+            defer { withExtendedLifetime(rows) {} }
+            let report = try database.fill(from: rows) { text in line.update("moving \(text)") }
+            line.finish()
+            guard report.differences.isEmpty else { throw differing(report) }
+            // If this process ends before the keys are stored, no server starts, and the next run stores them.
+            try store(keys)
+            try database.finishFilling()
+            return (report, target.secretFile != nil)
         }
-        line.finish()
-        guard report.differences.isEmpty else { throw differing(report) }
-        let isInKeyring = try moveKeys()
         invocation.show(text(report, isInKeyring: isInKeyring), json: json(report, isInKeyring: isInKeyring))
     }
 
     /// Requires that no process has the file open, that it is up to date, and that its keys are there.
-    private func requireSource() throws {
+    ///
+    /// - Returns: its server keys.
+    private func requireSource() throws -> ServerKeyList {
         try CommandDatabase.require(source)
         let report = try CommandDatabase.explaining(source) { try $0.survey() }
         let name = source.databaseName
@@ -108,16 +115,14 @@ struct DatabaseMove {
                     "Copy the database's address keys there: servers expect both key files in one folder."
                 )
         }
+        return keys.server
     }
 
-    /// Copies the keys into the database if there is a secret for them, and verifies that the database knows them.
-    ///
-    /// - Returns: whether they are in the database.
-    private func moveKeys() throws -> Bool {
-        let database = try CommandDatabase.open(target)
-        defer { database.close() }
-        _ = try LoadedKeys(target, database.store, databaseIsNew: false)
-        return target.secretFile != nil
+    /// Copies the file's keys into the database if there is a secret for them, and requires that the servers have them.
+    private func store(_ keys: ServerKeyList) throws {
+        _ = try target.keySource().load(databaseIsNew: false, at: WallClock.system.now()) { list in
+            list.holds(keys) ? .own(missing: 0) : .foreign
+        }
     }
 
     private func text(_ report: MoveReport, isInKeyring: Bool) -> String {
