@@ -81,6 +81,14 @@ internal import CLibPQ
         unsafe PQsocket(pointer)
     }
 
+    /// The number of the process that serves this connection, as the other end stated it when it accepted.
+    ///
+    /// It is the server's own number unless there is a pooler in between.
+    var serverProcess: Int32 {
+        // The connection is valid.
+        unsafe PQbackendPID(pointer)
+    }
+
     /// Whether the first step of connecting has failed already.
     var hasFailed: Bool {
         // The connection is valid.

@@ -145,14 +145,15 @@ extension PostgreSQLConnection {
 // MARK: - The session
 
 extension PostgreSQLConnection {
-    /// Selects whether the server is read-only, its timeline (0 for a standby), and the values of the named settings.
+    /// Selects whether the server is read-only, its timeline (0 for a standby), the values of the named settings, and the
+    /// number of its process.
     private static let inspection = PreparedStatement(
         """
         SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', \
         CASE WHEN pg_is_in_recovery() THEN 0 \
         ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int8 END, \
         ARRAY(SELECT setting FROM unnest($1) WITH ORDINALITY AS wanted (name, place) \
-        LEFT JOIN pg_settings USING (name) ORDER BY place)
+        LEFT JOIN pg_settings USING (name) ORDER BY place), pg_backend_pid()::int8
         """
     )
     private static let change = PreparedStatement(
@@ -179,6 +180,7 @@ extension PostgreSQLConnection {
                 let timeline: Int64 = try row.value(0, 1)
                 guard settings.timelines.accept(timeline) else { throw Self.superseded }
                 let found: [String?] = try row.value(0, 2)
+                isPooled = try library.map { Int64($0.serverProcess) } != row.value(0, 3, as: Int64.self)
                 if found == values { return becomeReady(timeline) }
                 guard mayChangeSettings else { throw refusal(found) }
                 verify(mayChangeSettings: false)

@@ -59,6 +59,8 @@ public final class PostgreSQLConnection {
     }
     /// Called after each change of ``state``.
     public var stateDidChange: (State) -> Void = { _ in }
+    /// Whether the other end is not the server itself, but a pooler.
+    public internal(set) var isPooled = false
     /// The timeline of the primary, which each promotion of a standby increases; 0 before the first connection.
     public internal(set) var timeline: Int64 = 0
 
@@ -135,6 +137,9 @@ public final class PostgreSQLConnection {
 
     private var prepared: [ObjectIdentifier: Prepared] = [:]
     private var preparedCount = 0
+    /// How the names of this connection's statements start: a pooler may let several connections use one session, and
+    /// none must then execute another one's statement.
+    private let statementPrefix = "s\(String(UInt32.random(in: .min ... .max), radix: 36))_"
     /// Whether the transaction of the last batch is still open.
     private var isInTransaction = false
     /// The groups whose outcome the server has not sent, oldest first.
@@ -373,7 +378,7 @@ extension PostgreSQLConnection {
         guard let library else { return }
         let (statement, types) = (step.statement, step.parameters.types)
         preparedCount += 1
-        let name = "s\(preparedCount)"
+        let name = "\(statementPrefix)\(preparedCount)"
         let new = Prepared(statement, name: name, types: types)
         prepared[ObjectIdentifier(statement)] = new
         let group = Group(.preparation)

@@ -46,6 +46,8 @@ public struct PostgreSQLError: Error, Equatable, Sendable {
         case unexpectedValue
         /// The server does not accept a setting of the connection.
         case settings
+        /// A pooler lets several connections use one session of the server.
+        case sharedSession
         /// An internal error of the server; Citus also reports the failure of another node as such an error.
         case internalError
         case other
@@ -54,7 +56,7 @@ public struct PostgreSQLError: Error, Equatable, Sendable {
     /// Whether every attempt to connect fails in this way until an operator changes a setting.
     package var isRefusal: Bool {
         switch kind {
-        case .authentication, .password, .settings: true
+        case .authentication, .password, .settings, .sharedSession: true
         default: false
         }
     }
@@ -82,6 +84,8 @@ public struct PostgreSQLError: Error, Equatable, Sendable {
         case "01000": .notReplicated
         case "23505": .uniqueViolation
         case "25006": .readOnly
+        // The session lacks a statement that the connection has prepared.
+        case "26000": .sharedSession
         case "40001": .serializationFailure
         case "40P01": .deadlock
         case "53100": .diskFull

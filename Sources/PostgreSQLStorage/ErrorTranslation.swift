@@ -52,6 +52,12 @@ extension StoreError {
                 .incompatible,
                 "the database server, or a pooler before it, does not accept a setting of the connection"
             )
+        case .sharedSession:
+            (
+                .incompatible,
+                "a pooler before the database server gives one session to several connections; in PgBouncer, set"
+                    + " pool_mode = session"
+            )
         case .internalError: (.inputOutput, "the database server, or a node of Citus, failed")
         case .unexpectedValue:
             (.corrupted, "the database has a value that this program never stores; run `afterlink verify`")

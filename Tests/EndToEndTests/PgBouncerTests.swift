@@ -46,6 +46,21 @@ struct PgBouncerTests {
         }
     }
 
+    @Test("a start through PgBouncer in transaction mode is refused each time, and names the right mode")
+    func transactionMode() throws {
+        let settings = ["ignore_startup_parameters = options", "pool_mode = transaction"]
+        let shared = try PgBouncer(before: database.cluster, settings)
+        for mode in [shared, pooler, shared] {
+            // The command opens the database as a server does.
+            let output = try Installation.run(
+                ["init", "--database", mode.url(of: database), "--data-directory", installation.folder.path],
+                environment: ["PGPASSWORD": database.cluster.password]
+            )
+            #expect((output.status == 0) == (mode === pooler), "\(output.errors)")
+            #expect(output.errors.contains("pool_mode = session") == (mode === shared), "\(output.errors)")
+        }
+    }
+
     @Test("each finds the other's clicks, even a server that gets the sessions of a killed one")
     func sessions() throws {
         let first = try serve()

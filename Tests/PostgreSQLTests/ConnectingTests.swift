@@ -21,7 +21,7 @@ struct ConnectingTests {
             return (try row.value(0, 0, as: String.self), try row.value(0, 1, as: String.self))
         }
         #expect(user == "postgres" && limit == "500ms")
-        #expect(harness.connection.timeline == 1)
+        #expect(harness.connection.timeline == 1 && !harness.connection.isPooled)
     }
 
     @Test("works through TCP with a password, with and without TLS", arguments: [false, true])

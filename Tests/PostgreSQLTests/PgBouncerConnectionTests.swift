@@ -35,7 +35,7 @@ struct PgBouncerConnectionTests {
         let values = try harness.whenReady { connection in
             try await connection.read(statement, names).value(0, 0, as: [String].self)
         }
-        #expect(values == ["500", "5000", "0"])
+        #expect(values == ["500", "5000", "0"] && harness.connection.isPooled)
         withExtendedLifetime(pooler) {}
     }
 

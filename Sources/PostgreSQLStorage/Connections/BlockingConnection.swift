@@ -67,6 +67,36 @@ final class BlockingConnection {
 
     var isReady: Bool { connection.state == .ready }
 
+    /// Whether there is a pooler between this connection and the server.
+    var isPooled: Bool { connection.isPooled }
+
+    /// Waits until the other end closes this connection; returns false if it does not do so in time.
+    func isClosed(within limit: Duration) -> Bool {
+        let end = MonotonicTime.now().advanced(by: limit)
+        while isReady {
+            guard .now() < end else { return false }
+            loop.turn()
+        }
+        return true
+    }
+
+    /// Requires that a pooler gives this connection a session of its own; else connections that work at once get in each
+    /// other's way.
+    ///
+    /// The server ends the session after a millisecond without a statement. A pooler in session mode then closes this
+    /// connection; another one takes the session away after each transaction, and does not. So a connection through a
+    /// pooler is of no use afterwards. Servers before version 14 lack the setting, and pass.
+    func requireOwnSession() throws(PostgreSQLError) {
+        guard isPooled, try execute(Self.endIdleSession).count > 0, !isClosed(within: .seconds(5)) else {
+            return
+        }
+        throw PostgreSQLError(.sharedSession, "The end of its session did not close the connection")
+    }
+
+    private static let endIdleSession = PreparedStatement(
+        "SELECT set_config(name, '1', false) FROM pg_settings WHERE name = 'idle_session_timeout'"
+    )
+
     /// Executes a statement in a transaction of its own, or in the one that `BEGIN` opened.
     @discardableResult
     func execute<each Value: PostgreSQLValue>(

@@ -29,17 +29,27 @@ struct DatabaseOpening: Sendable {
         )
     }
 
+    /// Connects, and refuses a pooler that shares sessions.
+    func connectToOwnSession(report: @escaping (PostgreSQLError) -> Void = { _ in }) throws(StoreError)
+        -> BlockingConnection
+    {
+        try StoreError.translating { () throws(PostgreSQLError) in
+            let connection = try connect(report: report)
+            guard connection.isPooled else { return connection }
+            try connection.requireOwnSession()
+            return try connect()
+        }
+    }
+
     /// Connects at the start of a server, and logs why that takes longer than one attempt.
     private func connectAtStart() throws(StoreError) -> BlockingConnection {
         let (log, limit) = (configuration.store.log, configuration.longTimeLimit)
-        return try StoreError.translating { () throws(PostgreSQLError) in
-            try connect { error in
-                let reason = StoreError(error).explanation
-                log.write(
-                    .warning,
-                    "database: the start tries again for \(limit.components.seconds) s: \(reason)"
-                )
-            }
+        return try connectToOwnSession { error in
+            let reason = StoreError(error).explanation
+            log.write(
+                .warning,
+                "database: the start tries again for \(limit.components.seconds) s: \(reason)"
+            )
         }
     }
 
