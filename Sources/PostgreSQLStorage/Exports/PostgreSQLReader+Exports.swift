@@ -9,23 +9,39 @@ extension PostgreSQLReader: ExportRows {
 
     func exportEnd() throws(PostgreSQLError) -> Int64 {
         let time: Timestamp? = try first(Self.oldestTransaction) { $0.get("at") }
-        return time.map { RowIdentifier.first(at: $0) - 1 } ?? 0
+        return time.map { max(RowIdentifier.first(at: $0) - 1, 0) } ?? 0
     }
 
     /// The start of the oldest transaction that may still write, less the time after which a silent server loses its
-    /// number to another one.
+    /// number to another one; before 1970 if that start is unknown.
     ///
     /// The time is subtracted because a row's number is made before its transaction begins.
     ///
     /// A transaction that has written nothing for a minute only reads, such as a dump.
+    ///
+    /// PostgreSQL may hide from this role when transactions of another role began, but neither their locks nor the row
+    /// versions that they replace:
+    /// - Each transaction of a server changes the server's row in `servers`, so it began after the `seen_at` that it
+    ///   replaces.
+    /// - Of any other transaction that writes rows of exports, nothing shows when it began.
+    /// - A hidden session may have a transaction that has written nothing yet; see above.
     private static let oldestTransaction = PreparedStatement(
         """
-        SELECT (extract(epoch FROM least(clock_timestamp(), min(t.at))) * 1000)::int8
-        - \(ServerRow.silentSeconds) * 1000 AS at FROM (
-        SELECT xact_start AS at FROM pg_stat_activity WHERE datname = current_database()
+        SELECT (extract(epoch FROM min(t.at)) * 1000)::int8 - \(ServerRow.silentSeconds) * 1000 AS at FROM (
+        SELECT now() AS at
+        UNION ALL SELECT xact_start FROM pg_stat_activity WHERE datname = current_database()
         AND pid <> pg_backend_pid()
-        AND (backend_xid IS NOT NULL OR xact_start > clock_timestamp() - interval '1 minute')
-        UNION ALL SELECT prepared FROM pg_prepared_xacts WHERE database = current_database()) t
+        AND (backend_xid IS NOT NULL OR xact_start > now() - interval '1 minute')
+        UNION ALL SELECT prepared FROM pg_prepared_xacts WHERE database = current_database()
+        UNION ALL SELECT s.seen_at FROM servers s JOIN pg_locks l ON l.transactionid = s.xmax
+        UNION ALL SELECT now() - interval '1 minute' FROM pg_stat_activity WHERE datname = current_database()
+        AND usesysid IS NOT NULL AND coalesce(state, 'disabled') = 'disabled'
+        UNION ALL SELECT to_timestamp(0) FROM pg_stat_activity a JOIN pg_locks l ON l.pid = a.pid
+        WHERE a.datid = l.database AND a.datname = current_database() AND a.backend_xid IS NOT NULL
+        AND a.xact_start IS NULL AND l.mode = 'RowExclusiveLock'
+        AND coalesce(pg_partition_root(l.relation), l.relation) IN ('clicks'::regclass, 'checks'::regclass,
+        'events'::regclass, 'erased_rows'::regclass, 'apple_postbacks'::regclass) AND NOT EXISTS (
+        SELECT FROM pg_locks s WHERE s.pid = l.pid AND s.database = l.database AND s.relation = 'servers'::regclass)) t
         """
     )
 
