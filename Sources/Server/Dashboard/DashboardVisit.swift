@@ -27,9 +27,7 @@ struct DashboardVisit {
         guard session.key == nil || key?.isValid(at: exchange.now) == true else { return nil }
         exchange.act(as: .session(session.key), with: key)
         if exchange.now.milliseconds(since: session.usedAt) >= 60_000 {
-            try await exchange.store(
-                await exchange.stores.sessions.noteUse(of: digest, at: exchange.now)
-            )
+            try await exchange.store(await exchange.stores.sessions.noteUse(of: digest, at: exchange.now))
         }
         return DashboardVisit(
             session: session,

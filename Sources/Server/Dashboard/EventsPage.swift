@@ -5,9 +5,7 @@ internal import HTTPServer
 enum EventsPage {
     static let path = "/events"
 
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let filter = try DashboardFilter(exchange, isOfCounts: true)
         if let slice = filter.slice,
             let word = CountedValue.words.first(where: { $0.dimension == slice.dimension })
@@ -17,18 +15,16 @@ enum EventsPage {
         let query = EventQuery(filter.query(filter.span))
         let report = try await exchange.store(await exchange.stores.events.events(query))
         let directory = exchange.directory
-        return .page(
-            DashboardPage(title: DashboardText.events) { html in
-                filter.writeForm(visit, to: &html) { html in
-                    html.field("campaign", DashboardText.campaign, filter.campaign?.text)
-                }
-                guard !report.totals.isEmpty else {
-                    let reason = filter.emptyReason(directory, DashboardText.noEvents(filter.span.text))
-                    return html.empty(reason)
-                }
-                for panel in EventPanel.allCases { panel.write(report, filter, visit, to: &html) }
+        return .page(title: DashboardText.events) { html in
+            filter.writeForm(visit, to: &html) { html in
+                html.field("campaign", DashboardText.campaign, filter.campaign?.text)
             }
-        )
+            guard !report.totals.isEmpty else {
+                let reason = filter.emptyReason(directory, DashboardText.noEvents(filter.span.text))
+                return html.empty(reason)
+            }
+            for panel in EventPanel.allCases { panel.write(report, filter, visit, to: &html) }
+        }
     }
 }
 

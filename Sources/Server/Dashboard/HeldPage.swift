@@ -5,9 +5,7 @@ internal import HTTPServer
 enum HeldPage {
     private static let maximumErasures = 50
 
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let privacy = exchange.stores.privacy
         let holdings = try await exchange.store(await privacy.holdings())
         let all = try await exchange.store(await privacy.erasures(atMost: maximumErasures))

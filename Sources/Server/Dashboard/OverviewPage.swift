@@ -6,9 +6,7 @@ enum OverviewPage {
     /// The number of rows of a panel.
     static let rowCount = 8
 
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let filter = try DashboardFilter(exchange, isOfCounts: true)
         let query = filter.query(filter.span)
         let (report, earlier) = try await reports(&exchange, filter)
@@ -21,22 +19,20 @@ enum OverviewPage {
         let hasData = report.totals.values.contains { $0 > 0 }
         let steps = try await firstSteps(report, filter, exchange)
         let revenue = try await events(exchange, filter).map { [$0.revenue] } ?? []
-        return .page(
-            DashboardPage(title: DashboardText.overview) { html in
-                filter.writeForm(visit, comparing: true, to: &html, filter.writeCountChoices)
-                writeWarnings(warnings, to: &html)
-                if !hasData { html.empty(reason(filter, directory)) }
-                html.firstSteps(steps)
-                guard hasData else { return }
-                let span = earlier.map { _ in filter.span.earlier.text }
-                html.figures(figures((report, earlier), filter) + revenue, comparedWith: span)
-                html.exports(exports(visit, filter, panel: .figures))
-                if filter.slice != nil { html.note(DashboardText.partsOfSlice) }
-                LineChart(figures: chart(report, filter)).write(to: &html)
-                html.exports(exports(visit, filter, panel: .series))
-                writePanels(report, slugs, visit, filter, to: &html)
-            }
-        )
+        return .page(title: DashboardText.overview) { html in
+            filter.writeForm(visit, comparing: true, to: &html, filter.writeCountChoices)
+            writeWarnings(warnings, to: &html)
+            if !hasData { html.empty(reason(filter, directory)) }
+            html.firstSteps(steps)
+            guard hasData else { return }
+            let span = earlier.map { _ in filter.span.earlier.text }
+            html.figures(figures((report, earlier), filter) + revenue, comparedWith: span)
+            html.exports(exports(visit, filter, panel: .figures))
+            if filter.slice != nil { html.note(DashboardText.partsOfSlice) }
+            LineChart(figures: chart(report, filter)).write(to: &html)
+            html.exports(exports(visit, filter, panel: .series))
+            writePanels(report, slugs, visit, filter, to: &html)
+        }
     }
 
     /// Returns the slugs of the links that still exist, by their ids.

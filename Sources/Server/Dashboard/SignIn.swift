@@ -56,9 +56,7 @@ enum SignIn {
         let name = try cookieName(exchange)
         let (session, text) = newSession(of: nil, exchange)
         let link = KeyDigest(of: form["link"] ?? "")
-        let isStarted = try await exchange.store(
-            await exchange.stores.sessions.start(session, by: link)
-        )
+        let isStarted = try await exchange.store(await exchange.stores.sessions.start(session, by: link))
         guard isStarted else {
             exchange.service.log.event(.warning, "dashboard: a sign-in failed, request \(exchange.requestID)")
             return page(next: nil, problem: DashboardText.spentLink, .forbidden).response(visit: nil)

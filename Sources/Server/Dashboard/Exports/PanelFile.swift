@@ -35,9 +35,7 @@ enum PanelFile {
     /// The maximum number of groups in a file; a page shows the first of them.
     private static let groupLimit = 100_000
 
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let file = exchange.parameter ?? ""
         let parts = file.split(separator: ".", maxSplits: 1).map(String.init)
         guard parts.count == 2, let format = Format(rawValue: parts[1]) else {

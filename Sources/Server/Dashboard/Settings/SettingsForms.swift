@@ -94,9 +94,7 @@ enum SettingsForms {
         guard let id = form["key"].flatMap({ KeyID($0) }), exchange.directory.key(id) != nil else {
             throw .notFound(DashboardText.noKey)
         }
-        try await exchange.store(
-            await exchange.stores.apps.revoke(id, at: exchange.now, by: exchange.actor)
-        )
+        try await exchange.store(await exchange.stores.apps.revoke(id, at: exchange.now, by: exchange.actor))
         return settings
     }
 
@@ -108,9 +106,7 @@ enum SettingsForms {
     ) async throws(APIError) -> Response {
         let sessions = try await exchange.store(await exchange.stores.sessions.sessions())
         if let session = sessions.first(where: { Base64URL.text(of: $0.digest.bytes) == form["session"] }) {
-            try await exchange.store(
-                await exchange.stores.sessions.end(session.digest, by: exchange.actor)
-            )
+            try await exchange.store(await exchange.stores.sessions.end(session.digest, by: exchange.actor))
         }
         return settings
     }

@@ -16,9 +16,7 @@ public struct ShownSetting: Equatable, Sendable {
 
 /// Apps, keys, sessions, and the settings of the process.
 enum SettingsPage {
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let now = exchange.now
         let directory = exchange.directory
         let keys = directory.keys.filter { $0.app != nil || exchange.onlyApp == nil }
@@ -29,19 +27,17 @@ enum SettingsPage {
                 && (visit.mayChange || session.digest == visit.session.digest)
         }
         let settings = exchange.onlyApp == nil ? exchange.service.settings.shown : []
-        return .page(
-            DashboardPage(title: DashboardText.settings) { html in
-                html.element("p") { html in
-                    html.link(DashboardAddress("/settings/audit"), DashboardText.auditLog)
-                    html.text(" ")
-                    html.link(DashboardAddress("/settings/held"), DashboardText.held)
-                }
-                writeApps(directory.apps, visit, to: &html)
-                writeKeys(keys, directory, visit, at: now, to: &html)
-                writeSessions(sessions, directory, visit, to: &html)
-                writeSettings(settings, visit, to: &html)
+        return .page(title: DashboardText.settings) { html in
+            html.element("p") { html in
+                html.link(DashboardAddress("/settings/audit"), DashboardText.auditLog)
+                html.text(" ")
+                html.link(DashboardAddress("/settings/held"), DashboardText.held)
             }
-        )
+            writeApps(directory.apps, visit, to: &html)
+            writeKeys(keys, directory, visit, at: now, to: &html)
+            writeSessions(sessions, directory, visit, to: &html)
+            writeSettings(settings, visit, to: &html)
+        }
     }
 
     private static func writeApps(_ apps: [App], _ visit: DashboardVisit, to html: inout HTML) {
