@@ -91,6 +91,7 @@ enum OverviewPanel: String, CaseIterable {
     case platforms
     case osVersions = "os_versions"
     case browsers
+    case hours
     case reasons
 
     var title: String {
@@ -103,12 +104,14 @@ enum OverviewPanel: String, CaseIterable {
         case .platforms: DashboardText.platforms
         case .osVersions: DashboardText.osVersions
         case .browsers: DashboardText.browsers
+        case .hours: DashboardText.hours
         case .reasons: DashboardText.reasons
         }
     }
 
-    /// The groups that the panel lists, and the item of an address that chooses one; nil for a panel of other figures.
-    func groups(of report: StatisticsReport) -> (groups: [StatisticsReport.Group], item: String)? {
+    /// The groups that the panel lists, and the item of an address that chooses one, if any does; nil for a panel of
+    /// other figures.
+    func groups(of report: StatisticsReport) -> (groups: [StatisticsReport.Group], item: String?)? {
         switch self {
         case .campaigns: (report.byCampaign, "campaign")
         case .links: (report.byLink, "link")
@@ -116,6 +119,7 @@ enum OverviewPanel: String, CaseIterable {
         case .platforms: (report.byPlatform, "platform")
         case .osVersions: (report.byOSVersion, "os_version")
         case .browsers: (report.byBrowser, "browser")
+        case .hours: (report.byHour, nil)
         case .figures, .series, .reasons: nil
         }
     }
@@ -130,7 +134,7 @@ enum OverviewPanel: String, CaseIterable {
         switch self {
         case .figures: ["figure", "value", "earlier"]
         case .series: ["start", "clicks", "launches", "matches", "expected_conversions", "spread"]
-        case .campaigns, .links, .sources, .platforms, .osVersions, .browsers:
+        case .campaigns, .links, .sources, .platforms, .osVersions, .browsers, .hours:
             ["name", "clicks", "matches", "conversion_rate"]
         case .reasons: ["reason", "launches"]
         }
@@ -163,7 +167,7 @@ enum OverviewPanel: String, CaseIterable {
                     .real(expected?.count), .real(expected?.spread),
                 ]
             }
-        case .campaigns, .links, .sources, .platforms, .osVersions, .browsers:
+        case .campaigns, .links, .sources, .platforms, .osVersions, .browsers, .hours:
             return (groups(of: report)?.groups ?? []).map { group in
                 let counts = group.counts
                 return [
