@@ -13,11 +13,10 @@ enum HeldPage {
         let page = DashboardPage(title: DashboardText.held) { html in
             html.table(DashboardText.heldNow, DashboardText.heldHeadings, holdings) { html, holding in
                 html.rowName(holding.table)
-                let isMore = holding.count >= TableHolding.maximumCount
-                html.number(DashboardText.count(holding.count) + (isMore ? "+" : ""))
+                html.number(DashboardText.count(holding.count) + (holding.isComplete ? "" : "+"))
                 html.time(holding.oldest)
             }
-            html.exports(PanelExports(table: DashboardText.heldNow, of: visit.address))
+            html.exports(PanelExports(table: DashboardText.heldNow, of: visit.address).running(["held"]))
             if visit.mayChange {
                 html.element("h2", DashboardText.erase)
                 html.paragraph(DashboardText.eraseExplained)
