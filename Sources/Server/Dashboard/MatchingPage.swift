@@ -145,7 +145,7 @@ enum MatchingPage {
         html.table(DashboardText.sharing(app), DashboardText.sharingHeadings, report.forms) { html, form in
             let name = form.platformForm.form.map { "\($0.rawValue)" } ?? "–"
             html.rowName("\(form.platformForm.platform.rawValue), \(name)")
-            html.number(DashboardText.decimal(form.sharing.clicks))
+            html.number(Figure.whole(form.sharing.clicks))
             html.number(DashboardText.percent(form.sharing.alone))
             html.number(DashboardText.decimal(form.sharing.competing))
         }

@@ -50,6 +50,13 @@ enum PostbacksPage {
             html.requiredApp(directory.apps)
             html.field("url", DashboardText.endpointURL, nil)
             html.field("types", DashboardText.endpointTypes, "match.created match.campaign_only")
+            html.area("body", DashboardText.endpointBody, "")
+            html.area("headers", DashboardText.endpointHeaders, "")
+            html.element("details", ["class": "note"]) { html in
+                html.element("summary", DashboardText.macros)
+                html.element("p", DashboardText.macrosExplained)
+            }
+            html.field("since", DashboardText.endpointSince, type: "date", nil)
             html.select("test", DashboardText.endpointTraffic, DashboardText.endpointTraffics, chosen: "")
             html.element("button", ["type": "submit"], DashboardText.createEndpoint)
         }
@@ -63,8 +70,11 @@ enum PostbacksPage {
         var draft = PostbackDraft()
         draft.url = form["url"] ?? ""
         draft.types = (form["types"] ?? "").split { ", \n\r".contains($0) }.map(String.init)
+        draft.body = form["body"].flatMap { $0.trimmed.isEmpty ? nil : $0 }
+        draft.headers = (form["headers"] ?? "").split(whereSeparator: \.isNewline).map(String.init)
         draft.isTest = form["test"] == "true"
-        let (endpoint, secret) = try await PostbackEndpoints.create(draft, of: app, since: nil, exchange)
+        let since = try form.day("since", DashboardText.wrongDay)
+        let (endpoint, secret) = try await PostbackEndpoints.create(draft, of: app, since: since, exchange)
         return PostbackPage.show(secret, of: endpoint, visit)
     }
 }
