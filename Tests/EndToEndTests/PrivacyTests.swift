@@ -151,8 +151,14 @@ struct PrivacyTests {
         }
         let before = try Self.files(installation, ofDatabase: true)
         for value in stored { #expect(isLeft(value, before), "\(value.name) is not found") }
+        func holds(_ count: Int) throws -> Bool {
+            let row = "{\"table\":\"clicks\",\"rows\":\(count),\"complete\":true,\"oldest\":\"20"
+            return try installation.run(["held", "--json"]).text.contains(row)
+        }
+        #expect(try holds(24) && installation.run(["held"]).text.hasPrefix("TABLE"))
         let erased = try installation.run(["erase", "--fingerprint", Self.hex, "--json"])
         #expect(erased.status == 0 && erased.text.contains(#""log_cleared":true"#), "\(erased.text)")
+        #expect(try holds(20))
         try export()
         let after = try Self.files(installation, ofDatabase: true)
         for value in stored { #expect(!isLeft(value, after), "\(value.name) is left") }

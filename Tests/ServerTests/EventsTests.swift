@@ -209,8 +209,8 @@ struct EventsTests {
         #expect(answer.status == status && answer.member("error_code") != nil, "\(answer.text)")
     }
 
-    @Test("need a key of an app; a page of the dashboard's key is refused")
-    func keys() async {
+    @Test("need a key of an app; a key of the dashboard and another app's id are refused")
+    func keys() async throws {
         let event = #"{"events":[{"event_id":"a","name":"open","user":"u"}]}"#
         #expect(await post(event, key: .admin).status == 403)
         #expect(
@@ -218,6 +218,11 @@ struct EventsTests {
                 == 401
         )
         #expect(await post(event, fields: ["Content-Type": "text/plain"]).status == 415)
+        let other = try await service.addApp(App.Settings(name: "Other")).app.text
+        let named = { (app: String) in event.replacing(#"{"events""#, with: #"{"app":"\#(app)","events""#) }
+        let refused = await post(named(other))
+        #expect(refused.status == 403 && refused.text.contains("another app"), "\(refused.text)")
+        #expect(await post(named(service.app.text)).status == 202)
     }
 
     @Test("an app's time is at most that of the request, and a server's clock may be ahead by five minutes")
@@ -380,6 +385,9 @@ struct EventsTests {
             "Matches, events and revenue by link",
             in: await browser.get("/events").text
         )
-        #expect(ofLinks.last?.first == link && ofLinks.last?.last == "0.05 EUR")
+        #expect(ofLinks.last?.first == "sale" && ofLinks.last?.last == "0.05 EUR")
+        let page = await browser.get("/events?period=7d").text
+        #expect(page.contains("<a href=\"/links/\(link)\">sale</a>"))
+        #expect(page.contains("<a href=\"/campaigns/one?period=7d&amp;campaign=SUMMER\">SUMMER</a>"))
     }
 }

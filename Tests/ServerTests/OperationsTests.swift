@@ -334,6 +334,7 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
     func session(_ digest: KeyDigest) throws(StoreError) -> DashboardSession? { throw failure }
     func link(_ slug: LinkSlug, of apps: [AppID]) throws(StoreError) -> LinkListing? { throw failure }
     func link(_ id: LinkID) throws(StoreError) -> LinkListing? { throw failure }
+    func slugs(of links: [LinkID]) throws(StoreError) -> [LinkID: LinkSlug] { throw failure }
     func links(_ query: LinkQuery) throws(StoreError) -> LinkPage { throw failure }
     func sharedSlug(of app: AppID, and other: AppID) throws(StoreError) -> LinkSlug? { throw failure }
     func liveLink(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp) throws(StoreError)

@@ -157,6 +157,7 @@ struct PrivacyEndpointTests {
             (#"{"install_id":7}"#, .app, 400),
             (#"{"install_id":""}"#, .server, 400), (#"{"install_id":"install-7781"}"#, .admin, 403),
             (#"{"install_id":"install-7781"}"#, .read, 403), (#"["install-7781"]"#, .app, 400),
+            (#"{"install_id":"install-7781","app":"app_01jz8w6t7n3k5m9q2r4v6x8y0z"}"#, .server, 403),
         ]
     )
     func eraseInstallRefusals(body: String, key: KeyKind, status: Int) async throws {

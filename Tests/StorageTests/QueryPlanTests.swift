@@ -177,7 +177,7 @@ private let plans: [(statements: [SQL], plan: String)] = [
     ([SQLiteWriter.countMatch], "link_counts(link variant)"),
     ([SQLiteReader.linkByNumber], "links(rowid)"),
     (
-        [SQLiteReader.countsByValue, SQLiteReader.countSeries, SQLiteReader.countedPeriods],
+        [SQLiteReader.countSeries, SQLiteReader.countedPeriods],
         "counts(scope campaign dimension span period>…"
     ),
     ([SQLiteReader.countedValues], "counts(scope campaign dimension span period…"),

@@ -29,6 +29,16 @@ public struct DashboardSession: Equatable, Sendable {
         self.expiresAt = expiresAt
     }
 
+    /// The session's name in lists: the start of its digest, which does not reveal the cookie.
+    public var id: String {
+        digest.bytes.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// Returns whether the session is valid and so is its key, if it has one.
+    public func isOpen(in directory: Directory, at now: Timestamp) -> Bool {
+        isValid(at: now) && key.map { directory.key($0)?.isValid(at: now) == true } ?? true
+    }
+
     /// Returns whether the session has neither reached its end nor been idle for too long.
     public func isValid(at now: Timestamp) -> Bool {
         now < expiresAt && now < usedAt.advanced(byMilliseconds: Self.idleMilliseconds)

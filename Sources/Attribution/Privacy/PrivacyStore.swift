@@ -100,6 +100,9 @@ public struct TableHolding: Equatable, Sendable {
     /// The largest number that is counted.
     public static let maximumCount: Int64 = 1_000_000
 
+    /// Whether all rows were counted.
+    public var isComplete: Bool { count < Self.maximumCount }
+
     public init(table: String, count: Int64, oldest: Timestamp?) {
         (self.table, self.count, self.oldest) = (table, count, oldest)
     }

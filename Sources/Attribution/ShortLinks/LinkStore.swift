@@ -99,6 +99,8 @@ public protocol LinkStore {
     /// slug, it returns the oldest one; the service prevents such links where it can.
     func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing?
     func link(_ id: LinkID) async throws(StoreError) -> LinkListing?
+    /// Returns the slugs of those of the links that exist; it does not run on the calling event loop.
+    func slugs(of links: [LinkID]) async throws(StoreError) -> [LinkID: LinkSlug]
     /// Returns any slug that links of both apps have; nil if there is none.
     ///
     /// It does not run on the calling event loop, and takes time proportional to the number of the first

@@ -5,50 +5,57 @@ internal import Storage
 
 /// Reads the counts of each span, without deltas that are not merged into them yet.
 extension PostgreSQLReader {
-    func add(_ query: CountQuery, to sum: inout CountSum) throws(PostgreSQLError) {
-        let (dimension, span) = (query.dimension.rawValue, query.spans.granularity.rawValue)
-        let (first, end) = (query.spans.first.milliseconds, query.spans.end.milliseconds)
-        let rows = try all(Self.sums, query.scope.number, query.campaign, dimension, span, first, end) {
-            row throws(PostgreSQLError) in
-            (
-                value: row.get("value") as String, metric: row.get("metric") as String,
-                row.get("count") as Int64
-            )
-        }
-        for row in rows { sum.add(row.2, row.metric, of: row.value) }
+    func sum(_ query: CountQuery) throws(PostgreSQLError) -> CountSum {
+        try sums(query, of: [query.campaign])[query.campaign] ?? CountSum()
     }
 
-    private static let sums = PreparedStatement(
-        """
-        SELECT value, metric, \(clamped: "sum(count)") AS count FROM counts
-        WHERE scope = $1 AND campaign = $2 AND dimension = $3 AND span = $4 AND period >= $5 AND period < $6
-        GROUP BY value, metric
-        """
-    )
-
-    /// Reads all campaigns in one query, because each query costs a round trip.
-    func add(_ query: CountQuery, of campaigns: [String], to sums: inout [String: CountSum])
-        throws(PostgreSQLError)
-    {
-        let (dimension, span) = (query.dimension.rawValue, query.spans.granularity.rawValue)
-        let (first, end) = (query.spans.first.milliseconds, query.spans.end.milliseconds)
-        let rows = try all(Self.campaignSums, query.scope.number, campaigns, dimension, span, first, end) {
-            row throws(PostgreSQLError) in
-            (
-                campaign: row.get("campaign") as String, value: row.get("value") as String,
-                metric: row.get("metric") as String, count: row.get("count") as Int64
+    func sums(_ query: CountQuery, of campaigns: [String]) throws(PostgreSQLError) -> [String: CountSum] {
+        var sums: [String: CountSum] = [:]
+        _ = try all(Self.sumsByValue, Parameters(query, of: campaigns)) { row in
+            let (campaign, value, metric): (String, String, String) = (
+                row.get("campaign"), row.get("value"), row.get("metric")
             )
+            sums[campaign, default: CountSum()].add(row.get("count"), metric, of: value)
         }
-        for row in rows { sums[row.campaign, default: CountSum()].add(row.count, row.metric, of: row.value) }
+        return sums
     }
 
-    private static let campaignSums = PreparedStatement(
+    func series(
+        _ query: CountQuery,
+        _ body: (_ period: Timestamp, _ value: String, _ metric: String, _ count: Int64) -> Void
+    ) throws(PostgreSQLError) {
+        _ = try all(Self.series, Parameters(query, of: [query.campaign])) { row in
+            body(row.get("period"), row.get("value"), row.get("metric"), row.get("count"))
+        }
+    }
+
+    /// Adds up in a hash table, which takes half of the time that sorting all rows takes.
+    ///
+    /// PostgreSQL expects so few rows that it would sort them, but values of the type `xid` cannot be sorted.
+    static let sumsByValue = reading(
         """
-        SELECT campaign, value, metric, \(clamped: "sum(count)") AS count FROM counts
-        WHERE scope = $1 AND campaign = ANY ($2) AND dimension = $3 AND span = $4 AND period >= $5 AND period < $6
-        GROUP BY campaign, value, metric
+        SELECT value, metric, \(clamped: "sum(count)") AS count \(ofPart) GROUP BY value, metric, '0'::xid
         """
     )
+    private static let series = reading("SELECT period, value, metric, count \(ofPart)")
+
+    /// The rows of one part of a query.
+    private static let ofPart: SQLText = """
+        FROM counts WHERE scope = k.scope AND campaign = n.campaign AND dimension = $1 AND span = k.span
+        AND period >= k.first AND period < k.last
+        """
+
+    /// Makes a statement that reads all parts of a query, because each statement costs a round trip.
+    ///
+    /// `OFFSET 0` makes PostgreSQL find the rows of each part by the index, whatever it expects of their number.
+    private static func reading(_ part: SQLText) -> PreparedStatement {
+        PreparedStatement(
+            """
+            SELECT n.campaign, c.* FROM unnest($3, $4, $5, $6) AS k (scope, span, first, last)
+            CROSS JOIN unnest($2) AS n (campaign) CROSS JOIN LATERAL (\(part) OFFSET 0) c
+            """
+        )
+    }
 
     func runningServers() throws(PostgreSQLError) -> [RunningServer] {
         try all(Self.servers) { row throws(PostgreSQLError) in
@@ -114,30 +121,6 @@ extension PostgreSQLReader {
         else { return 0 }
         return count
     }
-
-    func totals(
-        of scope: Scope,
-        _ label: CounterLabel,
-        over spans: CountedSpans,
-        _ body: (_ period: Timestamp, _ metric: String, _ count: Int64) -> Void
-    ) throws(PostgreSQLError) {
-        let (first, end) = (spans.first.milliseconds, spans.end.milliseconds)
-        let (campaign, dimension) = (label.campaign ?? "", label.dimension.rawValue)
-        let span = spans.granularity.rawValue
-        _ = try all(Self.series, scope.number, campaign, dimension, span, first, end) { row in
-            let (period, metric, count): (Timestamp, String, Int64) = (
-                row.get("period"), row.get("metric"), row.get("count")
-            )
-            if (row.get("value") as String) == label.value { body(period, metric, count) }
-        }
-    }
-
-    private static let series = PreparedStatement(
-        """
-        SELECT period, metric, count, value FROM counts WHERE scope = $1 AND campaign = $2 AND dimension = $3
-        AND span = $4 AND period >= $5 AND period < $6
-        """
-    )
 
     /// Adds up the clicks of all spans, because the index does not have the rows in the order of their clicks.
     ///
@@ -303,5 +286,20 @@ extension PostgreSQLReader {
         ORDER BY hash, since, click LIMIT $6) f ORDER BY hash, since, click LIMIT $6
         """
     )
+}
+
+extension Parameters {
+    /// Creates the parameters of a statement that reads all parts of a query, for these campaigns.
+    fileprivate init(_ query: CountQuery, of campaigns: [String]) {
+        let parts = query.parts
+        self.init(
+            query.dimension.rawValue,
+            campaigns,
+            parts.map(\.scope.number),
+            parts.map(\.spans.granularity.rawValue),
+            parts.map(\.spans.first.milliseconds),
+            parts.map(\.spans.end.milliseconds)
+        )
+    }
 }
 #endif

@@ -12,6 +12,21 @@ extension PostgreSQLReader {
 
     func link(_ id: LinkID) throws(PostgreSQLError) -> StoredLink? { try links(.linkByID(id)).first }
 
+    func slugs(of links: [LinkID]) throws(PostgreSQLError) -> [LinkID: LinkSlug] {
+        let rows = try all(Self.slugs, links.map(\.high), links.map(\.low)) { row in
+            let id = LinkID(high: row.get("id_high"), low: row.get("id_low"))
+            return (id, LinkSlug(stored: row.get("slug")))
+        }
+        return Dictionary(rows) { first, _ in first }
+    }
+
+    private static let slugs = PreparedStatement(
+        """
+        SELECT id_high, id_low, slug FROM unnest($1, $2) AS k (high, low)
+        JOIN links ON id_high = k.high AND id_low = k.low
+        """
+    )
+
     func links(withSlug slug: LinkSlug) throws(PostgreSQLError) -> [StoredLink] { try links(.link(slug)) }
 
     func liveLinks(ofCampaign key: CampaignKey, at now: Timestamp) throws(PostgreSQLError) -> [StoredLink] {

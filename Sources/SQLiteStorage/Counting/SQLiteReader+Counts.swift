@@ -5,17 +5,27 @@ internal import Storage
 /// Reads the counts of each span (such as an hour or a day), and the number of live clicks (unclaimed and unexpired).
 extension SQLiteReader {
     /// Adds up the counts of a query in this process, because SQLite would sort all rows to add them up.
-    func add(_ query: CountQuery, to sum: inout CountSum) throws(SQLiteError) {
-        let (dimension, span) = (query.dimension.rawValue, query.spans.granularity.rawValue)
-        let (first, end) = (query.spans.first.milliseconds, query.spans.end.milliseconds)
-        try connection.statement(Self.countsByValue)
-            .forEach(query.scope.number, query.campaign, dimension, span, first, end) { row in
-                sum.add(row.integer(2), row.text(1), of: row.text(0))
-            }
+    func sum(_ query: CountQuery) throws(SQLiteError) -> CountSum {
+        var sum = CountSum()
+        try series(query) { _, value, metric, count in sum.add(count, metric, of: value) }
+        return sum
     }
 
-    static let countsByValue: SQL = """
-        SELECT value, metric, count FROM counts
+    func series(
+        _ query: CountQuery,
+        _ body: (_ period: Timestamp, _ value: String, _ metric: String, _ count: Int64) -> Void
+    ) throws(SQLiteError) {
+        let (statement, dimension) = (try connection.statement(Self.countSeries), query.dimension.rawValue)
+        for (scope, spans) in query.parts {
+            let (span, first, end) = (spans.granularity, spans.first.milliseconds, spans.end.milliseconds)
+            try statement.forEach(scope.number, query.campaign, dimension, span.rawValue, first, end) { row in
+                body(row.time(0), row.text(1), row.text(2), row.integer(3))
+            }
+        }
+    }
+
+    static let countSeries: SQL = """
+        SELECT period, value, metric, count FROM counts
         WHERE scope = ?1 AND campaign = ?2 AND dimension = ?3 AND span = ?4 AND period >= ?5 AND period < ?6
         """
 
@@ -76,26 +86,6 @@ extension SQLiteReader {
         """
     static let liveClicksByHour: SQL = """
         SELECT sum(count) FROM live_clicks WHERE scope = ?1 AND span = 'hour' AND expires_in > ?2
-        """
-
-    func totals(
-        of scope: Scope,
-        _ label: CounterLabel,
-        over spans: CountedSpans,
-        _ body: (_ period: Timestamp, _ metric: String, _ count: Int64) -> Void
-    ) throws(SQLiteError) {
-        let (first, end) = (spans.first.milliseconds, spans.end.milliseconds)
-        let (campaign, dimension) = (label.campaign ?? "", label.dimension.rawValue)
-        try connection.statement(Self.countSeries)
-            .forEach(scope.number, campaign, dimension, spans.granularity.rawValue, first, end) { row in
-                guard row.text(3) == label.value else { return }
-                body(row.time(0), row.text(1), row.integer(2))
-            }
-    }
-
-    static let countSeries: SQL = """
-        SELECT period, metric, count, value FROM counts
-        WHERE scope = ?1 AND campaign = ?2 AND dimension = ?3 AND span = ?4 AND period >= ?5 AND period < ?6
         """
 
     func top(_ dimension: Dimension, of scope: Scope, over spans: CountedSpans, atMost limit: Int)

@@ -8,6 +8,12 @@ extension SQLiteReader {
         try connection.statement(Self.linkByID).first(id.high, id.low, read: Self.storedLink)
     }
 
+    func slugs(of links: [LinkID]) throws(SQLiteError) -> [LinkID: LinkSlug] {
+        var slugs: [LinkID: LinkSlug] = [:]
+        for id in links { slugs[id] = try link(id)?.record.slug }
+        return slugs
+    }
+
     func links(withSlug slug: LinkSlug) throws(SQLiteError) -> [StoredLink] {
         try connection.statement(Self.linksBySlug).all(slug.text, read: Self.storedLink)
     }

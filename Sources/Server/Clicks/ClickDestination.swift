@@ -103,9 +103,7 @@ extension Exchange {
     ///   for an unknown app.
     private func namedApp(_ body: ClickBody, _ link: TappedLink?, _ origin: Origin?) throws(APIError) -> App {
         if let id = key?.app, let app = directory.app(id) {
-            guard body.app == nil || body.app == id.text else {
-                throw .forbidden("The key belongs to another app than the one that \"app\" names")
-            }
+            try Self.require(id, isNamed: body.app)
             return app
         }
         if let text = body.app {

@@ -9,9 +9,7 @@ enum ApplePage {
     /// The maximum number of rows of the table by network: values and sources can make many thousands.
     private static let rowLimit = 100
 
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let filter = try DashboardFilter(exchange)
         let apps = AppleApps(exchange.directory)
         let store = exchange.stores.applePostbacks
@@ -37,32 +35,30 @@ enum ApplePage {
         let newest = try await exchange.store(await store.applePostbacks(query)).postbacks
         let rows: [Count] = counts.map { Count(texts: $0.key, count: $0.value) }.sorted(by: Count.isGreater)
         let shown: [Count] = states.map { Count(texts: $0.key, count: $0.value) }.sorted(by: Count.isGreater)
-        return .page(
-            DashboardPage(title: DashboardText.apple) { html in
-                filter.writeForm(visit, to: &html)
-                html.note(DashboardText.appleExplained)
-                guard !newest.isEmpty else {
-                    return html.empty(DashboardText.noPostbacks)
-                }
-                let app: PanelExports.Items = [("app", filter.app?.id.text)]
-                let span: PanelExports.Items = [("from", from.iso8601), ("to", to.iso8601)]
-                func writeExports(_ caption: String) {
-                    html.exports(
-                        PanelExports(table: caption, of: visit.address)
-                            .calling("/admin/api/apple-postbacks", app + span)
-                            .running(["apple-postbacks", "list"], app)
-                    )
-                }
-                let most = Array(rows.prefix(rowLimit))
-                write(most, DashboardText.byNetwork, DashboardText.networkHeadings, to: &html)
-                if rows.count > most.count { html.note(DashboardText.shown(1, most.count, of: rows.count)) }
-                writeExports(DashboardText.byNetwork)
-                write(shown, DashboardText.signatures, DashboardText.signatureHeadings, to: &html)
-                writeExports(DashboardText.signatures)
-                write(newest, apps, to: &html)
-                writeExports(DashboardText.newestPostbacks)
+        return .page(title: DashboardText.apple) { html in
+            filter.writeForm(visit, to: &html)
+            html.note(DashboardText.appleExplained)
+            guard !newest.isEmpty else {
+                return html.empty(DashboardText.noPostbacks)
             }
-        )
+            let app: PanelExports.Items = [("app", filter.app?.id.text)]
+            let span: PanelExports.Items = [("from", from.iso8601), ("to", to.iso8601)]
+            func writeExports(_ caption: String) {
+                html.exports(
+                    PanelExports(table: caption, of: visit.address)
+                        .calling("/admin/api/apple-postbacks", app + span)
+                        .running(["apple-postbacks", "list"], app)
+                )
+            }
+            let most = Array(rows.prefix(rowLimit))
+            write(most, DashboardText.byNetwork, DashboardText.networkHeadings, to: &html)
+            if rows.count > most.count { html.note(DashboardText.shown(1, most.count, of: rows.count)) }
+            writeExports(DashboardText.byNetwork)
+            write(shown, DashboardText.signatures, DashboardText.signatureHeadings, to: &html)
+            writeExports(DashboardText.signatures)
+            write(newest, apps, to: &html)
+            writeExports(DashboardText.newestPostbacks)
+        }
     }
 
     /// How many postbacks have the same texts.

@@ -3,9 +3,7 @@ internal import HTTPServer
 
 /// The campaigns of a span, a hundred a page, sorted by the address's `sort`.
 enum CampaignsPage {
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let filter = try DashboardFilter(exchange)
         var query = CampaignQuery(filter.query(filter.span))
         if filter.comparesSpans { query.earlier = filter.query(filter.span.earlier) }
@@ -22,32 +20,30 @@ enum CampaignsPage {
             )
         )
         let directory = exchange.directory
-        return .page(
-            DashboardPage(title: DashboardText.campaigns) { [query] html in
-                filter.writeForm(visit, comparing: true, to: &html) { html in
-                    html.field("search", DashboardText.searchCampaigns, query.search)
-                    html.hidden("sort", query.order.rawValue)
-                }
-                guard !page.rows.isEmpty else {
-                    let reason =
-                        query.search != nil || query.page > 0
-                        ? DashboardText.noSuchCampaign
-                        : filter.emptyReason(directory, DashboardText.noCampaign)
-                    html.empty(reason)
-                    return
-                }
-                write(page, query, visit, events: sums, to: &html)
-                html.exports(
-                    PanelExports(table: DashboardText.campaignCaption, of: visit.address)
-                        .calling("/admin/stats", command: ["stats"], filter.statisticsItems)
-                )
-                if query.earlier != nil {
-                    html.note(DashboardText.compared(with: filter.span.earlier.text))
-                }
-                if page.isPartial { html.note(DashboardText.fewCampaigns) }
-                writePages(page, query, visit, to: &html)
+        return .page(title: DashboardText.campaigns) { [query] html in
+            filter.writeForm(visit, comparing: true, to: &html) { html in
+                html.field("search", DashboardText.searchCampaigns, query.search)
+                html.hidden("sort", query.order.rawValue)
             }
-        )
+            guard !page.rows.isEmpty else {
+                let reason =
+                    query.search != nil || query.page > 0
+                    ? DashboardText.noSuchCampaign
+                    : filter.emptyReason(directory, DashboardText.noCampaign)
+                html.empty(reason)
+                return
+            }
+            write(page, query, visit, events: sums, to: &html)
+            html.exports(
+                PanelExports(table: DashboardText.campaignCaption, of: visit.address)
+                    .calling("/admin/stats", command: ["stats"], filter.statisticsItems)
+            )
+            if query.earlier != nil {
+                html.note(DashboardText.compared(with: filter.span.earlier.text))
+            }
+            if page.isPartial { html.note(DashboardText.fewCampaigns) }
+            writePages(page, query, visit, to: &html)
+        }
     }
 
     /// Writes the table; without times to install, events, or a span to compare with, it has fewer columns.
@@ -127,9 +123,7 @@ enum OneCampaignPage {
     /// The campaign's key is in the query: as a part of the path, the key `..` would lead to another page.
     static let path = "/campaigns/one"
 
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         guard let campaign = try exchange.campaignItem() else {
             return .redirect(DashboardAddress("/campaigns"))
         }
@@ -140,32 +134,30 @@ enum OneCampaignPage {
         let found = try await exchange.store(await exchange.stores.links.links(links))
         let events = try await OverviewPage.events(exchange, filter, hasGroups: true)
         let directory = exchange.directory
-        return .page(
-            DashboardPage(title: DashboardText.title(ofCampaign: campaign.text)) { [earlier] html in
-                filter.writeForm(visit, comparing: true, to: &html) { html in
-                    html.hidden("campaign", campaign.text)
-                }
-                if report.totals.values.contains(where: { $0 > 0 }) {
-                    let span = earlier.map { _ in filter.span.earlier.text }
-                    let revenue = events.map { [$0.revenue] } ?? []
-                    html.figures(figures((report, earlier)) + revenue, comparedWith: span)
-                    html.exports(OverviewPage.exports(visit, filter, panel: .figures))
-                    write(report, filter, visit, to: &html)
-                } else {
-                    let reason = filter.emptyReason(
-                        directory,
-                        DashboardText.noCampaignTraffic(filter.span.text)
-                    )
-                    html.empty(reason)
-                }
-                if let report = events?.report { EventPanel.cohorts.write(report, filter, visit, to: &html) }
-                html.element("p") { html in
-                    let launches = visit.address.page("/launches").with("campaign", campaign.text)
-                    html.link(launches, DashboardText.launchesOfCampaign)
-                }
-                write(found.links, visit, to: &html)
+        return .page(title: DashboardText.title(ofCampaign: campaign.text)) { [earlier] html in
+            filter.writeForm(visit, comparing: true, to: &html) { html in
+                html.hidden("campaign", campaign.text)
             }
-        )
+            if report.totals.values.contains(where: { $0 > 0 }) {
+                let span = earlier.map { _ in filter.span.earlier.text }
+                let revenue = events.map { [$0.revenue] } ?? []
+                html.figures(figures((report, earlier)) + revenue, comparedWith: span)
+                html.exports(OverviewPage.exports(visit, filter, panel: .figures))
+                write(report, filter, visit, to: &html)
+            } else {
+                let reason = filter.emptyReason(
+                    directory,
+                    DashboardText.noCampaignTraffic(filter.span.text)
+                )
+                html.empty(reason)
+            }
+            if let report = events?.report { EventPanel.cohorts.write(report, filter, visit, to: &html) }
+            html.element("p") { html in
+                let launches = visit.address.page("/launches").with("campaign", campaign.text)
+                html.link(launches, DashboardText.launchesOfCampaign)
+            }
+            write(found.links, visit, to: &html)
+        }
     }
 
     private static func figures(_ reports: (StatisticsReport, StatisticsReport?)) -> [Figure] {

@@ -76,7 +76,7 @@ struct DashboardFilter {
             let traffic = [("false", DashboardText.live), ("true", DashboardText.test)]
             html.select("test", DashboardText.traffic, traffic, chosen: isTest ? "true" : "false")
             let periods = DashboardPeriod.allCases.map { ($0.rawValue, DashboardText.name(of: $0)) }
-            let label = DashboardText.period(offset: span.offset)
+            let label = DashboardText.inZone(DashboardText.period, offset: span.offset)
             html.select("period", label, periods, chosen: span.period.rawValue)
             for (name, label, day) in [
                 ("from", DashboardText.from, span.days.lowerBound),

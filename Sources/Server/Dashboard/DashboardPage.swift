@@ -77,7 +77,7 @@ struct DashboardPage {
         html.element("header") { html in
             html.element("nav", ["aria-label": DashboardText.pages]) { html in
                 html.element("strong", "Afterlink")
-                for page in DashboardSection.allCases {
+                for page in DashboardSection.all {
                     let isHere =
                         visit.address.path == page.path
                         || (page.path != "/" && visit.address.path.hasPrefix(page.path + "/"))
@@ -114,7 +114,7 @@ struct DashboardPage {
         html.element("dialog", ["id": "keys", "aria-label": DashboardText.keys]) { html in
             html.element("h2", DashboardText.keys)
             html.element("dl") { html in
-                for page in DashboardSection.allCases {
+                for page in DashboardSection.all {
                     html.key("G \(page.key.uppercased())", page.title)
                 }
                 for period in DashboardPeriod.allCases where period != .custom {
@@ -129,65 +129,31 @@ struct DashboardPage {
     }
 }
 
-/// The pages in the navigation.
-enum DashboardSection: CaseIterable {
-    case overview, live, launches, links, campaigns, events, matching
-    case postbacks, apple, domains, system, trial, settings
+/// A page in the navigation: its path, the letter that opens it after G, and its title.
+struct DashboardSection {
+    let path: String
+    let key: String
+    let title: String
 
-    var path: String {
-        switch self {
-        case .overview: "/"
-        case .launches: "/launches"
-        case .links: "/links"
-        case .live: "/live"
-        case .campaigns: "/campaigns"
-        case .events: EventsPage.path
-        case .matching: "/matching"
-        case .apple: "/apple"
-        case .domains: "/domains"
-        case .postbacks: "/postbacks"
-        case .system: "/system"
-        case .trial: "/try"
-        case .settings: "/settings"
-        }
+    private init(_ path: String, _ key: String, _ title: String) {
+        (self.path, self.key, self.title) = (path, key, title)
     }
 
-    /// The letter that, after G, opens the page.
-    var key: String {
-        switch self {
-        case .overview: "o"
-        case .launches: "l"
-        case .links: "i"
-        case .live: "v"
-        case .campaigns: "c"
-        case .events: "e"
-        case .matching: "m"
-        case .apple: "a"
-        case .domains: "d"
-        case .postbacks: "p"
-        case .system: "y"
-        case .trial: "t"
-        case .settings: "s"
-        }
-    }
-
-    var title: String {
-        switch self {
-        case .overview: DashboardText.overview
-        case .launches: DashboardText.launches
-        case .links: DashboardText.links
-        case .live: DashboardText.liveTraffic
-        case .campaigns: DashboardText.campaigns
-        case .events: DashboardText.events
-        case .matching: DashboardText.matching
-        case .apple: DashboardText.apple
-        case .domains: DashboardText.domains
-        case .postbacks: DashboardText.postbacks
-        case .system: DashboardText.system
-        case .trial: DashboardText.trial
-        case .settings: DashboardText.settings
-        }
-    }
+    static let all = [
+        DashboardSection("/", "o", DashboardText.overview),
+        DashboardSection("/live", "v", DashboardText.liveTraffic),
+        DashboardSection("/launches", "l", DashboardText.launches),
+        DashboardSection("/links", "i", DashboardText.links),
+        DashboardSection("/campaigns", "c", DashboardText.campaigns),
+        DashboardSection(EventsPage.path, "e", DashboardText.events),
+        DashboardSection("/matching", "m", DashboardText.matching),
+        DashboardSection("/postbacks", "p", DashboardText.postbacks),
+        DashboardSection("/apple", "a", DashboardText.apple),
+        DashboardSection("/domains", "d", DashboardText.domains),
+        DashboardSection("/system", "y", DashboardText.system),
+        DashboardSection("/try", "t", DashboardText.trial),
+        DashboardSection("/settings", "s", DashboardText.settings),
+    ]
 }
 
 extension HTML {

@@ -8,7 +8,7 @@ extension Routes {
 
     /// Makes the routes of pages and forms.
     ///
-    /// To add a page, write a file with its function, and add a row here and a case of ``DashboardSection``.
+    /// To add a page, write a file with its function, and add rows here and in ``DashboardSection``.
     static func makePages() -> [Route] {
         [
             Route(.get, "/healthz", .anyone, CheckHealth.respond),
@@ -94,7 +94,7 @@ extension Routes {
     }
 
     typealias Page =
-        @Sendable (inout Exchange, DashboardVisit) async throws(APIError) -> DashboardResult
+        @Sendable (inout Exchange, DashboardVisit) async throws(APIError) -> Reply
     typealias Action =
         @Sendable (inout Exchange, DashboardVisit, DashboardForm) async throws(APIError) -> Response
 
@@ -188,11 +188,15 @@ extension Routes {
 }
 
 /// What a page's function returns.
-enum DashboardResult {
+enum Reply {
     case page(DashboardPage)
     case redirect(DashboardAddress)
     /// A response that is no page, such as a file, with ``DashboardPage/fields``.
     case response(Response)
+
+    static func page(title: String, _ content: @escaping (inout HTML) -> Void) -> Reply {
+        .page(DashboardPage(title: title, content))
+    }
 }
 
 /// A file of the dashboard, with the digest of its content in its name, so that browsers may cache it without limit.

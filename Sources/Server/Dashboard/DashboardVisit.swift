@@ -21,15 +21,12 @@ struct DashboardVisit {
         guard let text = DashboardCookie.text(in: exchange) else { return nil }
         let digest = KeyDigest(of: text)
         guard let session = try await exchange.store(await exchange.stores.sessions.session(digest)),
-            session.isValid(at: exchange.now)
+            session.isOpen(in: exchange.directory, at: exchange.now)
         else { return nil }
         let key = session.key.flatMap(exchange.directory.key)
-        guard session.key == nil || key?.isValid(at: exchange.now) == true else { return nil }
         exchange.act(as: .session(session.key), with: key)
         if exchange.now.milliseconds(since: session.usedAt) >= 60_000 {
-            try await exchange.store(
-                await exchange.stores.sessions.noteUse(of: digest, at: exchange.now)
-            )
+            try await exchange.store(await exchange.stores.sessions.noteUse(of: digest, at: exchange.now))
         }
         return DashboardVisit(
             session: session,

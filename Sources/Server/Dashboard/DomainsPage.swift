@@ -5,9 +5,7 @@ internal import JSON
 
 /// The domain files of each link host, their copies at Apple and Google, and which rule decides about a URL.
 enum DomainsPage {
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let app = try exchange.appItem()
         let (directory, now) = (exchange.directory, exchange.now)
         let apps = app.map { [$0] } ?? directory.apps
@@ -19,24 +17,22 @@ enum DomainsPage {
         let url = text.flatMap { AssociationURL($0) }
         guard text == nil || url != nil else { throw .invalidField("url", DashboardText.wrongURL) }
         let watch = exchange.service.settings.domainWatch
-        return .page(
-            DashboardPage(title: DashboardText.domains) { html in
-                guard let host else {
-                    html.empty(DashboardText.noHosts)
-                    return writeReceivers(apps, visit, to: &html)
-                }
-                writeForm(hosts, host, text, visit, to: &html)
-                let served = files(of: host, directory)
-                if let url {
-                    let exports = PanelExports(table: DashboardText.decisions, of: visit.address)
-                        .running(["check-domain", host.text], [("url", text)])
-                    write(served, deciding: url, exports, to: &html)
-                }
-                writeCopies(watch?.all, of: hosts, visit, at: now, to: &html)
-                for (file, body) in served { write(file, body, of: host, to: &html) }
-                writeReceivers(apps, visit, to: &html)
+        return .page(title: DashboardText.domains) { html in
+            guard let host else {
+                html.empty(DashboardText.noHosts)
+                return writeReceivers(apps, visit, to: &html)
             }
-        )
+            writeForm(hosts, host, text, visit, to: &html)
+            let served = files(of: host, directory)
+            if let url {
+                let exports = PanelExports(table: DashboardText.decisions, of: visit.address)
+                    .running(["check-domain", host.text], [("url", text)])
+                write(served, deciding: url, exports, to: &html)
+            }
+            writeCopies(watch?.all, of: hosts, visit, at: now, to: &html)
+            for (file, body) in served { write(file, body, of: host, to: &html) }
+            writeReceivers(apps, visit, to: &html)
+        }
     }
 
     /// Returns the files of a host as this service serves them, validated.

@@ -5,9 +5,7 @@ internal import HTTPServer
 enum EventsPage {
     static let path = "/events"
 
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let filter = try DashboardFilter(exchange, isOfCounts: true)
         if let slice = filter.slice,
             let word = CountedValue.words.first(where: { $0.dimension == slice.dimension })
@@ -16,19 +14,20 @@ enum EventsPage {
         }
         let query = EventQuery(filter.query(filter.span))
         let report = try await exchange.store(await exchange.stores.events.events(query))
+        let slugs = try await exchange.slugs(ofLinks: report.byLink.map(\.name))
         let directory = exchange.directory
-        return .page(
-            DashboardPage(title: DashboardText.events) { html in
-                filter.writeForm(visit, to: &html) { html in
-                    html.field("campaign", DashboardText.campaign, filter.campaign?.text)
-                }
-                guard !report.totals.isEmpty else {
-                    let reason = filter.emptyReason(directory, DashboardText.noEvents(filter.span.text))
-                    return html.empty(reason)
-                }
-                for panel in EventPanel.allCases { panel.write(report, filter, visit, to: &html) }
+        return .page(title: DashboardText.events) { html in
+            filter.writeForm(visit, to: &html) { html in
+                html.field("campaign", DashboardText.campaign, filter.campaign?.text)
             }
-        )
+            guard !report.totals.isEmpty else {
+                let reason = filter.emptyReason(directory, DashboardText.noEvents(filter.span.text))
+                return html.empty(reason)
+            }
+            for panel in EventPanel.allCases {
+                panel.write(report, filter, visit, slugs: slugs, to: &html)
+            }
+        }
     }
 }
 
@@ -41,13 +40,15 @@ enum EventPanel: CaseIterable {
         _ report: EventReport,
         _ filter: DashboardFilter,
         _ visit: DashboardVisit,
+        slugs: [String: String] = [:],
         to html: inout HTML
     ) {
         let (headings, rows) = table(report, at: filter.now)
         guard !rows.isEmpty else { return }
         html.element("h2", texts.title)
         html.table(texts.caption, headings, rows) { html, row in
-            html.rowName(row.first ?? "")
+            let name = row.first ?? ""
+            html.rowName(slugs[name] ?? name, address(of: name, slugs, visit))
             for cell in row.dropFirst() { html.number(cell) }
         }
         if let note { html.note(note) }
@@ -55,6 +56,17 @@ enum EventPanel: CaseIterable {
             PanelExports(table: texts.caption, of: visit.address)
                 .calling("/admin/api/events/report", filter.statisticsItems.filter { $0.0 != "interval" })
         )
+    }
+
+    /// Returns the address of the page about a row; nil for a row without one, such as that of a deleted link.
+    private func address(of name: String, _ slugs: [String: String], _ visit: DashboardVisit)
+        -> DashboardAddress?
+    {
+        switch self {
+        case .campaigns: visit.address.page(OneCampaignPage.path).with("campaign", name)
+        case .links: slugs[name].map { _ in DashboardAddress("/links/\(name)") }
+        case .events, .revenue, .sources, .cohorts: nil
+        }
     }
 
     /// The heading of the panel, and the caption of its table.

@@ -86,6 +86,15 @@ extension HTML {
     }
 }
 
+extension DashboardForm {
+    /// Returns the start of a day in UTC; nil for an empty field.
+    func day(_ name: String, _ problem: String) throws(APIError) -> Timestamp? {
+        guard let text = self[name], !text.isEmpty else { return nil }
+        guard let day = Timestamp(iso8601: text + "T00:00:00Z") else { throw .invalidField(name, problem) }
+        return day
+    }
+}
+
 extension Exchange {
     /// Returns the app that a form names.
     func app(of form: DashboardForm) throws(APIError) -> App {

@@ -129,8 +129,14 @@ extension HTML {
     }
 
     /// Writes a cell with a number, aligned right, and a bar that shows its size among the numbers of its column.
-    mutating func number(_ text: String, bar share: (value: Int64, most: Int64)? = nil) {
-        open("td", ["class": "n"])
+    ///
+    /// In a table of numbers alone, whose style aligns them, it needs no `class`.
+    mutating func number(
+        _ text: String,
+        class style: String? = "n",
+        bar share: (value: Int64, most: Int64)? = nil
+    ) {
+        open("td", ["class": style])
         if let share { bar(share.value, of: share.most) }
         self.text(text)
         close("td", isNumber: true)

@@ -5,9 +5,7 @@ internal import HTTPServer
 enum HeldPage {
     private static let maximumErasures = 50
 
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let privacy = exchange.stores.privacy
         let holdings = try await exchange.store(await privacy.holdings())
         let all = try await exchange.store(await privacy.erasures(atMost: maximumErasures))
@@ -15,11 +13,10 @@ enum HeldPage {
         let page = DashboardPage(title: DashboardText.held) { html in
             html.table(DashboardText.heldNow, DashboardText.heldHeadings, holdings) { html, holding in
                 html.rowName(holding.table)
-                let isMore = holding.count >= TableHolding.maximumCount
-                html.number(DashboardText.count(holding.count) + (isMore ? "+" : ""))
+                html.number(DashboardText.count(holding.count) + (holding.isComplete ? "" : "+"))
                 html.time(holding.oldest)
             }
-            html.exports(PanelExports(table: DashboardText.heldNow, of: visit.address))
+            html.exports(PanelExports(table: DashboardText.heldNow, of: visit.address).running(["held"]))
             if visit.mayChange {
                 html.element("h2", DashboardText.erase)
                 html.paragraph(DashboardText.eraseExplained)

@@ -3,9 +3,7 @@ internal import HTTPServer
 
 /// Why one launch got its result, or what happened to a click that no launch got.
 enum LaunchPage {
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         guard let found = try await ExplainCheck.find(exchange) else {
             throw .notFound(DashboardText.noLaunch)
         }

@@ -3,9 +3,7 @@ internal import HTTPServer
 
 /// The list of recorded launches, newest first; each row leads to the reasons of its answer.
 enum LaunchesPage {
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         if let found = exchange.sentQueryItem("find") {
             return .redirect(try await DashboardSearch.address(of: found, exchange))
         }
@@ -13,21 +11,19 @@ enum LaunchesPage {
         let (query, period) = try query(exchange, filter)
         let page = try await exchange.store(await exchange.stores.checks.checks(query))
         let directory = exchange.directory
-        return .page(
-            DashboardPage(title: DashboardText.launches) { html in
-                filter.writeForm(visit, to: &html) { writeChoices(query, to: &$0) }
-                if page.records.isEmpty {
-                    if page.next == nil { html.empty(DashboardText.noLaunches(period)) }
-                } else {
-                    write(page.records, directory, to: &html)
-                    html.exports(exports(visit, query))
-                }
-                html.searched(backTo: page.next?.time, isFull: page.records.count == query.limit)
-                if let next = page.next {
-                    html.next(visit.address.with("before", next.text), DashboardText.older)
-                }
+        return .page(title: DashboardText.launches) { html in
+            filter.writeForm(visit, to: &html) { writeChoices(query, to: &$0) }
+            if page.records.isEmpty {
+                if page.next == nil { html.empty(DashboardText.noLaunches(period)) }
+            } else {
+                write(page.records, directory, to: &html)
+                html.exports(exports(visit, query))
             }
-        )
+            html.searched(backTo: page.next?.time, isFull: page.records.count == query.limit)
+            if let next = page.next {
+                html.next(visit.address.with("before", next.text), DashboardText.older)
+            }
+        }
     }
 
     static func query(_ exchange: Exchange, _ filter: DashboardFilter) throws(APIError)

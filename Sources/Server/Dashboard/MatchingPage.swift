@@ -6,9 +6,7 @@ enum MatchingPage {
     /// The days of the small lines, and of the tables of rates.
     private static let (trendDays, rateDays) = (28, 7)
 
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let filter = try DashboardFilter(exchange)
         let (statistics, now) = (exchange.stores.statistics, exchange.now)
         var query = filter.query(filter.span)
@@ -24,33 +22,31 @@ enum MatchingPage {
             grid = try await PolicyGridPanel(app, exchange, visit)
         }
         let exports = filter.exports(of: visit.address)
-        return .page(
-            DashboardPage(title: DashboardText.matching) { [history, grid] html in
-                filter.writeForm(visit, to: &html)
-                if report.totals.launches > 0 {
-                    html.element("h2", DashboardText.answers)
-                    let figures = answers(report, filter)
-                    ColumnChart(figures: figures).write(to: &html)
-                    html.exports(exports(figures.title))
-                } else {
-                    let sentence = DashboardText.noTraffic(filter.span.text, isTest: filter.isTest)
-                    html.empty(filter.emptyReason(directory, sentence))
-                }
-                html.element("h2", DashboardText.drift)
-                writeDrift(report.drift, history, directory, exports, to: &html)
-                if let history { writeRates(history, exports, to: &html) }
-                html.element("h2", DashboardText.calibration)
-                write(report.calibration, exports, to: &html)
-                html.element("h2", DashboardText.collisions)
-                if report.collisions.isEmpty { html.note(DashboardText.noCollisions) }
-                for collisions in report.collisions {
-                    let app = DashboardText.name(of: collisions.app, in: directory)
-                    write(collisions.report, of: app, at: filter.now, visit, to: &html)
-                }
-                html.element("h2", DashboardText.grid)
-                if let grid { grid.write(to: &html) } else { html.note(DashboardText.chooseAppToCompare) }
+        return .page(title: DashboardText.matching) { [history, grid] html in
+            filter.writeForm(visit, to: &html)
+            if report.totals.launches > 0 {
+                html.element("h2", DashboardText.answers)
+                let figures = answers(report, filter)
+                ColumnChart(figures: figures).write(to: &html)
+                html.exports(exports(figures.title))
+            } else {
+                let sentence = DashboardText.noTraffic(filter.span.text, isTest: filter.isTest)
+                html.empty(filter.emptyReason(directory, sentence))
             }
-        )
+            html.element("h2", DashboardText.drift)
+            writeDrift(report.drift, history, directory, exports, to: &html)
+            if let history { writeRates(history, exports, to: &html) }
+            html.element("h2", DashboardText.calibration)
+            write(report.calibration, exports, to: &html)
+            html.element("h2", DashboardText.collisions)
+            if report.collisions.isEmpty { html.note(DashboardText.noCollisions) }
+            for collisions in report.collisions {
+                let app = DashboardText.name(of: collisions.app, in: directory)
+                write(collisions.report, of: app, at: filter.now, visit, to: &html)
+            }
+            html.element("h2", DashboardText.grid)
+            if let grid { grid.write(to: &html) } else { html.note(DashboardText.chooseAppToCompare) }
+        }
     }
 
     /// Returns the launches by answer: the matches, the three most frequent reasons, and all others.
@@ -149,14 +145,12 @@ enum MatchingPage {
         html.table(DashboardText.sharing(app), DashboardText.sharingHeadings, report.forms) { html, form in
             let name = form.platformForm.form.map { "\($0.rawValue)" } ?? "–"
             html.rowName("\(form.platformForm.platform.rawValue), \(name)")
-            html.number(DashboardText.decimal(form.sharing.clicks))
+            html.number(Figure.whole(form.sharing.clicks))
             html.number(DashboardText.percent(form.sharing.alone))
             html.number(DashboardText.decimal(form.sharing.competing))
         }
         let command = ["collisions", "--app", app]
-        html.exports(
-            PanelExports(table: DashboardText.sharing(app), of: visit.address).running(command)
-        )
+        html.exports(PanelExports(table: DashboardText.sharing(app), of: visit.address).running(command))
         html.table(DashboardText.limits(app), DashboardText.limitHeadings, report.limits) { html, limit in
             html.rowName(DashboardText.percent(limit.share))
             html.number(limit.threshold.map { DashboardText.fraction($0.minimum) } ?? DashboardText.noLimit)

@@ -6,9 +6,7 @@ enum OverviewPage {
     /// The number of rows of a panel.
     static let rowCount = 8
 
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let filter = try DashboardFilter(exchange, isOfCounts: true)
         let query = filter.query(filter.span)
         let (report, earlier) = try await reports(&exchange, filter)
@@ -17,38 +15,24 @@ enum OverviewPage {
             directory.warnings + directory.policyWarnings(report.policyFigures(of: query))
             + report.drift.flatMap(\.readings).compactMap(alarm)
             + (try await postbackAlarms(filter, exchange)) + machineAlarms(exchange)
-        let slugs = try await slugs(of: report.byLink, exchange)
+        let slugs = try await exchange.slugs(ofLinks: report.byLink.map(\.name))
         let hasData = report.totals.values.contains { $0 > 0 }
         let steps = try await firstSteps(report, filter, exchange)
         let revenue = try await events(exchange, filter).map { [$0.revenue] } ?? []
-        return .page(
-            DashboardPage(title: DashboardText.overview) { html in
-                filter.writeForm(visit, comparing: true, to: &html, filter.writeCountChoices)
-                writeWarnings(warnings, to: &html)
-                if !hasData { html.empty(reason(filter, directory)) }
-                html.firstSteps(steps)
-                guard hasData else { return }
-                let span = earlier.map { _ in filter.span.earlier.text }
-                html.figures(figures((report, earlier), filter) + revenue, comparedWith: span)
-                html.exports(exports(visit, filter, panel: .figures))
-                if filter.slice != nil { html.note(DashboardText.partsOfSlice) }
-                LineChart(figures: chart(report, filter)).write(to: &html)
-                html.exports(exports(visit, filter, panel: .series))
-                writePanels(report, slugs, visit, filter, to: &html)
-            }
-        )
-    }
-
-    /// Returns the slugs of the links that still exist, by their ids.
-    private static func slugs(of links: [StatisticsReport.Group], _ exchange: Exchange) async throws(APIError)
-        -> [String: String]
-    {
-        var slugs: [String: String] = [:]
-        for id in links.compactMap({ LinkID($0.name) }) {
-            let found = try await exchange.store(await exchange.stores.links.link(id))
-            if let found { slugs[id.text] = found.link.slug.text }
+        return .page(title: DashboardText.overview) { html in
+            filter.writeForm(visit, comparing: true, to: &html, filter.writeCountChoices)
+            writeWarnings(warnings, to: &html)
+            if !hasData { html.empty(reason(filter, directory)) }
+            html.firstSteps(steps)
+            guard hasData else { return }
+            let span = earlier.map { _ in filter.span.earlier.text }
+            html.figures(figures((report, earlier), filter) + revenue, comparedWith: span)
+            html.exports(exports(visit, filter, panel: .figures))
+            if filter.slice != nil { html.note(DashboardText.partsOfSlice) }
+            LineChart(figures: chart(report, filter)).write(to: &html)
+            html.exports(exports(visit, filter, panel: .series))
+            writePanels(report, slugs, visit, filter, to: &html)
         }
-        return slugs
     }
 
     /// Reads the figures of a page's span, and of the earlier span if the page compares them.
@@ -184,7 +168,9 @@ extension OverviewPage {
     ) {
         html.element("div", ["class": "panels"]) { html in
             for panel in OverviewPanel.allCases {
-                guard let (groups, item) = panel.groups(of: report), !groups.isEmpty else { continue }
+                guard let (groups, item) = panel.groups(of: report), let item, !groups.isEmpty else {
+                    continue
+                }
                 html.open("div")
                 html.panel(
                     panel.title,
@@ -204,6 +190,20 @@ extension OverviewPage {
             html.findings(report.byPlayFinding, filter.exports(of: visit.address))
         }
         html.times(report.timeToInstall, filter.exports(of: visit.address))
+        // The chart of one day has its hours already.
+        guard filter.span.days.count > 1, !report.byHour.isEmpty else { return }
+        let clicks = Dictionary(report.byHour.map { ($0.name, $0.counts[.clicks] ?? 0) }) { $0 + $1 }
+        let hours = (0..<24).map { $0 < 10 ? "0\($0)" : "\($0)" }
+        let headings = [DashboardText.inZone(DashboardText.hour, offset: filter.span.offset)] + hours
+        let most = max(clicks.values.max() ?? 0, 1)
+        html.table(OverviewPanel.hours.title, headings, [clicks]) { html, clicks in
+            html.rowName(DashboardText.clicks)
+            for count in hours.map({ clicks[$0] ?? 0 }) {
+                let shade = "h\(Int(5 * Double(count) / Double(most)))"
+                html.element("td", ["class": shade], DashboardText.count(count))
+            }
+        }
+        html.exports(exports(visit, filter, panel: .hours))
     }
 
     /// Writes why launches got no match, each reason with a link to its launches.
@@ -224,6 +224,14 @@ extension OverviewPage {
             html.number(DashboardText.count(row.1), bar: (row.1, most))
         }
         html.exports(exports(visit, filter, panel: .reasons))
+    }
+}
+
+extension Exchange {
+    /// Reads the slugs of links that still exist, by the texts of their ids.
+    func slugs(ofLinks names: [String]) async throws(APIError) -> [String: String] {
+        let slugs = try await store(await stores.links.slugs(of: names.compactMap { LinkID($0) }))
+        return Dictionary(uniqueKeysWithValues: slugs.map { ($0.key.text, $0.value.text) })
     }
 }
 

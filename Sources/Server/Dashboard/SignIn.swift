@@ -51,9 +51,7 @@ enum SignIn {
         if let refusal = refusal(exchange, next: nil) { return refusal }
         let (session, text) = newSession(of: nil, exchange)
         let link = KeyDigest(of: form["link"] ?? "")
-        let isStarted = try await exchange.store(
-            await exchange.stores.sessions.start(session, by: link)
-        )
+        let isStarted = try await exchange.store(await exchange.stores.sessions.start(session, by: link))
         guard isStarted else {
             noteFailure(exchange)
             return page(next: nil, problem: DashboardText.spentLink, .forbidden).response(visit: nil)

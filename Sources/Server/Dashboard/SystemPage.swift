@@ -3,9 +3,7 @@ internal import HTTPServer
 
 /// The state of this process, its database and its certificate: what `/readyz` and `/metrics` know.
 enum SystemPage {
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let (service, now) = (exchange.service, exchange.now)
         let hindrance = CheckReadiness.hindrance(exchange)
         let (health, connections) = (service.storeHealth(), service.connections())
@@ -21,33 +19,31 @@ enum SystemPage {
         let wanted = exchange.queryItem("request") ?? ""
         // Lines of the log are about all apps.
         let lines = exchange.onlyApp == nil ? service.log.recent.lines(containing: wanted) : nil
-        return .page(
-            DashboardPage(title: DashboardText.system) { [servers] html in
-                let state = hindrance.map(DashboardText.notReady) ?? DashboardText.ready
-                html.element("p", ["class": hindrance == nil ? "answer good" : "answer bad"], state)
-                html.facts([
-                    (DashboardText.version, version),
-                    (DashboardText.uptime, ElapsedTime.text(milliseconds: uptime)),
-                    (DashboardText.certificate, DashboardText.expiry(connections.certificateExpiry, at: now)),
-                    (DashboardText.connections, DashboardText.count(Int64(connections.openConnections))),
-                    (DashboardText.droppedLines, DashboardText.count(Int64(dropped))),
-                ])
-                html.element("h2", DashboardText.database)
-                html.facts(facts(health))
-                write(health.commitSeconds, visit, to: &html)
-                let refusals = health.refusals.map { ($0.key.rawValue, $0.value) }
-                writeCounts(DashboardText.refusals, refusals, visit, to: &html)
-                writeCounts(
-                    DashboardText.errors,
-                    errors.map { ($0.key.rawValue, $0.value) },
-                    visit,
-                    to: &html
-                )
-                write(process, visit, to: &html)
-                write(servers, at: now, visit, to: &html)
-                if let lines { write(lines, containing: wanted, to: &html) }
-            }
-        )
+        return .page(title: DashboardText.system) { [servers] html in
+            let state = hindrance.map(DashboardText.notReady) ?? DashboardText.ready
+            html.element("p", ["class": hindrance == nil ? "answer good" : "answer bad"], state)
+            html.facts([
+                (DashboardText.version, version),
+                (DashboardText.uptime, ElapsedTime.text(milliseconds: uptime)),
+                (DashboardText.certificate, DashboardText.expiry(connections.certificateExpiry, at: now)),
+                (DashboardText.connections, DashboardText.count(Int64(connections.openConnections))),
+                (DashboardText.droppedLines, DashboardText.count(Int64(dropped))),
+            ])
+            html.element("h2", DashboardText.database)
+            html.facts(facts(health))
+            write(health.commitSeconds, visit, to: &html)
+            let refusals = health.refusals.map { ($0.key.rawValue, $0.value) }
+            writeCounts(DashboardText.refusals, refusals, visit, to: &html)
+            writeCounts(
+                DashboardText.errors,
+                errors.map { ($0.key.rawValue, $0.value) },
+                visit,
+                to: &html
+            )
+            write(process, visit, to: &html)
+            write(servers, at: now, visit, to: &html)
+            if let lines { write(lines, containing: wanted, to: &html) }
+        }
     }
 
     private static func facts(_ health: StoreHealth) -> [(String, String)] {

@@ -4,23 +4,19 @@ internal import QRCodes
 
 /// A simulated tap and launch of an app, step by step, and a code for the camera of a real phone.
 enum TrialPage {
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let (app, directory) = (try exchange.appItem() ?? exchange.directory.apps.first, exchange.directory)
         let profile = BrowserProfile.all.first
         let url = try await address(ofLinkOf: app, exchange)
-        return .page(
-            DashboardPage(title: DashboardText.trial) { html in
-                guard let app else {
-                    html.empty(DashboardText.noApp)
-                    return
-                }
-                html.paragraph(DashboardText.trialExplained)
-                writeForm(visit, directory, (app, profile?.name ?? ""), to: &html)
-                writeCode(for: app, url, to: &html)
+        return .page(title: DashboardText.trial) { html in
+            guard let app else {
+                html.empty(DashboardText.noApp)
+                return
             }
-        )
+            html.paragraph(DashboardText.trialExplained)
+            writeForm(visit, directory, (app, profile?.name ?? ""), to: &html)
+            writeCode(for: app, url, to: &html)
+        }
     }
 
     /// `POST /try`: sends the click and the launch to the endpoints of this process, with a test key.

@@ -18,6 +18,7 @@ enum RecordEvents {
         guard let key = exchange.key, let app = key.app else { throw .invalidAPIKey }
         exchange.app = app
         let body = try JSONBody(exchange.request)
+        try Exchange.require(app, isNamed: body.text("app", 64))
         guard let items = try body.objects("events", count: 1...EventBatch.maximumCount) else {
             throw .missingField(
                 "events",

@@ -31,7 +31,9 @@ enum PrivacyEndpoints {
     /// A test key erases test traffic, other keys erase live traffic. The response is the same for an unknown id.
     static func eraseInstall(_ exchange: inout Exchange) async throws(APIError) -> Response {
         guard let key = exchange.key, let app = key.app else { throw .invalidAPIKey }
-        guard let text = try JSONBody(exchange.request).text("install_id", .max) else {
+        let body = try JSONBody(exchange.request)
+        try Exchange.require(app, isNamed: body.text("app", 64))
+        guard let text = try body.text("install_id", .max) else {
             throw .missingField("install_id", "Send {\"install_id\":\"…\"} with the id that the launch sent")
         }
         let id = try LaunchFields.installID(text, from: "install_id").text

@@ -30,6 +30,13 @@ extension Exchange {
         return key
     }
 
+    /// - Throws: 403 if the app that a body names, if any, is not the key's.
+    static func require(_ app: AppID, isNamed name: String?) throws(APIError) {
+        guard name == nil || name == app.text else {
+            throw .forbidden("The key belongs to another app than the one that \"app\" names")
+        }
+    }
+
     /// The digest of the token in `Authorization: Bearer <token>` (RFC 6750 §2.1); nil for a missing, malformed or
     /// repeated field.
     ///

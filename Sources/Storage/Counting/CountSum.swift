@@ -1,12 +1,17 @@
 public import Attribution
 
-/// A query for the counts of one dimension over consecutive spans.
+/// A query for the counts of one dimension in the traffic of several apps, over spans of several lengths.
 public struct CountQuery: Sendable {
-    public let scope: Scope
+    public let scopes: [Scope]
     /// Empty for all campaigns together.
-    public let campaign: String
+    public var campaign = ""
     public let dimension: Dimension
-    public let spans: CountedSpans
+    public let spans: [CountedSpans]
+
+    /// Each scope with each of the spans.
+    public var parts: [(scope: Scope, spans: CountedSpans)] {
+        scopes.flatMap { scope in spans.map { (scope, $0) } }
+    }
 }
 
 /// The counts of one dimension, added up by value.

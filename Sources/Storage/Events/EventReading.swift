@@ -1,7 +1,7 @@
 public import Attribution
 
 /// Computes a report of events from counts.
-private struct EventReader<Reader: ReportReader> {
+struct EventReader<Reader: ReportReader> {
     let reader: Reader
     let query: EventQuery
     let scopes: [Scope]
@@ -14,13 +14,10 @@ private struct EventReader<Reader: ReportReader> {
     private static var clickLimit: Int { 10_000 }
     private static var nameLimit: Int { 500 }
 
-    private var campaign: String { query.span.campaign?.text ?? "" }
-
     func report() throws(Reader.Failure) -> EventReport {
         var report = EventReport()
-        report.totals = try sums(.event)
-        let label = CounterLabel(campaign: query.span.campaign?.text, .total)
-        for count in try matches(label).values { report.matches += count }
+        report.totals = EventSums(try reader.sum(counts(.event)))
+        report.matches = try reader.sum(counts(.total)).counts()[.matches] ?? 0
         guard query.hasGroups else { return report }
         report.cohorts = try cohorts()
         guard query.span.campaign == nil else { return report }
@@ -30,43 +27,19 @@ private struct EventReader<Reader: ReportReader> {
         return report
     }
 
-    private func counts(_ dimension: Dimension, over spans: [CountedSpans]) throws(Reader.Failure) -> CountSum
-    {
-        var sum = CountSum()
-        for (scope, spans) in scopes.flatMap({ scope in spans.map { (scope, $0) } }) {
-            let query = CountQuery(scope: scope, campaign: campaign, dimension: dimension, spans: spans)
-            try reader.add(query, to: &sum)
-        }
-        return sum
+    /// Returns a query for the counts of a dimension, by default over the query's span.
+    private func counts(_ dimension: Dimension, over spans: [CountedSpans]? = nil) -> CountQuery {
+        let (campaign, spans) = (query.span.campaign?.text ?? "", spans ?? query.span.spans)
+        return CountQuery(scopes: scopes, campaign: campaign, dimension: dimension, spans: spans)
     }
 
     func sums(of groups: EventGroups) throws(Reader.Failure) -> [String: EventSums] {
         let counts =
             switch groups {
-            case .campaigns(let names): try sums(of: names, .event)
-            case .links(let names): try sums(of: names, .eventLink)
+            case .campaigns(let names): try reader.sums(counts(.event), of: names)
+            case .links(let names): try reader.sums(counts(.eventLink), of: names)
             }
         return counts.mapValues { EventSums($0) }.filter { !$0.value.isEmpty }
-    }
-
-    private func sums(of names: [String], _ dimension: Dimension) throws(Reader.Failure) -> [String: CountSum]
-    {
-        try reader.sums(dimension, of: names, in: scopes, over: query.span.spans)
-    }
-
-    private func sums(_ dimension: Dimension) throws(Reader.Failure) -> EventSums {
-        EventSums(try counts(dimension, over: query.span.spans))
-    }
-
-    /// Returns the matches of each day, or of the whole span if it has neither a start nor an end.
-    private func matches(_ label: CounterLabel) throws(Reader.Failure) -> [Timestamp: Int64] {
-        var matches: [Timestamp: Int64] = [:]
-        for (scope, spans) in scopes.flatMap({ scope in query.span.spans.map { (scope, $0) } }) {
-            try reader.totals(of: scope, label, over: spans) { period, metric, count in
-                if metric == Metric.matches.name { matches[period, default: 0] += count }
-            }
-        }
-        return matches
     }
 
     /// Returns the campaigns or links with events or matches, those with the most clicks first.
@@ -94,7 +67,8 @@ private struct EventReader<Reader: ReportReader> {
         while !rest.isEmpty, groups.count < Self.groupLimit {
             let part = rest.prefix(Self.groupLimit).map(\.key)
             rest = rest.dropFirst(part.count)
-            let (events, all) = (try sums(of: part, dimension), try sums(of: part, totals))
+            let events = try reader.sums(counts(dimension), of: part)
+            let all = try reader.sums(counts(totals), of: part)
             groups += part.compactMap { name in
                 let matches = all[name]?.counts()[.matches] ?? 0
                 let sums = EventSums(events[name] ?? CountSum())
@@ -106,8 +80,7 @@ private struct EventReader<Reader: ReportReader> {
     }
 
     private func sources() throws(Reader.Failure) -> [EventReport.Group] {
-        let counts = try counts(.eventSource, over: query.span.spans)
-        let matches = try self.counts(.source, over: query.span.spans)
+        let (counts, matches) = (try reader.sum(counts(.eventSource)), try reader.sum(counts(.source)))
         let groups = SourceToken.allCases.map { token in
             let prefix = "\(token.rawValue) "
             var sums = EventSums()
@@ -127,18 +100,20 @@ private struct EventReader<Reader: ReportReader> {
         var query = query.span
         (query.interval, query.offset) = (.day, 0)
         let (first, end) = query.range
-        var days: [Timestamp: Int64] = [:]
-        let spans = CountedSpans(.day, from: first, before: end)
-        let label = CounterLabel(campaign: self.query.span.campaign?.text, .total)
-        for scope in scopes {
-            try reader.totals(of: scope, label, over: spans) { day, metric, count in
-                if metric == Metric.matches.name { days[day, default: 0] += count }
-            }
+        var matches: [Timestamp: Int64] = [:]
+        let span = CountedSpans(.day, from: first, before: end)
+        try reader.series(counts(.total, over: [span])) { day, _, metric, count in
+            if metric == Metric.matches.name { matches[day, default: 0] += count }
         }
-        var cohorts: [EventReport.Cohort] = []
-        for day in days.keys.sorted(by: >).prefix(Self.cohortLimit) {
-            let span = CountedSpans(.day, from: day, before: day.advanced(byMilliseconds: 86_400_000))
-            let counts = try counts(.cohort, over: [span])
+        let days = matches.keys.sorted(by: >).prefix(Self.cohortLimit)
+        guard let newest = days.first, let oldest = days.last else { return [] }
+        var counts: [Timestamp: CountSum] = [:]
+        let shown = CountedSpans(.day, from: oldest, before: newest.advanced(byMilliseconds: 1))
+        try reader.series(self.counts(.cohort, over: [shown])) { day, value, metric, count in
+            counts[day, default: CountSum()].add(count, metric, of: value)
+        }
+        return days.map { day in
+            let counts = counts[day] ?? CountSum()
             let sums = EventCount.cohortDays.map { last in
                 var sums = EventSums()
                 for value in counts.values {
@@ -147,9 +122,8 @@ private struct EventReader<Reader: ReportReader> {
                 }
                 return sums
             }
-            cohorts.append(EventReport.Cohort(day: day, matches: days[day] ?? 0, sums: sums))
+            return EventReport.Cohort(day: day, matches: matches[day] ?? 0, sums: sums)
         }
-        return cohorts
     }
 }
 

@@ -58,23 +58,14 @@ private struct CampaignReader<Reader: ReportReader> {
     private func sums(_ dimension: Dimension, of campaigns: [String], _ query: StatisticsQuery)
         throws(Reader.Failure) -> [String: CountSum]
     {
-        try reader.sums(dimension, of: campaigns, in: scopes, over: query.daySpans)
+        try reader.sums(
+            CountQuery(scopes: scopes, dimension: dimension, spans: query.daySpans),
+            of: campaigns
+        )
     }
 }
 
 extension StatisticsRows {
-    /// Adds up the counts of campaigns or links, by their names.
-    func sums(_ dimension: Dimension, of names: [String], in scopes: [Scope], over spans: [CountedSpans])
-        throws(Failure) -> [String: CountSum]
-    {
-        var sums: [String: CountSum] = [:]
-        for (scope, spans) in scopes.flatMap({ scope in spans.map { (scope, $0) } }) {
-            let query = CountQuery(scope: scope, campaign: "", dimension: dimension, spans: spans)
-            try add(query, of: names, to: &sums)
-        }
-        return sums
-    }
-
     /// Returns the clicks of the most clicked campaigns or links of each span, by their names.
     ///
     /// - Parameters:

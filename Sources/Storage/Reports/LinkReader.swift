@@ -28,6 +28,8 @@ public protocol LinkPageRows: LinkRows {
     ///   - body: gets whether the link matches the query, and returns whether to read another link.
     /// - Throws: if the database cannot be read.
     func links(_ query: LinkQuery, _ body: (_ link: StoredLink, _ isMatch: Bool) -> Bool) throws(Failure)
+    /// Returns the slugs of those of the links that exist.
+    func slugs(of links: [LinkID]) throws(Failure) -> [LinkID: LinkSlug]
     /// Returns any slug that links of both apps have; nil if there is none.
     func sharedSlug(of app: AppID, and other: AppID) throws(Failure) -> LinkSlug?
 }
@@ -109,6 +111,13 @@ extension DatabaseSession where Backend.Loop.Rows: LinkRows {
 }
 
 extension DatabaseSession where Backend.Reader: ReportReader {
+    public func slugs(of links: [LinkID]) async throws(StoreError) -> [LinkID: LinkSlug] {
+        guard !links.isEmpty else { return [:] }
+        return try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+            try reader.slugs(of: links)
+        }
+    }
+
     public func sharedSlug(of app: AppID, and other: AppID) async throws(StoreError) -> LinkSlug? {
         try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
             try reader.sharedSlug(of: app, and: other)

@@ -6,9 +6,14 @@ public protocol StatisticsRows {
     associatedtype Failure: Error
 
     /// Adds up the counts of a query.
-    func add(_ query: CountQuery, to sum: inout CountSum) throws(Failure)
-    /// Adds up the counts of several campaigns, each as ``add(_:to:)`` does with the query's own campaign.
-    func add(_ query: CountQuery, of campaigns: [String], to sums: inout [String: CountSum]) throws(Failure)
+    func sum(_ query: CountQuery) throws(Failure) -> CountSum
+    /// Adds up the counts of several campaigns or links, each as ``sum(_:)`` does with the query's own campaign.
+    func sums(_ query: CountQuery, of campaigns: [String]) throws(Failure) -> [String: CountSum]
+    /// Feeds the counts of a query in each span to `body`.
+    func series(
+        _ query: CountQuery,
+        _ body: (_ period: Timestamp, _ value: String, _ metric: String, _ count: Int64) -> Void
+    ) throws(Failure)
     /// Returns the servers that share the database; empty for a database that only one process writes to.
     func runningServers() throws(Failure) -> [RunningServer]
     /// Returns the most clicked campaigns or links with their clicks; a name may be in the result several times.
@@ -17,13 +22,6 @@ public protocol StatisticsRows {
     /// together.
     func top(_ dimension: Dimension, of scope: Scope, over spans: CountedSpans, atMost limit: Int)
         throws(Failure) -> [(name: String, clicks: Int64)]
-    /// Feeds the counts of a label in each span to `body`.
-    func totals(
-        of scope: Scope,
-        _ label: CounterLabel,
-        over spans: CountedSpans,
-        _ body: (_ period: Timestamp, _ metric: String, _ count: Int64) -> Void
-    ) throws(Failure)
     func liveClickCount(of scope: Scope, at now: Timestamp) throws(Failure) -> Int64
     /// Returns the number of checks that left no record because there were too many.
     func unrecordedCheckCount() throws(Failure) -> Int64
@@ -31,19 +29,13 @@ public protocol StatisticsRows {
 }
 
 extension StatisticsRows {
-    public func add(_ query: CountQuery, of campaigns: [String], to sums: inout [String: CountSum])
-        throws(Failure)
-    {
+    public func sums(_ query: CountQuery, of campaigns: [String]) throws(Failure) -> [String: CountSum] {
+        var (query, sums) = (query, [String: CountSum]())
         for campaign in campaigns {
-            let (dimension, spans) = (query.dimension, query.spans)
-            let single = CountQuery(
-                scope: query.scope,
-                campaign: campaign,
-                dimension: dimension,
-                spans: spans
-            )
-            try add(single, to: &sums[campaign, default: CountSum()])
+            query.campaign = campaign
+            sums[campaign] = try sum(query)
         }
+        return sums
     }
 
     public func runningServers() throws(Failure) -> [RunningServer] { [] }
@@ -56,13 +48,13 @@ struct StatisticsReader<Reader: ReportReader> {
     /// The apps of the query, with the scope of its live or test traffic.
     let apps: [(id: AppID, scope: Scope)]
 
-    private var campaign: String { query.campaign?.text ?? "" }
+    private var scopes: [Scope] { apps.map(\.scope) }
 
     func report(at now: Timestamp) throws(Reader.Failure) -> StatisticsReport {
         var report = StatisticsReport()
         let label = query.label
         for app in apps {
-            let total = try sum(label.dimension, of: app.scope, campaign: label.campaign ?? "")
+            let total = try sum(label.dimension, campaign: label.campaign, of: [app.scope])
             let counts = total.counts(of: label.value)
             report.byApp.append(StatisticsReport.Group(name: app.id.text, counts: counts))
             report.totals.merge(counts, uniquingKeysWith: +)
@@ -70,12 +62,13 @@ struct StatisticsReader<Reader: ReportReader> {
             report.liveClicks += try reader.liveClickCount(of: app.scope, at: now)
         }
         if query.slice == nil {
-            report.timeToInstall = try sum(.timeToInstall, over: query.daySpans).timeToInstall
+            let (campaign, spans) = (query.campaign?.text, query.daySpans)
+            report.timeToInstall = try sum(.timeToInstall, campaign: campaign, over: spans).timeToInstall
         }
         guard query.hasGroups else { return report }
         if query.slice == nil, query.groupLimit > 0 { try addGroups(to: &report) }
         report.series = try series()
-        report.calibration = try sum(.calibration, campaign: "", over: query.daySpans).calibration
+        report.calibration = try sum(.calibration, over: query.daySpans).calibration
         report.unrecordedChecks = try reader.unrecordedCheckCount()
         report.drift = try drift(at: now)
         report.collisions = try collisions()
@@ -86,6 +79,9 @@ struct StatisticsReader<Reader: ReportReader> {
     /// Adds the counts by value of each dimension.
     private func addGroups(to report: inout StatisticsReport) throws(Reader.Failure) {
         let limit = query.groupLimit
+        func sum(_ dimension: Dimension) throws(Reader.Failure) -> CountSum {
+            try self.sum(dimension, campaign: query.campaign?.text)
+        }
         report.bySource = try sum(.source).groups(atMost: limit)
         report.byPlatform = try sum(.platform).groups(atMost: limit)
         report.byOSVersion = try sum(.osVersion).groups(atMost: limit)
@@ -98,36 +94,35 @@ struct StatisticsReader<Reader: ReportReader> {
         report.byHour = try hoursOfDay()
     }
 
-    /// Adds up counts by value of a dimension over all apps; campaign and spans are the query's if nil.
-    private func sum(_ dimension: Dimension, campaign: String? = nil, over spans: [CountedSpans]? = nil)
-        throws(Reader.Failure) -> CountSum
-    {
-        var sum = CountSum()
-        for app in apps {
-            sum.add(try self.sum(dimension, of: app.scope, campaign: campaign ?? self.campaign, over: spans))
-        }
-        return sum
-    }
-
+    /// Adds up counts by value of a dimension: of all campaigns, and over all apps and the query's spans, if nil.
     private func sum(
         _ dimension: Dimension,
-        of scope: Scope,
-        campaign: String,
+        campaign: String? = nil,
+        of scopes: [Scope]? = nil,
         over spans: [CountedSpans]? = nil
     ) throws(Reader.Failure) -> CountSum {
-        var sum = CountSum()
-        for spans in spans ?? query.spans {
-            let query = CountQuery(scope: scope, campaign: campaign, dimension: dimension, spans: spans)
-            try reader.add(query, to: &sum)
-        }
-        return sum
+        try reader.sum(counts(dimension, campaign: campaign, of: scopes, over: spans))
+    }
+
+    private func counts(
+        _ dimension: Dimension,
+        campaign: String? = nil,
+        of scopes: [Scope]? = nil,
+        over spans: [CountedSpans]? = nil
+    ) -> CountQuery {
+        CountQuery(
+            scopes: scopes ?? self.scopes,
+            campaign: campaign ?? "",
+            dimension: dimension,
+            spans: spans ?? query.spans
+        )
     }
 
     /// Returns a group for each word that has counts in the dimension, in the order of the words.
     private func groups(_ dimension: Dimension, _ words: [String]) throws(Reader.Failure)
         -> [StatisticsReport.Group]
     {
-        let sum = try sum(dimension)
+        let sum = try sum(dimension, campaign: query.campaign?.text)
         return words.filter(sum.values.contains).map { word in
             StatisticsReport.Group(name: word, counts: sum.counts(of: word))
         }
@@ -143,10 +138,12 @@ struct StatisticsReader<Reader: ReportReader> {
             groups = sum.groups(atMost: query.groupLimit)
             for index in groups.indices { groups[index].expected = sum.expected(of: groups[index].name) }
         }
-        let (names, scopes) = (groups.map(\.name), apps.map(\.scope))
-        let delays = try reader.sums(.timeToInstall, of: names, in: scopes, over: query.daySpans)
+        let delays = try reader.sums(
+            counts(.timeToInstall, over: query.daySpans),
+            of: groups.map(\.name)
+        )
         for index in groups.indices {
-            groups[index].timeToInstall = (delays[names[index]] ?? CountSum()).timeToInstall
+            groups[index].timeToInstall = (delays[groups[index].name] ?? CountSum()).timeToInstall
         }
         return groups
     }
@@ -173,7 +170,7 @@ struct StatisticsReader<Reader: ReportReader> {
             }
             let ranked = clicks.sorted { ($0.value, $1.key) > ($1.value, $0.key) }
             let candidates = ranked.prefix(2 * query.groupLimit).map(\.key)
-            let sums = try reader.sums(dimension, of: candidates, in: [app.scope], over: query.spans)
+            let sums = try reader.sums(counts(dimension, of: [app.scope]), of: candidates)
             for (name, counts) in sums { sum.add(counts, as: name) }
         }
         return sum
@@ -181,16 +178,12 @@ struct StatisticsReader<Reader: ReportReader> {
 
     /// Returns the counts by the hour of the day; the edges of a range are counted by the hour.
     private func hoursOfDay() throws(Reader.Failure) -> [StatisticsReport.Group] {
-        var sum = CountSum()
-        for app in apps {
-            let edges = query.spans.filter { $0.granularity == .hour }
-            for spans in edges {
-                try reader.totals(of: app.scope, CounterLabel(.total), over: spans) { period, metric, count in
-                    sum.add(count, metric, of: CountDeltas.hourOfDay(at: period))
-                }
+        var sum = try sum(.hourOfDay, over: query.spans.filter { $0.granularity != .hour })
+        let edges = query.spans.filter { $0.granularity == .hour }
+        if !edges.isEmpty {
+            try reader.series(counts(.total, over: edges)) { period, _, metric, count in
+                sum.add(count, metric, of: CountDeltas.hourOfDay(at: period))
             }
-            let others = query.spans.filter { $0.granularity != .hour }
-            sum.add(try self.sum(.hourOfDay, of: app.scope, campaign: "", over: others))
         }
         return (0..<24 as Range<Int64>).compactMap { hour in
             func time(_ hour: Int64) -> Timestamp { Timestamp(milliseconds: hour * 3_600_000) }
@@ -202,11 +195,11 @@ struct StatisticsReader<Reader: ReportReader> {
     private func series() throws(Reader.Failure) -> [StatisticsReport.Period] {
         var periods: [Timestamp: CountSum] = [:]
         let (first, end) = query.range
-        let spans = CountedSpans(query.seriesGranularity, from: first, before: end)
-        for app in apps {
-            try reader.totals(of: app.scope, query.label, over: spans) { period, metric, count in
-                periods[query.start(of: period), default: CountSum()].add(count, metric, of: "")
-            }
+        let (label, spans) = (query.label, CountedSpans(query.seriesGranularity, from: first, before: end))
+        let counts = counts(label.dimension, campaign: label.campaign, over: [spans])
+        try reader.series(counts) { period, value, metric, count in
+            guard value == label.value else { return }
+            periods[query.start(of: period), default: CountSum()].add(count, metric, of: "")
         }
         return periods.sorted { $0.key < $1.key }.compactMap { period in
             let counts = period.value.counts()

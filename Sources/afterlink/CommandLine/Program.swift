@@ -84,6 +84,7 @@ extension Program {
         SimulateCommand.description,
         ServeCommand.description,
         DashboardCommand.description,
+        ListSessionsCommand.description, EndSessionsCommand.description,
         AuditCommand.description,
         ListApplePostbacksCommand.description, ReadApplePostbackCommand.verification,
         ReadApplePostbackCommand.decoding,
@@ -132,6 +133,7 @@ extension Program {
         CheckDomainCommand.description,
         MigrateCommand.description,
         CheckHealthCommand.description,
+        ListSettingsCommand.description,
         ShowHelpCommand.description,
         ShowVersionCommand.description,
     ])

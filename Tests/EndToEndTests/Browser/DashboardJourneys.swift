@@ -237,6 +237,13 @@ extension BrowserTab {
                 try photograph("\(page)-\(width)-\(theme)")
             }
         }
+        // The button to sign out is beside the pages, and not below them.
+        try resize(to: 1280)
+        let place = """
+            (([nav, button]) => button.top < nav.bottom && button.height < 50 ? 'beside' : 'below')(
+            [...document.querySelectorAll('nav, header button')].map(e => e.getBoundingClientRect()))
+            """
+        #expect(try value(of: place) == "beside", "\(page)")
         // Identifiers and addresses can be longer than those of this installation.
         try value(of: "document.querySelectorAll('main p').forEach(e => e.append(' ' + 'W'.repeat(60)))")
         try resize(to: 320)

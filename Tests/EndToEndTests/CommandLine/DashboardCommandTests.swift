@@ -26,6 +26,61 @@ struct DashboardCommandTests {
         #expect(named.text.hasPrefix("http://127.0.0.1:9999/enter/"))
     }
 
+    @Test("sessions are listed with their keys, and ended by their ids or all at once")
+    func sessions() throws {
+        let installation = try Installation()
+        let (server, _) = try installation.serve(["--dashboard-listen", "127.0.0.1:0"])
+        _ = Polling.until { installation.log.contains("dashboard at") }
+        let port = try #require(installation.log.firstMatch(of: /dashboard at http:[^:]+:([0-9]+)/)).output.1
+        let client = try HTTPTestClient(port: try #require(UInt16(port)), of: server)
+        let form = [
+            "Sec-Fetch-Site": "same-origin", "Content-Type": "application/x-www-form-urlencoded",
+        ]
+        let cookies = try (0..<3).map { _ in
+            let reply = try client.call(
+                "POST",
+                "/sign-in",
+                fields: form,
+                body: "key=\(installation.keys.admin)"
+            )
+            return try #require(reply.fields["set-cookie"]?.split(separator: ";").first).description
+        }
+        func open() throws -> [[String: Any]] {
+            let output = try installation.run(["sessions", "list", "--json"])
+            let json = try JSONSerialization.jsonObject(with: output.standardOutput) as? [String: Any]
+            return json?["sessions"] as? [[String: Any]] ?? []
+        }
+        func statuses() throws -> [Int] {
+            try cookies.map { try client.get("/settings", fields: ["Cookie": $0]).status }.sorted()
+        }
+        let sessions = try open()
+        #expect(sessions.count == 3 && (sessions.first?["key"] as? String)?.hasPrefix("key_") == true)
+        let id = try #require(sessions.first?["id"] as? String)
+        #expect(try installation.run(["sessions", "list"]).text.contains(id))
+        let ended = try installation.run(["sessions", "end", id])
+        #expect(ended.status == 0 && ended.text == "Ended \(id).\n", "\(ended.text) \(ended.errors)")
+        #expect(try open().count == 2 && statuses() == [200, 200, 303])
+        #expect(try installation.run(["sessions", "end", id]).status == 1)
+        for wrong in [[], [id, "--all"]] {
+            #expect(try installation.run(["sessions", "end"] + wrong).status == 2)
+        }
+        #expect(try installation.run(["sessions", "end", "--all", "--json"]).text.contains("ended"))
+        #expect(try open().isEmpty && statuses() == [303, 303, 303])
+        #expect(try installation.run(["audit", "--action", "session.end"]).text.contains("command"))
+    }
+
+    @Test("the settings are printed with their sources, and without secrets")
+    func settings() throws {
+        let secret = String(repeating: "secret", count: 6)
+        let output = try Installation().run(
+            ["settings", "list", "--json"],
+            environment: ["AFTERLINK_RETENTION": "604800", "AFTERLINK_INITIAL_ADMIN_KEY": secret]
+        )
+        #expect(output.status == 0 && !output.text.contains(secret), "\(output.errors)")
+        #expect(output.text.contains(#"{"name":"retention","value":"604800","from":"AFTERLINK_RETENTION"}"#))
+        #expect(output.text.contains(#"{"name":"listen","#) && output.text.contains(#""from":"default""#))
+    }
+
     @Test("if the default address is taken, the service runs without a dashboard, and says so")
     func takenDefault() throws {
         let standard = ["AFTERLINK_DASHBOARD_LISTEN": ""]

@@ -58,6 +58,19 @@ struct DashboardDaysTests {
         #expect(
             hours.first?[0] == "00:00" && hours.filter { $0[1] == "1" }.map { $0[0] } == ["01:00", "02:00"]
         )
+        #expect(!day.contains("Clicks by hour of day"))
+        let byHour = PageMarkup.table("Clicks by hour of day", in: week)
+        let zone = offset == 0 ? "UTC" : "UTC\(offset < 0 ? "−5" : "+3")"
+        let (headings, clicks) = (try #require(byHour.first), try #require(byHour.last))
+        #expect(headings.first == "Hour (\(zone))" && headings.count == 25 && byHour.count == 2)
+        #expect(zip(headings, clicks).filter { $0.1 == "1" }.map(\.0) == ["01", "02", "23"])
+        #expect(week.contains("href=\"/export/overview.csv?period=7d&amp;panel=hours\""))
+        let file = await browser.get("/export/overview.csv?period=7d&panel=hours").text
+        #expect(
+            file.split(whereSeparator: \.isNewline) == [
+                "name,clicks,matches,conversion_rate", "01,1,0,0.0", "02,1,0,0.0", "23,1,0,0.0",
+            ]
+        )
         #expect(day.contains(offset == 0 ? "Period (UTC)" : "Period (UTC\(offset < 0 ? "−5" : "+3"))"))
         #expect(!day.contains("Days in UTC"))
         let custom = await browser.get("/?period=custom&from=2026-10-10&to=2026-10-10").text

@@ -48,13 +48,17 @@ struct SettingsPageTests {
             ]
         )
         #expect(page.contains("<summary>Shop &lt;b&gt;</summary>"))
+        #expect(page.contains("<span>iOS store ID</span><input name=\"ios_store_id\""))
+        #expect(page.contains("<span>Desktop URL</span>") && page.contains("<dt>Click IDs</dt>"))
         for kind in KeyKind.allCases { #expect(!page.contains(service.keyText(kind))) }
     }
 
     @Test("its tables are files without the texts of buttons, and the keys have their command")
     func files() async {
         let page = await browser.get("/settings").text
-        #expect(page.contains("afterlink keys list"))
+        for command in ["keys list", "sessions list", "settings list"] {
+            #expect(page.contains("afterlink \(command)</pre>"), "\(command)")
+        }
         let files = PageMarkup(page).tags.compactMap { $0.attributes["href"] }.filter {
             $0.contains("as=csv")
         }
@@ -70,8 +74,11 @@ struct SettingsPageTests {
         let change = #"{"fingerprint_window":3600,"deterministic_window":7200}"#
         #expect(await service.admin(.patch, "/apps/\(service.app.text)", change).status == 200)
         let page = await browser.get("/settings").text
-        for (name, value) in [("fingerprint_window", "3600"), ("deterministic_window", "7200")] {
-            #expect(page.contains("<dt>\(name)</dt><dd>\(value)</dd>"), "\(name)")
+        for (name, label, value) in [
+            ("fingerprint_window", "Fingerprint window", "3600"),
+            ("deterministic_window", "Deterministic window", "7200"),
+        ] {
+            #expect(page.contains("<dt>\(label)</dt><dd>\(value)</dd>"), "\(name)")
             #expect(await audit("action=app.set").text.contains("\"\(name)\""), "\(name)")
         }
     }
@@ -206,9 +213,15 @@ struct SettingsPageTests {
             await DashboardBrowser.signedIn(to: service), await DashboardBrowser.signedIn(to: service),
             await DashboardBrowser.signedIn(to: service)
         )
-        // The sessions have no names; the cookie's digest names one.
-        let text = String(first.cookie.split(separator: "=")[1])
-        let session = Base64URL.text(of: KeyDigest(of: text).bytes)
+        // The sessions have no names; the start of the cookie's digest names one.
+        let (text, now) = (String(first.cookie.split(separator: "=")[1]), service.clock.now)
+        let session = DashboardSession(
+            digest: KeyDigest(of: text),
+            key: nil,
+            createdAt: now,
+            usedAt: now,
+            expiresAt: now
+        ).id
         #expect(await browser.get("/settings").text.contains(session))
         #expect(await post("/settings/sessions/end", "session=\(session)").status == 303)
         #expect(await first.get("/").status == 303)

@@ -203,6 +203,18 @@ struct PostbackEndpointTests {
         #expect(!made.text.contains("SHA-256"), "the secret is stored, because it signs")
         let wrong = await post("/postbacks", "app=\(app)&url=ftp://x&types=match.created")
         #expect(wrong.status == 422 && wrong.text.contains("https://"))
+        let own = "app=\(app)&types=match.created&url=https://example.com/{type}?c={click_id}"
+        for (fields, problem) in [
+            ("body={\"a\":{name}}", "is a text"), ("headers=a", "NAME: VALUE"), ("since=x", "must be a day"),
+        ] {
+            let refused = await post("/postbacks", "\(own)&\(fields)")
+            #expect(refused.status >= 400 && refused.text.contains(problem), "\(refused.text)")
+        }
+        let fields = "body={\"id\":\"{id}\"}&headers=Authorization:+Bearer+x%0D%0AX-Team:+7&since=2026-01-01"
+        #expect(await post("/postbacks", "\(own)&\(fields)").status == 303)
+        let stored = await service.admin(.get, "/postbacks").text
+        #expect(stored.contains(#""body":"{\"id\":\"{id}\"}""#) && stored.contains(#""signed":false"#))
+        #expect(empty.contains("{gclid}"), "the form lists the macros")
         let page = await browser.get("/postbacks").text
         let id = try #require(
             page.firstRange(of: "/postbacks/pbe_").map { page[$0.upperBound...].prefix(26) }

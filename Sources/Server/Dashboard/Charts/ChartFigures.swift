@@ -109,8 +109,8 @@ struct ChartFigures {
                 let names = series.map(\.name) + (expected.isEmpty ? [] : [DashboardText.expected])
                 html.table(title, [scale] + names, labels.indices) { html, index in
                     html.rowName(labels[index])
-                    for line in series { html.number(DashboardText.count(line.values[index])) }
-                    if !expected.isEmpty { html.number(DashboardText.expected(expected[index])) }
+                    for line in series { html.number(DashboardText.count(line.values[index]), class: nil) }
+                    if !expected.isEmpty { html.number(DashboardText.expected(expected[index]), class: nil) }
                 }
             }
         }

@@ -35,9 +35,7 @@ enum PanelFile {
     /// The maximum number of groups in a file; a page shows the first of them.
     private static let groupLimit = 100_000
 
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let file = exchange.parameter ?? ""
         let parts = file.split(separator: ".", maxSplits: 1).map(String.init)
         guard parts.count == 2, let format = Format(rawValue: parts[1]) else {
@@ -93,6 +91,7 @@ enum OverviewPanel: String, CaseIterable {
     case platforms
     case osVersions = "os_versions"
     case browsers
+    case hours
     case reasons
 
     var title: String {
@@ -105,12 +104,14 @@ enum OverviewPanel: String, CaseIterable {
         case .platforms: DashboardText.platforms
         case .osVersions: DashboardText.osVersions
         case .browsers: DashboardText.browsers
+        case .hours: DashboardText.hours
         case .reasons: DashboardText.reasons
         }
     }
 
-    /// The groups that the panel lists, and the item of an address that chooses one; nil for a panel of other figures.
-    func groups(of report: StatisticsReport) -> (groups: [StatisticsReport.Group], item: String)? {
+    /// The groups that the panel lists, and the item of an address that chooses one, if any does; nil for a panel of
+    /// other figures.
+    func groups(of report: StatisticsReport) -> (groups: [StatisticsReport.Group], item: String?)? {
         switch self {
         case .campaigns: (report.byCampaign, "campaign")
         case .links: (report.byLink, "link")
@@ -118,6 +119,7 @@ enum OverviewPanel: String, CaseIterable {
         case .platforms: (report.byPlatform, "platform")
         case .osVersions: (report.byOSVersion, "os_version")
         case .browsers: (report.byBrowser, "browser")
+        case .hours: (report.byHour, nil)
         case .figures, .series, .reasons: nil
         }
     }
@@ -132,7 +134,7 @@ enum OverviewPanel: String, CaseIterable {
         switch self {
         case .figures: ["figure", "value", "earlier"]
         case .series: ["start", "clicks", "launches", "matches", "expected_conversions", "spread"]
-        case .campaigns, .links, .sources, .platforms, .osVersions, .browsers:
+        case .campaigns, .links, .sources, .platforms, .osVersions, .browsers, .hours:
             ["name", "clicks", "matches", "conversion_rate"]
         case .reasons: ["reason", "launches"]
         }
@@ -165,7 +167,7 @@ enum OverviewPanel: String, CaseIterable {
                     .real(expected?.count), .real(expected?.spread),
                 ]
             }
-        case .campaigns, .links, .sources, .platforms, .osVersions, .browsers:
+        case .campaigns, .links, .sources, .platforms, .osVersions, .browsers, .hours:
             return (groups(of: report)?.groups ?? []).map { group in
                 let counts = group.counts
                 return [

@@ -4,9 +4,7 @@ internal import QRCodes
 
 /// One link: its figures, its settings, its code, and what each kind of visitor gets.
 enum LinkDetailPage {
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let listing = try await find(exchange)
         let (link, now) = (listing.link, exchange.now)
         guard let app = exchange.directory.app(link.app) else { throw .notFound(DashboardText.noLink) }
@@ -67,9 +65,7 @@ enum LinkDetailPage {
         let shown = link.settings.fields.all.filter { field, _ in
             field.kind != .variants && !DashboardText.linkPreview.contains { $0.field == field }
         }
-        return [
-            (DashboardText.address, link.url(of: app) ?? "–"), (DashboardText.app, app.settings.name),
-        ]
+        return [(DashboardText.address, link.url(of: app) ?? "–"), (DashboardText.app, app.settings.name)]
             + shown.map { field, texts in (DashboardText.name(of: field), texts.joined(separator: ", ")) }
             + [
                 (DashboardText.created, DashboardText.time(link.createdAt)),

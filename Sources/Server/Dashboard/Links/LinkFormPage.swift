@@ -5,18 +5,14 @@ internal import JSON
 /// The form that creates or changes a link.
 enum LinkFormPage {
     /// `GET /links/new`: the empty form.
-    static func new(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func new(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         var form = LinkForm()
         form.app = try exchange.appItem()?.id.text ?? ""
         return .page(page(form, of: nil, exchange.directory.apps, visit))
     }
 
     /// `GET /links/{id}/edit`: the form with the link's settings.
-    static func edit(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func edit(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let link = try await LinkDetailPage.find(exchange).link
         return .page(page(LinkForm(link), of: link, exchange.directory.apps, visit))
     }

@@ -3,9 +3,7 @@ internal import HTTPServer
 
 /// The list of links, newest first; each row leads to its link.
 enum LinksPage {
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let query = try LinkEndpoints.query(exchange)
         let page = try await exchange.store(await exchange.stores.links.links(query))
         let sums = try await exchange.store(
@@ -15,27 +13,25 @@ enum LinksPage {
             )
         )
         let (directory, now) = (exchange.directory, exchange.now)
-        return .page(
-            DashboardPage(title: DashboardText.links) { html in
-                if visit.mayChange, !directory.apps.isEmpty {
-                    html.element("p") { html in
-                        html.link(visit.address.page("/links/new"), class: "button", DashboardText.newLink)
-                    }
-                }
-                writeImport(to: &html)
-                writeFilters(query, directory.apps, visit, to: &html)
-                if page.links.isEmpty {
-                    if page.next == nil { html.empty(reason(query, directory)) }
-                } else {
-                    write(page.links, directory, at: now, events: sums, to: &html)
-                    html.exports(exports(visit))
-                }
-                html.searched(backTo: page.next?.time, isFull: page.links.count == query.limit)
-                if let next = page.next {
-                    html.next(visit.address.with("before", next.text), DashboardText.olderLinks)
+        return .page(title: DashboardText.links) { html in
+            if visit.mayChange, !directory.apps.isEmpty {
+                html.element("p") { html in
+                    html.link(visit.address.page("/links/new"), class: "button", DashboardText.newLink)
                 }
             }
-        )
+            writeImport(to: &html)
+            writeFilters(query, directory.apps, visit, to: &html)
+            if page.links.isEmpty {
+                if page.next == nil { html.empty(reason(query, directory)) }
+            } else {
+                write(page.links, directory, at: now, events: sums, to: &html)
+                html.exports(exports(visit))
+            }
+            html.searched(backTo: page.next?.time, isFull: page.links.count == query.limit)
+            if let next = page.next {
+                html.next(visit.address.with("before", next.text), DashboardText.olderLinks)
+            }
+        }
     }
 
     private static func writeImport(to html: inout HTML) {

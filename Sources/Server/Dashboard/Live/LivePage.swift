@@ -21,43 +21,39 @@ enum LivePage {
         }
     }
 
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let (choice, newest, minutes) = try await read(exchange)
         let (events, directory, now) = (newest.reversed(), exchange.directory, exchange.now)
-        return .page(
-            DashboardPage(title: DashboardText.liveTraffic) { html in
-                writeForm(choice, visit, directory, to: &html)
-                writeChart(minutes, to: &html)
-                html.exports(exports(of: DashboardText.perMinute, choice, visit, at: now))
-                html.element("p", ["class": "note", "id": "live-note"], DashboardText.liveNote)
-                html.next(visit.address, DashboardText.reload)
-                let ended: HTML.Attributes = [
-                    "id": "live-ended", "class": "answer bad", "role": "alert", "hidden": "",
-                ]
-                html.element("p", ended) { html in
-                    html.text(DashboardText.sessionEnded)
-                    html.text(" ")
-                    html.link(
-                        DashboardAddress("/sign-in").with("next", visit.address.text),
-                        DashboardText.signIn
-                    )
-                }
-                if events.isEmpty {
-                    html.element("p", ["class": "empty", "id": "live-none"], DashboardText.noneLive)
-                }
-                html.open("div", ["id": "live", "data-full": DashboardText.tooManyStreams])
-                html.table(DashboardText.newest, DashboardText.liveHeadings, events) { html, event in
-                    html.rowName(DashboardText.time(event.at), DashboardAddress("/launches/\(event.id)"))
-                    html.element("td", ["class": event.isMatch ? "good" : nil], event.text)
-                    html.element("td", event.campaign ?? "–")
-                    html.element("td", name(of: event.group, directory))
-                }
-                html.close("div")
-                if !events.isEmpty { html.exports(exports(of: DashboardText.newest, choice, visit, at: now)) }
+        return .page(title: DashboardText.liveTraffic) { html in
+            writeForm(choice, visit, directory, to: &html)
+            writeChart(minutes, to: &html)
+            html.exports(exports(of: DashboardText.perMinute, choice, visit, at: now))
+            html.element("p", ["class": "note", "id": "live-note"], DashboardText.liveNote)
+            html.next(visit.address, DashboardText.reload)
+            let ended: HTML.Attributes = [
+                "id": "live-ended", "class": "answer bad", "role": "alert", "hidden": "",
+            ]
+            html.element("p", ended) { html in
+                html.text(DashboardText.sessionEnded)
+                html.text(" ")
+                html.link(
+                    DashboardAddress("/sign-in").with("next", visit.address.text),
+                    DashboardText.signIn
+                )
             }
-        )
+            if events.isEmpty {
+                html.element("p", ["class": "empty", "id": "live-none"], DashboardText.noneLive)
+            }
+            html.open("div", ["id": "live", "data-full": DashboardText.tooManyStreams])
+            html.table(DashboardText.newest, DashboardText.liveHeadings, events) { html, event in
+                html.rowName(DashboardText.time(event.at), DashboardAddress("/launches/\(event.id)"))
+                html.element("td", ["class": event.isMatch ? "good" : nil], event.text)
+                html.element("td", event.campaign ?? "–")
+                html.element("td", name(of: event.group, directory))
+            }
+            html.close("div")
+            if !events.isEmpty { html.exports(exports(of: DashboardText.newest, choice, visit, at: now)) }
+        }
     }
 
     /// Reads the newest rows, oldest first, and the counts of each minute.
@@ -159,18 +155,14 @@ enum LivePage {
     }
 
     /// `GET /live/now`: the message of the stream with the newest rows, for pages that poll.
-    static func now(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func now(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let (_, events, minutes) = try await read(exchange)
         let json = message(events, minutes, exchange.directory)
         return .response(Response(.ok, fields: DashboardPage.fields, contentType: .json, body: json.bytes))
     }
 
     /// `GET /live/stream`: messages with new rows, as server-sent events.
-    static func stream(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func stream(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let choice = try Choice(exchange)
         guard exchange.service.liveFeed.openStream() else {
             throw APIError(

@@ -3,32 +3,28 @@ internal import HTTPServer
 
 /// The endpoints that receive postbacks, and a form for a new one.
 enum PostbacksPage {
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let app = try exchange.appItem()?.id
         let all = try await exchange.store(await exchange.stores.postbacks.endpoints())
         let shown = all.filter { (app == nil || $0.endpoint.app == app) && exchange.maySee($0.endpoint.app) }
         let (directory, now) = (exchange.directory, exchange.now)
-        return .page(
-            DashboardPage(title: DashboardText.postbacks) { html in
-                if shown.isEmpty {
-                    html.empty(DashboardText.noEndpoints)
-                } else {
-                    html.table(DashboardText.endpoints, DashboardText.endpointHeadings, shown) {
-                        html,
-                        status in
-                        write(status, directory, at: now, to: &html)
-                    }
-                    html.exports(
-                        PanelExports(table: DashboardText.endpoints, of: visit.address)
-                            .calling("/admin/api/postbacks", [("app", app?.text)])
-                            .running(["postbacks", "list"])
-                    )
+        return .page(title: DashboardText.postbacks) { html in
+            if shown.isEmpty {
+                html.empty(DashboardText.noEndpoints)
+            } else {
+                html.table(DashboardText.endpoints, DashboardText.endpointHeadings, shown) {
+                    html,
+                    status in
+                    write(status, directory, at: now, to: &html)
                 }
-                if visit.mayChange, !directory.apps.isEmpty { writeForm(visit, directory, to: &html) }
+                html.exports(
+                    PanelExports(table: DashboardText.endpoints, of: visit.address)
+                        .calling("/admin/api/postbacks", [("app", app?.text)])
+                        .running(["postbacks", "list"])
+                )
             }
-        )
+            if visit.mayChange, !directory.apps.isEmpty { writeForm(visit, directory, to: &html) }
+        }
     }
 
     private static func write(
@@ -54,6 +50,13 @@ enum PostbacksPage {
             html.requiredApp(directory.apps)
             html.field("url", DashboardText.endpointURL, nil)
             html.field("types", DashboardText.endpointTypes, "match.created match.campaign_only")
+            html.area("body", DashboardText.endpointBody, "")
+            html.area("headers", DashboardText.endpointHeaders, "")
+            html.element("details", ["class": "note"]) { html in
+                html.element("summary", DashboardText.macros)
+                html.element("p", DashboardText.macrosExplained)
+            }
+            html.field("since", DashboardText.endpointSince, type: "date", nil)
             html.select("test", DashboardText.endpointTraffic, DashboardText.endpointTraffics, chosen: "")
             html.element("button", ["type": "submit"], DashboardText.createEndpoint)
         }
@@ -67,61 +70,60 @@ enum PostbacksPage {
         var draft = PostbackDraft()
         draft.url = form["url"] ?? ""
         draft.types = (form["types"] ?? "").split { ", \n\r".contains($0) }.map(String.init)
+        draft.body = form["body"].flatMap { $0.trimmed.isEmpty ? nil : $0 }
+        draft.headers = (form["headers"] ?? "").split(whereSeparator: \.isNewline).map(String.init)
         draft.isTest = form["test"] == "true"
-        let (endpoint, secret) = try await PostbackEndpoints.create(draft, of: app, since: nil, exchange)
+        let since = try form.day("since", DashboardText.wrongDay)
+        let (endpoint, secret) = try await PostbackEndpoints.create(draft, of: app, since: since, exchange)
         return PostbackPage.show(secret, of: endpoint, visit)
     }
 }
 
 /// One endpoint: its state, its actions, and its deliveries with requests and responses.
 enum PostbackPage {
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let status = try await PostbackEndpoints.status(&exchange)
         var query = try PostbackEndpoints.query(status.endpoint.id, exchange)
         query.limit = 25
         let page = try await exchange.store(await exchange.stores.postbacks.deliveries(query))
         let (keys, now) = (exchange.keys.server, exchange.now)
-        return .page(
-            DashboardPage(title: DashboardText.endpoint) { html in
-                let endpoint = status.endpoint
-                let (text, style) = DashboardText.state(endpoint)
-                html.element("p", ["class": style], text)
-                html.facts([
-                    ("URL", endpoint.url), (DashboardText.endpointTypes, endpoint.typesText),
-                    ("ID", endpoint.id.text),
-                    (
-                        DashboardText.signing,
-                        endpoint.isTemplate ? DashboardText.unsigned : DashboardText.signed
-                    ),
-                    (DashboardText.pending, DashboardText.count(Int64(status.pending))),
-                    (DashboardText.oldest, DashboardText.age(status.oldest, at: now)),
-                ])
-                if visit.mayChange { writeActions(endpoint, visit, to: &html) }
-                writeFilter(visit, query, to: &html)
-                if !page.deliveries.isEmpty {
-                    html.table(DashboardText.deliveries, DashboardText.deliveryHeadings, page.deliveries) {
-                        html,
-                        delivery in
-                        let call = delivery.call(to: endpoint, keys, at: now)
-                        write(delivery, to: endpoint, call, visit, &html)
-                    }
-                    let (id, items) = (endpoint.id.text, ["state", "type"].map { ($0, visit.address[$0]) })
-                    html.exports(
-                        PanelExports(table: DashboardText.deliveries, of: visit.address)
-                            .calling("/admin/api/postbacks/\(id)/deliveries", items)
-                            .running(["postbacks", "deliveries", id], items)
-                    )
-                } else if page.next == nil {
-                    html.empty(DashboardText.noDeliveries)
+        return .page(title: DashboardText.endpoint) { html in
+            let endpoint = status.endpoint
+            let (text, style) = DashboardText.state(endpoint)
+            html.element("p", ["class": style], text)
+            html.facts([
+                ("URL", endpoint.url), (DashboardText.endpointTypes, endpoint.typesText),
+                ("ID", endpoint.id.text),
+                (
+                    DashboardText.signing,
+                    endpoint.isTemplate ? DashboardText.unsigned : DashboardText.signed
+                ),
+                (DashboardText.pending, DashboardText.count(Int64(status.pending))),
+                (DashboardText.oldest, DashboardText.age(status.oldest, at: now)),
+            ])
+            if visit.mayChange { writeActions(endpoint, visit, to: &html) }
+            writeFilter(visit, query, to: &html)
+            if !page.deliveries.isEmpty {
+                html.table(DashboardText.deliveries, DashboardText.deliveryHeadings, page.deliveries) {
+                    html,
+                    delivery in
+                    let call = delivery.call(to: endpoint, keys, at: now)
+                    write(delivery, to: endpoint, call, visit, &html)
                 }
-                html.searched(backTo: page.next?.time, isFull: page.deliveries.count == query.limit)
-                if let next = page.next {
-                    html.next(visit.address.with("before", next.text), DashboardText.olderDeliveries)
-                }
+                let (id, items) = (endpoint.id.text, ["state", "type"].map { ($0, visit.address[$0]) })
+                html.exports(
+                    PanelExports(table: DashboardText.deliveries, of: visit.address)
+                        .calling("/admin/api/postbacks/\(id)/deliveries", items)
+                        .running(["postbacks", "deliveries", id], items)
+                )
+            } else if page.next == nil {
+                html.empty(DashboardText.noDeliveries)
             }
-        )
+            html.searched(backTo: page.next?.time, isFull: page.deliveries.count == query.limit)
+            if let next = page.next {
+                html.next(visit.address.with("before", next.text), DashboardText.olderDeliveries)
+            }
+        }
     }
 
     private static func writeActions(

@@ -5,35 +5,31 @@ internal import HTTPServer
 enum AuditLogPage {
     private static let rowCount = 100
 
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let query = try ListAudit.query(exchange, limit: rowCount)
         let page = try await exchange.store(await exchange.stores.audit.audit(query))
         let directory = exchange.directory
-        return .page(
-            DashboardPage(title: DashboardText.auditLog) { html in
-                writeForm(visit, directory, query, to: &html)
-                if page.entries.isEmpty {
-                    if page.next == nil { html.empty(DashboardText.noChanges) }
-                } else {
-                    write(page.entries, directory, to: &html)
-                    let names = ["app", "actor", "action", "since", "until"]
-                    html.exports(
-                        PanelExports(table: DashboardText.auditCaption, of: visit.address)
-                            .calling(
-                                "/admin/api/audit",
-                                command: ["audit"],
-                                names.map { ($0, visit.address[$0]) }
-                            )
-                    )
-                }
-                html.searched(backTo: page.next?.time, isFull: page.entries.count == query.limit)
-                if let next = page.next {
-                    html.next(visit.address.with("before", next.text), DashboardText.olderChanges)
-                }
+        return .page(title: DashboardText.auditLog) { html in
+            writeForm(visit, directory, query, to: &html)
+            if page.entries.isEmpty {
+                if page.next == nil { html.empty(DashboardText.noChanges) }
+            } else {
+                write(page.entries, directory, to: &html)
+                let names = ["app", "actor", "action", "since", "until"]
+                html.exports(
+                    PanelExports(table: DashboardText.auditCaption, of: visit.address)
+                        .calling(
+                            "/admin/api/audit",
+                            command: ["audit"],
+                            names.map { ($0, visit.address[$0]) }
+                        )
+                )
             }
-        )
+            html.searched(backTo: page.next?.time, isFull: page.entries.count == query.limit)
+            if let next = page.next {
+                html.next(visit.address.with("before", next.text), DashboardText.olderChanges)
+            }
+        }
     }
 
     private static func writeForm(

@@ -55,12 +55,9 @@ enum SettingsForms {
         let hasNone =
             kind.belongsToApp == false || (kind.belongsToApp == nil && form["app"]?.isEmpty != false)
         let app = hasNone ? nil : try exchange.app(of: form).id
-        var expiresAt: Timestamp?
-        if let text = form["expires"], !text.isEmpty {
-            expiresAt = Timestamp(iso8601: text + "T00:00:00Z")
-            guard let expiresAt, expiresAt > exchange.now else {
-                throw .invalidField("expires", DashboardText.wrongExpiry)
-            }
+        let expiresAt = try form.day("expires", DashboardText.wrongExpiry)
+        guard expiresAt.map({ $0 > exchange.now }) ?? true else {
+            throw .invalidField("expires", DashboardText.wrongExpiry)
         }
         let text = KeyText(kind: kind, random: exchange.service.random)
         let key = APIKey(
@@ -94,9 +91,7 @@ enum SettingsForms {
         guard let id = form["key"].flatMap({ KeyID($0) }), exchange.directory.key(id) != nil else {
             throw .notFound(DashboardText.noKey)
         }
-        try await exchange.store(
-            await exchange.stores.apps.revoke(id, at: exchange.now, by: exchange.actor)
-        )
+        try await exchange.store(await exchange.stores.apps.revoke(id, at: exchange.now, by: exchange.actor))
         return settings
     }
 
@@ -107,10 +102,8 @@ enum SettingsForms {
         _ form: DashboardForm
     ) async throws(APIError) -> Response {
         let sessions = try await exchange.store(await exchange.stores.sessions.sessions())
-        if let session = sessions.first(where: { Base64URL.text(of: $0.digest.bytes) == form["session"] }) {
-            try await exchange.store(
-                await exchange.stores.sessions.end(session.digest, by: exchange.actor)
-            )
+        if let session = sessions.first(where: { $0.id == form["session"] }) {
+            try await exchange.store(await exchange.stores.sessions.end(session.digest, by: exchange.actor))
         }
         return settings
     }
@@ -133,7 +126,8 @@ extension FormRecord {
     init(_ app: App) {
         let links = app.settings.links.fields
         let fields = AppLinkField.allCases.map { field in
-            (field.rawValue, field.rawValue, links[field].joined(separator: "\n"))
+            let text = links[field].joined(separator: "\n")
+            return (field.rawValue, DashboardText.label(field.rawValue), text)
         }
         let clickIDs = ("click_ids", DashboardText.clickIDs, app.settings.clickIDs.rawValue)
         self.init(fields: fields + [clickIDs], path: "/settings")

@@ -16,32 +16,26 @@ public struct ShownSetting: Equatable, Sendable {
 
 /// Apps, keys, sessions, and the settings of the process.
 enum SettingsPage {
-    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> DashboardResult
-    {
+    static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let now = exchange.now
         let directory = exchange.directory
         let keys = directory.keys.filter { $0.app != nil || exchange.onlyApp == nil }
         let sessions = try await exchange.store(await exchange.stores.sessions.sessions()).filter { session in
-            let key = session.key.flatMap(directory.key)
-            let isOver = session.key != nil && key?.isValid(at: now) != true
-            return session.isValid(at: now) && !isOver
+            session.isOpen(in: directory, at: now)
                 && (visit.mayChange || session.digest == visit.session.digest)
         }
         let settings = exchange.onlyApp == nil ? exchange.service.settings.shown : []
-        return .page(
-            DashboardPage(title: DashboardText.settings) { html in
-                html.element("p") { html in
-                    html.link(DashboardAddress("/settings/audit"), DashboardText.auditLog)
-                    html.text(" ")
-                    html.link(DashboardAddress("/settings/held"), DashboardText.held)
-                }
-                writeApps(directory.apps, visit, to: &html)
-                writeKeys(keys, directory, visit, at: now, to: &html)
-                writeSessions(sessions, directory, visit, to: &html)
-                writeSettings(settings, visit, to: &html)
+        return .page(title: DashboardText.settings) { html in
+            html.element("p") { html in
+                html.link(DashboardAddress("/settings/audit"), DashboardText.auditLog)
+                html.text(" ")
+                html.link(DashboardAddress("/settings/held"), DashboardText.held)
             }
-        )
+            writeApps(directory.apps, visit, to: &html)
+            writeKeys(keys, directory, visit, at: now, to: &html)
+            writeSessions(sessions, directory, visit, to: &html)
+            writeSettings(settings, visit, to: &html)
+        }
     }
 
     private static func writeApps(_ apps: [App], _ visit: DashboardVisit, to html: inout HTML) {
@@ -50,17 +44,18 @@ enum SettingsPage {
         for app in apps {
             html.element("details") { html in
                 html.element("summary", app.settings.name)
-                html.facts([("id", app.id.text)] + app.settings.auditFields.shown)
+                html.facts([("ID", app.id.text)] + app.settings.auditFields.shown)
                 guard visit.mayChange else { return }
                 html.paragraph(DashboardText.appExplained)
                 html.action("/settings/apps", visit, class: "filters", of: FormRecord(app)) { html in
                     html.hidden("app", app.id.text)
                     for field in AppLinkField.allCases {
                         let text = app.settings.links.fields[field].joined(separator: "\n")
+                        let label = DashboardText.label(field.rawValue)
                         if field.isList {
-                            html.area(field.rawValue, field.rawValue, text)
+                            html.area(field.rawValue, label, text)
                         } else {
-                            html.field(field.rawValue, field.rawValue, text)
+                            html.field(field.rawValue, label, text)
                         }
                     }
                     html.select(
@@ -128,12 +123,14 @@ enum SettingsPage {
             html.element("td") { html in
                 guard visit.mayChange, !isOwn else { return }
                 html.action("/settings/sessions/end", visit) { html in
-                    html.hidden("session", Base64URL.text(of: session.digest.bytes))
+                    html.hidden("session", session.id)
                     html.element("button", ["class": "quiet"], DashboardText.end)
                 }
             }
         }
-        html.exports(PanelExports(table: DashboardText.sessionCaption, of: visit.address))
+        html.exports(
+            PanelExports(table: DashboardText.sessionCaption, of: visit.address).running(["sessions", "list"])
+        )
         guard visit.mayChange, sessions.count > 1 else { return }
         html.action("/settings/sessions/end-others", visit) { html in
             html.element("button", DashboardText.endOthers)
@@ -152,13 +149,18 @@ enum SettingsPage {
             html.element("td", setting.value)
             html.element("td", setting.origin)
         }
-        html.exports(PanelExports(table: DashboardText.settingCaption, of: visit.address))
+        html.exports(
+            PanelExports(table: DashboardText.settingCaption, of: visit.address)
+                .running(["settings", "list"], as: DashboardText.settingsAsCommand)
+        )
     }
 }
 
 extension AuditFields {
     /// The fields in the order of their names, for a page.
     fileprivate var shown: [(String, String)] {
-        texts.sorted { $0.key < $1.key }.map { ($0.key, $0.value.joined(separator: ", ")) }
+        texts.sorted { $0.key < $1.key }.map { name, texts in
+            (DashboardText.label(name), texts.joined(separator: ", "))
+        }
     }
 }

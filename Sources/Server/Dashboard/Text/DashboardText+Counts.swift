@@ -22,8 +22,12 @@ extension DashboardText {
         "Nothing with these choices was counted in this span (\(span))."
     }
 
-    /// Returns the label of the period's field with the offset of its days, such as `Period (UTC+3)`.
-    static func period(offset: Int64) -> String {
-        offset == 0 ? "Period (UTC)" : "Period (UTC\(offset < 0 ? "−" : "+")\(abs(offset)))"
+    static let period = "Period"
+    static let hour = "Hour"
+    static let hours = "Clicks by hour of day"
+
+    /// Returns a label with the offset of its times, such as `Period (UTC+3)`.
+    static func inZone(_ label: String, offset: Int64) -> String {
+        "\(label) (UTC\(offset == 0 ? "" : "\(offset < 0 ? "−" : "+")\(abs(offset))"))"
     }
 }

@@ -13,6 +13,17 @@ extension DashboardText {
         "Events are sent as Standard Webhooks specifies. An app's events are stored once it has an endpoint."
     static let endpointURL = "URL, with https"
     static let endpointTypes = "Types"
+    static let endpointBody = "Own JSON body with macros; empty for the body of Standard Webhooks"
+    static let endpointHeaders =
+        "Up to \(PostbackDraft.maximumHeaders) header fields, one on each line, as in Authorization: Bearer x"
+    static let endpointSince = "Also send the stored events from this day on (UTC)"
+    static let wrongDay = "must be a day"
+    static let macros = "Macros for the URL and the body"
+    /// The sentence on macros, with their names.
+    static let macrosExplained =
+        "The path and the query of the URL, and the texts of the body, may have macros, which each event's values replace. With"
+        + " any of them, or with a body, requests are unsigned. The macros are "
+        + PostbackTemplate.names.map { "{\($0)}" }.joined(separator: ", ") + "."
     static let endpointTraffic = "Traffic"
     static let endpointTraffics = [("", "live"), ("true", "test keys")]
     static let createEndpoint = "Create endpoint"

@@ -40,6 +40,7 @@ extension DashboardText {
     static let endOthers = "End all other sessions"
     static let processSettings = "Settings of this process"
     static let settingCaption = "Values, and where each was set"
+    static let settingsAsCommand = "As command, with the service's flags, environment and file"
     static let settingHeadings = ["Setting", "Value", "From"]
 
     static let auditLog = "Audit log"
@@ -49,6 +50,13 @@ extension DashboardText {
     static let auditHeadings = ["Time", "By", "Change", "App", "What", "Before → after"]
     static let olderChanges = "Older changes"
     static let noChanges = "No change is recorded with these properties."
+
+    /// Returns the name of an app's setting as words, such as `iOS store ID` for `ios_store_id`.
+    static func label(_ name: String) -> String {
+        let names = ["ios": "iOS", "id": "ID", "ids": "IDs", "url": "URL"]
+        let words = name.split(separator: "_").map { names[String($0)] ?? String($0) }.joined(separator: " ")
+        return words.hasPrefix("iOS") ? words : words.prefix(1).uppercased() + words.dropFirst()
+    }
 
     static func stored(_ text: String) -> String {
         text.isEmpty ? "Nothing is stored now." : "Stored now: \(text)"

@@ -6,26 +6,50 @@ internal import Server
 enum ShowHeldDataCommand {
     static let description = CommandDescription(
         name: "held",
-        summary: "Print what is stored about a click, fingerprint, installation or address",
+        summary: "Print what is stored, in all or about a click, fingerprint, installation or address",
         discussion: [
             "Prints every stored field of the clicks and checks of an app that the value finds, as JSON. An address, or its"
                 + " network such as 203.0.113.0/24, is found as long as the key of its day is stored: until the last click of"
                 + " that day can no longer be matched.",
+            "Without a value, it prints the number of rows of each table, of all apps, and the time of the oldest.",
             "The values are in the process list while the command runs.",
         ],
-        options: SubjectOptions.all,
+        options: SubjectOptions.all + [.json],
         settings: SubjectOptions.settings,
         examples: [
             "afterlink held --click-id clk_01jz8w6t7n3k5m9q2r4v6x8y0z":
-                "Print this click, its claim and its checks."
+                "Print this click, its claim and its checks.",
+            "afterlink held": "Count the rows of each table.",
         ],
         run: run
     )
 
     private static func run(_ invocation: Invocation) async throws {
+        guard SubjectOptions.all.contains(where: { invocation.arguments.has($0.name) }) else {
+            return try await showTables(invocation)
+        }
         let (database, subject) = try SubjectOptions.open(invocation, for: .reading)
         defer { database.close() }
         Console.print(PrivacyBody.json(try await database.privacy.held(subject), of: subject).text)
+    }
+
+    private static func showTables(_ invocation: Invocation) async throws {
+        let database = try CommandDatabase.open(invocation, for: .reading)
+        defer { database.close() }
+        let holdings = try await database.privacy.holdings()
+        let json = JSONWriter.text { json in
+            json.objects("tables", holdings) { json, holding in
+                json.member("table", holding.table)
+                json.member("rows", holding.count)
+                json.member("complete", holding.isComplete)
+                json.member("oldest", orNull: holding.oldest?.iso8601)
+            }
+        }
+        let table = holdings.table([
+            .left("TABLE", \.table), .right("ROWS") { "\($0.count)\($0.isComplete ? "" : "+")" },
+            .left("OLDEST") { $0.oldest?.iso8601 ?? "–" },
+        ])
+        invocation.show(table, json: json)
     }
 }
 
