@@ -37,7 +37,7 @@ extension PostgreSQLReader {
         SELECT value, metric, \(clamped: "sum(count)") AS count \(ofPart) GROUP BY value, metric, '0'::xid
         """
     )
-    private static let series = reading("SELECT period, value, metric, count \(ofPart)")
+    private static let series = reading("SELECT period, value, metric, count \(ofPart)", columns: "c.*")
 
     /// The rows of one part of a query.
     private static let ofPart: SQLText = """
@@ -48,10 +48,10 @@ extension PostgreSQLReader {
     /// Makes a statement that reads all parts of a query, because each statement costs a round trip.
     ///
     /// `OFFSET 0` makes PostgreSQL find the rows of each part by the index, whatever it expects of their number.
-    private static func reading(_ part: SQLText) -> PreparedStatement {
+    private static func reading(_ part: SQLText, columns: SQLText = "n.campaign, c.*") -> PreparedStatement {
         PreparedStatement(
             """
-            SELECT n.campaign, c.* FROM unnest($3, $4, $5, $6) AS k (scope, span, first, last)
+            SELECT \(columns) FROM unnest($3, $4, $5, $6) AS k (scope, span, first, last)
             CROSS JOIN unnest($2) AS n (campaign) CROSS JOIN LATERAL (\(part) OFFSET 0) c
             """
         )
