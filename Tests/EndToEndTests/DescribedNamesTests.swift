@@ -46,7 +46,7 @@ struct DescribedNamesTests {
         let read = try read("Clicks/ClickBody.swift")
             .union(read("Routing/SignalsBody.swift", function: "browser"))
             .union(["fingerprint", "platform", "idfa", "gaid", "ip_address", "attribution_window_seconds"])
-            .union(LinkMetadata.utmNames)
+            .union(["source", "medium", "campaign", "term", "content", "id"].map { "utm_\($0)" })
         #expect(read.count > 30)
         #expect(properties(of: "Click").union(properties(of: "DeviceSignals")) == read)
     }
