@@ -149,6 +149,8 @@ public final class PostgreSQLConnection {
     private var watchesWriting = false
     /// When the server last sent something, or the first group was sent.
     private var lastProgress = MonotonicTime(nanoseconds: 0)
+    /// The second connection, while it finds out whether a silent server still answers.
+    private var probe: PostgreSQLConnection?
     private var nextWake: MonotonicTime?
 
     /// - Parameters:
@@ -421,7 +423,7 @@ extension PostgreSQLConnection {
     func exchange() {
         guard let library else { return }
         guard library.consume() else { return lose(library.failure) }
-        lastProgress = now()
+        noteProgress()
         receive(library)
         if watchesWriting { flush() }
     }
@@ -531,7 +533,7 @@ extension PostgreSQLConnection {
     func drop(_ error: PostgreSQLError) {
         unwatch()
         let lost = groups
-        (library, groups, prepared) = (nil, [], [:])
+        (library, groups, prepared, probe) = (nil, [], [:], nil)
         (isOpen, watchesWriting, isInTransaction) = (false, false, false)
         let outcome = BatchOutcome(
             outcomes: [],
@@ -571,22 +573,42 @@ extension PostgreSQLConnection {
         readyWaiters.removeAll { $0.deadline <= now }
         for waiter in overdue { waiter.resume(lastFailure) }
         next = min(next, readyWaiters.map(\.deadline).min() ?? next)
-        if !groups.isEmpty {
+        if !groups.isEmpty, probe == nil {
             let silence = lastProgress.advanced(by: settings.silenceLimit)
-            if silence <= now {
-                lose(
-                    PostgreSQLError(
-                        .connectionLost,
-                        "The database sent nothing for \(settings.silenceLimit)."
-                    )
-                )
-            } else {
-                next = min(next, silence)
-            }
+            if silence <= now { endSilence() } else { next = min(next, silence) }
         }
         if let phaseEnd, phaseEnd <= now { endPhase() }
         if let phaseEnd { next = min(next, phaseEnd) }
         if next.nanoseconds < .max { wake(at: next) }
+    }
+
+    private func noteProgress() {
+        (lastProgress, probe) = (now(), nil)
+    }
+
+    /// Gives up a silent connection; with a probe, only if the server does not answer a second connection either.
+    private func endSilence() {
+        let lost = PostgreSQLError(
+            .connectionLost,
+            "The database sent nothing for \(settings.silenceLimit)."
+        )
+        guard let timeout = settings.probeTimeout else { return lose(lost) }
+        var second = settings
+        (second.connectTimeout, second.probeTimeout) = (timeout, nil)
+        let probe = PostgreSQLConnection(second, port: port, now: now, randomShare: randomShare)
+        self.probe = probe
+        probe.stateDidChange = { [weak self] state in
+            switch state {
+            // An error with a code came from the server.
+            case .lost(let error) where error.code.isEmpty: self?.lose(lost)
+            case .lost, .ready:
+                guard let self else { return }
+                noteProgress()
+                wake(at: lastProgress.advanced(by: settings.silenceLimit))
+            case .connecting, .closed: break
+            }
+        }
+        probe.start()
     }
 }
 

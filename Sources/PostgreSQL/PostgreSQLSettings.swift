@@ -61,6 +61,10 @@ public struct PostgreSQLSettings: Sendable {
     public var connectTimeout: Duration
     /// How long the server may send nothing while statements wait for it; then the connection counts as lost.
     public var silenceLimit: Duration = .seconds(3)
+    /// How long a silent server has to accept a second connection, which shows that a statement only takes long.
+    ///
+    /// The silent connection is then kept, and probed again after ``silenceLimit``. Nil to give it up without a probe.
+    public var probeTimeout: Duration?
     /// The maximum time before the first new attempt after a loss; the minimum is half of it.
     ///
     /// With each failure, the time doubles up to ``longestRetryDelay``.

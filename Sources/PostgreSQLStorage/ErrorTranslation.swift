@@ -17,8 +17,10 @@ extension StoreError {
     /// Creates the domain's error for an error of the server or of the connection.
     init(_ error: PostgreSQLError) {
         let (code, advice) = Self.meaning(of: error.kind)
+        // Messages of this program end with a full stop, which the caller adds.
+        let message = error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message
         let state = error.code.isEmpty ? "" : " (SQLSTATE \(error.code))"
-        self.init(code, "\(advice). \(error.message)\(state)")
+        self.init(code, error.kind == .deadline ? advice : "\(advice). \(message)\(state)")
     }
 
     private static func meaning(of kind: PostgreSQLError.Kind) -> (code: Code, advice: String) {

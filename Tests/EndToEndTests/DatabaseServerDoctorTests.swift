@@ -63,6 +63,25 @@ struct DatabaseServerDoctorTests {
         #expect(found.allSatisfy { $0.advice != nil })
     }
 
+    @Test("a pooler, the holders of leases and the waiting counts are named")
+    func sharing() {
+        let found = findings {
+            $0.isPooled = true
+            $0.waitingCounts = 3
+            $0.leases = [("drift", nil), ("postbacks/7", 1), ("fold", 0)]
+            $0.leases += (0..<12).map { ("postbacks/\($0 + 10)", 0) }
+        }
+        let texts = found.filter { ["leases", "counts", "database_server"].contains($0.name) }.map(\.text)
+        let postbacks = (10..<21).map { ", postbacks/\($0)" }.joined()
+        #expect(
+            texts == [
+                "PostgreSQL 15.18, within this machine, through a pooler in session mode",
+                "server 0 does fold\(postbacks) and 1 more; server 1 does postbacks/7; a server that has ended does drift",
+                "3 batches not in the statistics yet",
+            ]
+        )
+    }
+
     @Test("a synchronous standby is named, and a failover to it loses nothing")
     func synchronous() {
         let found = findings {
@@ -93,6 +112,7 @@ struct DatabaseServerDoctorRunTests {
         for line in [
             "database_server: PostgreSQL 1", "database_disk: fsync, full_page_writes and autovacuum are on",
             "standbys: none", "database_clock: it agrees", "servers: 0 servers running",
+            "leases: no server does background work", "counts: 0 batches not in the statistics yet",
         ] { #expect(output.text.contains(line), "\(line): \(output.text)") }
         let maximum = try database.execute("SHOW max_connections")
         #expect(output.text.contains(" of \(maximum) in use"))

@@ -73,6 +73,69 @@ struct DatabaseServerStartTests {
         }
     }
 
+    @Test("a command gives up a database server that is down or never answers in seconds, with the reason")
+    func commands() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        let silent = try #require(Loopback.listen(descriptor))
+        let free = try #require(Loopback.freePort())
+        for (port, reason) in [(free, "Connection refused"), (silent, "did not answer for 2.0 seconds.\n")] {
+            let start = ContinuousClock.now
+            let output = try Installation.run([
+                "apps", "list", "--database", "postgres://postgres@127.0.0.1:\(port)/afterlink",
+            ])
+            #expect(output.status == 1 && output.errors.contains(reason), "\(output.errors)")
+            #expect(.now < start + .seconds(20))
+        }
+    }
+
+    @Test("while the database hangs, reports and pages get 503 within three seconds, and later work again")
+    func hung() throws {
+        let wire = try FaultyWire(to: database.cluster.port)
+        defer { wire.end() }
+        let key = "admin_" + String(repeating: "k", count: 40)
+        let server = try start(
+            database.tcpURL.replacing(":\(database.cluster.port)", with: ":\(wire.port)"),
+            environment: [
+                "AFTERLINK_INITIAL_ADMIN_KEY": key, "AFTERLINK_DASHBOARD_LISTEN": "127.0.0.1:0",
+                "PGPASSWORD": database.cluster.password,
+            ]
+        )
+        let (lines, api) = try connect(server)
+        let main = try #require(lines.last?.split(separator: ":").last.flatMap { UInt16($0) })
+        _ = Polling.until { log(0).contains("dashboard at") }
+        let port = try #require(log(0).firstMatch(of: /dashboard at http:[^\s]+:([0-9]+)/)?.output.1)
+        let dashboard = try HTTPTestClient(port: #require(UInt16(port)))
+        let same = ["Sec-Fetch-Site": "same-origin", "Content-Type": "application/x-www-form-urlencoded"]
+        let signIn = try dashboard.call("POST", "/sign-in", fields: same, body: "key=\(key)")
+        let cookie = try #require(signIn.fields["set-cookie"]?.split(separator: ";").first)
+        let reads: [() throws -> Int] =
+            ["/", "/links", "/live/now"].map { path in
+                { try dashboard.get(path, fields: ["Cookie": String(cookie)]).status }
+            }
+            + ["/admin/api/audit", "/admin/api/links", "/admin/stats"].map { path in
+                { try api.get(path, key: key).status }
+            }
+        // These reads also open the connections that hang afterwards.
+        for read in reads { #expect(try Polling.until { try read() == 200 }) }
+        wire.set(.swallow([.toDatabase, .toServer]))
+        for read in reads + reads {
+            let start = ContinuousClock.now
+            #expect(try read() == 503)
+            #expect(.now < start + .seconds(3))
+        }
+        // Reads that wait behind another one get 503 with it.
+        let clients = try (0..<6).map { _ in try HTTPTestClient(port: main) }
+        let fields = "Host: 127.0.0.1\r\nAuthorization: Bearer \(key)"
+        let request = "GET /admin/api/audit HTTP/1.1\r\n\(fields)\r\n\r\n"
+        let start = ContinuousClock.now
+        for client in clients { client.client.send(request) }
+        for client in clients { #expect(try client.receive().status == 503) }
+        #expect(.now < start + .seconds(3))
+        wire.set(.none)
+        for read in reads { #expect(try Polling.until { try read() == 200 }) }
+    }
+
     @Test("a server that waits for the database logs the reason at once")
     func waits() throws {
         let port = try #require(Loopback.freePort())

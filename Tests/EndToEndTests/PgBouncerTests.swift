@@ -68,6 +68,16 @@ struct PgBouncerTests {
         try expectMatches(0..<20, [first, second])
         let former = try backends()
         first.kill()
+        // The servers start their background work within seconds.
+        let isNamed = try Polling.until {
+            let text = try Installation.run(
+                ["doctor", "--listen", "127.0.0.1:0", "--database", pooler.url(of: database)],
+                environment: ["PGPASSWORD": database.cluster.password]
+            ).text
+            let holder = /leases: .*server [01] does [^;]*fold/
+            return text.contains(", through a pooler in session mode") && text.contains(holder)
+        }
+        #expect(isNamed)
         let third = try serve()
         try expectMatches(20..<40, [third, second])
         // PgBouncer resets a session before another client gets it, so its settings and prepared statements are gone.

@@ -73,6 +73,47 @@ struct LossTests {
         try harness.whenReady { _ = try await $0.read(Self.echo, 1 as Int64) }
     }
 
+    @Test("is kept in silence while the server answers a second connection, also by a refusal")
+    func slow() throws {
+        let database = try PostgreSQLTestDatabase()
+        var settings = try ConnectionHarness.settings(database.socketURL)
+        settings.silenceLimit = .milliseconds(50)
+        settings.probeTimeout = .seconds(Polling.seconds)
+        let harness = ConnectionHarness(settings, database)
+        try harness.whenReady { _ in }
+        for mayConnect in [true, false] {
+            try database.cluster.execute("ALTER DATABASE \(database.name) ALLOW_CONNECTIONS \(mayConnect)")
+            let outcome = try harness.whenReady { await $0.perform { $0.append(Self.sleep, 1.0) } }
+            #expect(outcome.error == nil, "\(mayConnect)")
+        }
+    }
+
+    @Test("is lost in silence if no second connection can be made")
+    func hung() throws {
+        let cluster = try PostgreSQLCluster()
+        var settings = try ConnectionHarness.settings(
+            "postgres://postgres@\(cluster.folder.path.replacing("/", with: "%2F")):\(cluster.port)/postgres"
+        )
+        settings.silenceLimit = .milliseconds(50)
+        settings.probeTimeout = .seconds(Polling.seconds)
+        let harness = ConnectionHarness(settings)
+        let error = try harness.whenReady { connection in
+            async let isHidden: Void = onLoop { try Self.hideSockets(in: cluster.folder) }
+            let error = await connection.perform { $0.append(Self.sleep, 60.0) }.error
+            try await isHidden
+            return error
+        }
+        #expect(error?.kind == .connectionLost && error?.message.contains("sent nothing") == true)
+    }
+
+    /// Removes the name of a server's socket, so that no new connection can be made.
+    private static func hideSockets(in folder: URL) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        where name.hasPrefix(".s.PGSQL.") && !name.hasSuffix(".lock") {
+            try FileManager.default.removeItem(at: folder.appending(path: name))
+        }
+    }
+
     @Test("leaves a server that accepts no more writes")
     func readOnly() throws {
         let cluster = try PostgreSQLCluster()

@@ -33,8 +33,8 @@ final class BlockingConnection {
         report: @escaping (PostgreSQLError) -> Void = { _ in }
     ) throws(PostgreSQLError) {
         var settings = settings
-        // A statement of a job may run for long, and the server sends nothing meanwhile.
-        settings.silenceLimit = timeLimit
+        // While a statement runs, the server sends nothing.
+        if settings.probeTimeout == nil { settings.silenceLimit = timeLimit }
         connection = PostgreSQLConnection(settings, port: loop.port)
         self.timeLimit = timeLimit
         loop.turnDidEnd = { [weak connection] in connection?.turnDidEnd() }

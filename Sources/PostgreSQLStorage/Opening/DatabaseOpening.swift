@@ -15,16 +15,28 @@ struct DatabaseOpening: Sendable {
         migrations = Migration.read(configuration.migrations) { SHA256.digest(of: $0).bytes }
     }
 
-    /// Connects and blocks; a batch of statements may then take as long as `timeLimit`, or, if that is nil, as long as
-    /// the configuration permits.
+    /// Connects and blocks.
+    ///
+    /// - Parameters:
+    ///   - timeLimit: how long a batch of statements may take; nil for the configuration's limit.
+    ///   - patience: who waits, and so how soon a server that does not answer is given up; nil for the configuration's.
+    ///   - report: called with the failure of the first attempt, if another one follows.
+    /// - Returns: the connection.
+    /// - Throws: the failure of the last attempt.
     func connect(
         timeLimit: Duration? = nil,
+        _ patience: Patience? = nil,
         report: @escaping (PostgreSQLError) -> Void = { _ in }
     ) throws(PostgreSQLError) -> BlockingConnection {
-        try BlockingConnection(
-            configuration.settings,
-            timeLimit: timeLimit ?? configuration.longTimeLimit,
-            connectTimeLimit: configuration.longTimeLimit,
+        let limit = configuration.longTimeLimit
+        let patience = patience ?? (configuration.store.hasBackgroundWork ? .server : .command)
+        var settings = configuration.settings
+        settings.silenceLimit = patience == .request ? .seconds(1) : .seconds(3)
+        settings.probeTimeout = min(settings.connectTimeout, patience == .request ? .seconds(1) : .seconds(2))
+        return try BlockingConnection(
+            settings,
+            timeLimit: timeLimit ?? limit,
+            connectTimeLimit: patience.connectTimeLimit.map { min($0, limit) } ?? limit,
             report: report
         )
     }
@@ -38,6 +50,25 @@ struct DatabaseOpening: Sendable {
             guard connection.isPooled else { return connection }
             try connection.requireOwnSession()
             return try connect()
+        }
+    }
+
+    /// Who waits for a connection.
+    enum Patience {
+        /// A server that starts, or one of its jobs.
+        case server
+        /// The operator who runs a command.
+        case command
+        /// The caller of a request.
+        case request
+
+        /// How long all attempts to connect may take; nil for the configuration's limit.
+        fileprivate var connectTimeLimit: Duration? {
+            switch self {
+            case .server: nil
+            case .command: .seconds(5)
+            case .request: .seconds(2)
+            }
         }
     }
 

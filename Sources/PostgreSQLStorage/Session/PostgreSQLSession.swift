@@ -61,6 +61,10 @@ struct PostgreSQLBackend: StorageBackend {
         PostgreSQLReader(connection: try opening.connect())
     }
 
+    func openReportReader() throws(PostgreSQLError) -> PostgreSQLReader {
+        PostgreSQLReader(connection: try opening.connect(.request))
+    }
+
     func openScanner() throws(PostgreSQLError) -> PostgreSQLReader { try openReader() }
 
     var logByteCount: Int64 { 0 }

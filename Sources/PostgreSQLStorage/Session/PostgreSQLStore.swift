@@ -60,7 +60,7 @@ public final class PostgreSQLStore: Sendable {
         }
         opening = DatabaseOpening(configuration)
         keyring = PostgreSQLKeyring(configuration, server: server)
-        state = StoreState(configuration.store)
+        state = StoreState(configuration.store, holder: server?.holder)
         let reader = PostgreSQLReader(connection: connection)
         (slots, directory) = try StoreError.translating { () throws(PostgreSQLError) in
             (SlotTable(try Partitions(connection: connection).table()), try DirectoryCache(reading: reader))

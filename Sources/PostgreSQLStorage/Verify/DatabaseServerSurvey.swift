@@ -28,7 +28,9 @@ extension PostgreSQLReader {
         }
         guard var report = found else { return DatabaseServerReport() }
         report.clockLead = Self.clockLead(over: report.clockLead, start, clock.now().milliseconds)
+        report.isPooled = connection.isPooled
         report.runningVersions = try all(Self.runningVersions) { $0.get("version") }
+        report.leases = try all(Self.leases, start) { row in (row.get("name"), row.get("server")) }
         return report
     }
 
@@ -55,6 +57,13 @@ extension PostgreSQLReader {
         (SELECT coalesce(max(slot), 0)::int8 FROM partitions) AS last_day,
         (SELECT count(*) FROM count_deltas) AS waiting_counts,
         (SELECT count(*) FROM pg_prepared_xacts WHERE database = current_database()) AS prepared
+        """
+    )
+    private static let leases = PreparedStatement(
+        """
+        SELECT j.name, s.number::int8 AS server FROM jobs j LEFT JOIN servers s ON s.holder = j.holder
+        AND s.seen_at > clock_timestamp() - interval '\(ServerRow.silentSeconds) seconds'
+        WHERE j.until > $1 ORDER BY s.number, j.name
         """
     )
     private static let runningVersions = PreparedStatement(

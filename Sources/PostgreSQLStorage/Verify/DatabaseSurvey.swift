@@ -10,7 +10,7 @@ public enum PostgreSQLSurvey {
     /// - Throws: if there is no database, or if it is empty, another program's, or of an unknown version.
     public static func report(_ configuration: PostgreSQLConfiguration) throws(StoreError) -> DatabaseReport {
         let opening = DatabaseOpening(configuration)
-        let connection = try StoreError.translating { () throws(PostgreSQLError) in try opening.connect() }
+        let connection = try opening.connectToOwnSession()
         let applied = try opening.inspect(connection)
         guard applied.version > 0 else {
             throw StoreError(.incompatible, "\(configuration.name) is an empty database")

@@ -7,6 +7,8 @@ public struct DatabaseServerReport: Sendable {
     /// Whether the connection is encrypted; a connection within this machine need not be.
     public var isEncrypted = false
     public var isLocal = false
+    /// Whether a pooler, such as PgBouncer, is between this program and the database server.
+    public var isPooled = false
     /// Whether the database server waits until its disk has stored a commit.
     public var syncsDisk = true
     /// Whether a page that was half written at a power cut can be restored.
@@ -28,6 +30,9 @@ public struct DatabaseServerReport: Sendable {
     public var preparedTransactions: Int64 = 0
     /// The versions of Afterlink that run now, one for each server.
     public var runningVersions: [String] = []
+    /// The leases of jobs that have not ended, and the number of the server that holds each; nil for a server that does not
+    /// run any more.
+    public var leases: [(name: String, server: Int64?)] = []
 
     public init() {}
 }

@@ -7,8 +7,8 @@ final class BackgroundReader<Backend: StorageBackend>: Sendable {
 
     /// A queued read; exactly one of its two closures is called, once.
     private struct Question: Sendable {
-        /// Reads on the background thread.
-        let answer: @Sendable (inout Reader?) -> Void
+        /// Reads on the background thread; returns why the read failed.
+        let answer: @Sendable (inout Reader?) -> StoreError?
         let refuse: @Sendable (StoreError) -> Void
     }
     private struct State: Sendable {
@@ -25,14 +25,22 @@ final class BackgroundReader<Backend: StorageBackend>: Sendable {
     init(_ backend: Backend) { self.backend = backend }
 
     /// Runs reads until the store stops, then refuses those still queued.
+    ///
+    /// If the database cannot be reached, it refuses the queued reads too: each of them would first wait as long.
     func run() {
         var reader: Reader?
-        while let question = next() { question.answer(&reader) }
+        while let question = next() {
+            if let error = question.answer(&reader), error.code == .unreachable { refuseWaiting(error) }
+        }
+        refuseWaiting(Self.stopping)
+    }
+
+    private func refuseWaiting(_ error: StoreError) {
         let left = state.withLock { state in
             defer { state.waiting = [] }
             return state.waiting
         }
-        for question in left { question.refuse(Self.stopping) }
+        for question in left { question.refuse(error) }
     }
 
     func stop() {
@@ -62,7 +70,12 @@ final class BackgroundReader<Backend: StorageBackend>: Sendable {
         let result = await unsafe withUnsafeContinuation {
             (continuation: UnsafeContinuation<Result<Answer, StoreError>, Never>) in
             let question = Question(
-                answer: { [self] in unsafe continuation.resume(returning: answer(body, &$0)) },
+                answer: { [self] in
+                    let result = answer(body, &$0)
+                    unsafe continuation.resume(returning: result)
+                    if case .failure(let error) = result { return error }
+                    return nil
+                },
                 refuse: { unsafe continuation.resume(returning: .failure($0)) }
             )
             if let refusal = append(question) { question.refuse(refusal) }
@@ -76,7 +89,7 @@ final class BackgroundReader<Backend: StorageBackend>: Sendable {
     ) -> Result<Answer, StoreError> {
         do throws(Reader.Failure) {
             let opened: Reader
-            if let reader { opened = reader } else { opened = try backend.openReader() }
+            if let reader { opened = reader } else { opened = try backend.openReportReader() }
             reader = opened
             try opened.beginSnapshot()
             let answer = try body(opened)

@@ -58,6 +58,8 @@ public protocol StorageBackend: Sendable {
     associatedtype Loop: LoopReader where Loop.Failure == Reader.Failure
 
     func openReader() throws(Reader.Failure) -> Reader
+    /// Opens a connection for reads on which requests wait: if the database hangs, they fail within two seconds.
+    func openReportReader() throws(Reader.Failure) -> Reader
     /// Opens a connection with a small cache, for a job that reads every page once.
     func openScanner() throws(Reader.Failure) -> Reader
     /// Returns a loop's connection as one that reads reports; nil if a report would block the loop for too long.
@@ -71,6 +73,8 @@ public protocol StorageBackend: Sendable {
 
 extension StorageBackend {
     public func clearLog() -> Bool { true }
+
+    public func openReportReader() throws(Reader.Failure) -> Reader { try openReader() }
 
     public static func reader(of loop: Loop) -> Reader? { nil }
 }

@@ -39,9 +39,12 @@ public final class StoreState: Sendable {
     private let postbackHint = Atomic(false)
     private let isCatchUpQueued = Atomic(false)
 
-    public init(_ configuration: StoreConfiguration) {
+    /// - Parameters:
+    ///   - configuration: the settings of the store.
+    ///   - holder: the number of this process; nil for a random one.
+    public init(_ configuration: StoreConfiguration, holder: Int64? = nil) {
         self.configuration = configuration
-        jobHolder = Int64(bitPattern: configuration.random())
+        jobHolder = holder ?? Int64(bitPattern: configuration.random())
         let (monotonicNow, log) = (configuration.monotonicNow, configuration.log)
         clock = JobClock(configuration.clock, monotonicNow: monotonicNow, log: log)
         failures = FailureLog(log, quiet: configuration.quietNanoseconds)

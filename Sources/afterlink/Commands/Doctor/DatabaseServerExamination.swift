@@ -13,12 +13,14 @@ package struct DatabaseServerExamination {
     }
 
     package func diagnoses() -> [Diagnosis] {
-        [kind, disk, standbys, clock, connections, servers, partitions] + leftovers
+        [kind, disk, standbys, clock, connections, servers, leases, partitions, counts] + leftovers
     }
 
     private var kind: Diagnosis {
         let way = server.isEncrypted ? "TLS" : server.isLocal ? "within this machine" : "no encryption"
-        let text = "PostgreSQL \(server.version), \(way)"
+        // The examination ends earlier if the pooler has another mode.
+        let pooler = server.isPooled ? ", through a pooler in session mode" : ""
+        let text = "PostgreSQL \(server.version), \(way)\(pooler)"
         guard !server.isStandby else {
             return .problem("database_server", "\(text); it is a standby, which takes no writes")
                 .advising("name the primary server in --database, or all servers of the cluster")
@@ -85,6 +87,17 @@ package struct DatabaseServerExamination {
             .advising("update all servers to one version; this program is \(version)")
     }
 
+    private var leases: Diagnosis {
+        let holders = Dictionary(grouping: server.leases) { $0.server }
+        let texts = holders.sorted { ($0.key ?? .max) < ($1.key ?? .max) }.map { number, leases in
+            // Each endpoint of postbacks has a lease of its own.
+            let names = leases.prefix(12).map(\.name).joined(separator: ", ")
+            let more = leases.count > 12 ? " and \(leases.count - 12) more" : ""
+            return "\(number.map { "server \($0)" } ?? "a server that has ended") does \(names)\(more)"
+        }
+        return .ok("leases", texts.isEmpty ? "no server does background work" : texts.joined(separator: "; "))
+    }
+
     private var partitions: Diagnosis {
         let last = Timestamp(milliseconds: server.lastDay * 86_400_000)
         let text = "the last day with partitions is \(last.iso8601.prefix(10))"
@@ -94,15 +107,16 @@ package struct DatabaseServerExamination {
             .advising("see their logs for the reason")
     }
 
-    /// Findings about counts that wait to be added up, and about prepared transactions.
+    private var counts: Diagnosis {
+        let batches = server.waitingCounts == 1 ? "1 batch" : "\(server.waitingCounts) batches"
+        let text = "\(batches) not in the statistics yet"
+        guard server.waitingCounts > 1000, !server.runningVersions.isEmpty else { return .ok("counts", text) }
+        return .warning("counts", text).advising("see the servers' logs for the reason")
+    }
+
+    /// Findings about prepared transactions.
     private var leftovers: [Diagnosis] {
         var found: [Diagnosis] = []
-        if server.waitingCounts > 1000, !server.runningVersions.isEmpty {
-            found.append(
-                .warning("counts", "\(server.waitingCounts) batches are not in the statistics yet")
-                    .advising("see the servers' logs for the reason")
-            )
-        }
         if server.preparedTransactions > 0 {
             let count = DatabaseSummary.count(server.preparedTransactions, "prepared transaction")
             found.append(
