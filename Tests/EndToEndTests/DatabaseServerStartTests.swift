@@ -73,6 +73,24 @@ struct DatabaseServerStartTests {
         }
     }
 
+    @Test("tables of another program and a missing database get the right exit status and advice")
+    func wrongDatabase() throws {
+        let nothing = database.socketURL.replacing(database.name, with: "nothing")
+        let missing = try Installation.run(words(nothing))
+        #expect(missing.status == 1 && missing.errors.contains("\"nothing\" does not exist"))
+        #expect(missing.errors.contains("must run and have the user and the database of --database"))
+        try database.execute("CREATE TABLE visitors (name text)")
+        let foreign = try Installation.run(words(database.socketURL))
+        #expect(foreign.status == 78 && foreign.errors.contains("has tables of another program."))
+        #expect(foreign.errors.contains("Give Afterlink a database of its own"))
+        for command in ["backup", "restore"] {
+            let refused = try Installation.run([
+                command, folder.file("copy.db"), "--database", database.socketURL,
+            ])
+            #expect(refused.status == 2 && refused.errors.contains("Keys in the database are copied with it"))
+        }
+    }
+
     @Test("a command gives up a database server that is down or never answers in seconds, with the reason")
     func commands() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

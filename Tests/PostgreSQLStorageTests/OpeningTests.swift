@@ -71,7 +71,7 @@ struct OpeningTests {
     func foreign() throws {
         try database.execute("CREATE TABLE visitors (name text)")
         let error = #expect(throws: StoreError.self) { try opening().open() }
-        #expect(error?.code == .incompatible)
+        #expect(error?.code == .unsupported)
         #expect(error?.explanation.contains("of another program") == true)
         #expect(try database.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == "1")
     }
@@ -123,6 +123,14 @@ struct OpeningTests {
         let error = #expect(throws: StoreError.self) { try refused.open() }
         #expect(error?.code == .unreachable)
         #expect(error?.explanation.contains("does not exist") == true)
+    }
+
+    @Test("an explanation repeats no sentence, and has no full stop at its end")
+    func explanations() {
+        let late = StoreError(PostgreSQLError(.deadline, "The database did not answer in time."))
+        #expect(late.explanation == "the database did not answer in time")
+        let lost = StoreError(PostgreSQLError(.connectionLost, "The database sent nothing."))
+        #expect(lost.explanation.hasSuffix("address is right. The database sent nothing"))
     }
 
     @Test("each server gets a number of its own, and a silent one loses its number")

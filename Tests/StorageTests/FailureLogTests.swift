@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The log of a store's failures")
 struct FailureLogTests {
-    private let full = StoreError(.full, "the disk is full.")
+    private let full = StoreError(.full, "the disk is full")
     private let second: UInt64 = 1_000_000_000
 
     /// Creates a failure log, and records the lines that it writes.
@@ -19,11 +19,22 @@ struct FailureLogTests {
 
         /// Returns `failure` or `recovery` for each line since the last call.
         func take() -> [String] {
+            takeLines().map { $0.hasPrefix("error") ? "failure" : "recovery" }
+        }
+
+        func takeLines() -> [String] {
             lines.withLock { lines in
                 defer { lines = [] }
-                return lines.map { $0.hasPrefix("error") ? "failure" : "recovery" }
+                return lines
             }
         }
+    }
+
+    @Test("a line ends the explanation with a full stop")
+    func text() {
+        let recorder = LogRecorder()
+        recorder.makeLog().note(full, of: .writing, at: second)
+        #expect(recorder.takeLines() == ["error database: the disk is full. Requests get 503 meanwhile."])
     }
 
     @Test("a disk that is full for the writer and a job is one failure, reported again after ten seconds")
@@ -36,7 +47,7 @@ struct FailureLogTests {
         #expect(recorder.take() == ["failure"])
         failures.note(full, of: .job(.checkpoint), at: 11 * second)
         #expect(recorder.take() == ["failure"])
-        failures.note(StoreError(.inputOutput, "another."), of: .job(.checkpoint), at: 11 * second)
+        failures.note(StoreError(.inputOutput, "another"), of: .job(.checkpoint), at: 11 * second)
         #expect(recorder.take() == ["failure"])
     }
 

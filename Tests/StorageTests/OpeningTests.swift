@@ -93,7 +93,7 @@ struct OpeningTests {
         )
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         let error = try refusal(path)
-        #expect(error.code == .incompatible)
+        #expect(error.code == .unsupported)
         #expect(error.explanation.contains(path))
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     }

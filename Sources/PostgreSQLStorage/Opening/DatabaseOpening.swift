@@ -152,10 +152,7 @@ struct DatabaseOpening: Sendable {
             return try AppliedMigrations(recordedIn: connection.execute(Self.appliedMigrations))
         }
         guard let applied else {
-            throw StoreError(
-                .incompatible,
-                "\(configuration.name) has tables of another program; give Afterlink a database of its own"
-            )
+            throw StoreError(.unsupported, "\(configuration.name) has tables of another program")
         }
         try applied.requireFitting(migrations, of: configuration.name)
         return applied

@@ -154,7 +154,7 @@ extension DatabaseOpening {
         }
         let path = file.path
         guard application == Self.applicationID || (application == 0 && tables == 0) else {
-            throw StoreError(.incompatible, "\(path) is the database of another program; give another path")
+            throw StoreError(.unsupported, "\(path) is the database of another program")
         }
         // If SQLite cannot switch the cell checks off, they only cost time.
         defer { try? connection.checkCells(false) }
@@ -162,7 +162,8 @@ extension DatabaseOpening {
         guard !applied.rows.contains(where: { $0.number == 1 && $0.name == Self.developmentMigration }) else {
             throw StoreError(
                 .unsupported,
-                "\(path) was made by a development version of Afterlink, whose databases no release can read"
+                "\(path) was made by a development version of Afterlink, whose databases no release can read; that version"
+                    + " exports its links (`afterlink links export`)"
             )
         }
         try applied.requireFitting(migrations, of: path)

@@ -58,7 +58,7 @@ public final class FailureLog: Sendable {
         guard isNews else { return }
         // A request that meets a defect of the program gets 500.
         let status = error.code == .defect ? "500" : "503"
-        log.write(.error, "database: \(error.explanation) Requests get \(status) meanwhile.")
+        log.write(.error, "database: \(error.explanation). Requests get \(status) meanwhile.")
     }
 
     /// Records a success, and logs the end of a failure if it has ended.

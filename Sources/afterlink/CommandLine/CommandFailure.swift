@@ -107,8 +107,8 @@ extension CommandFailure {
             switch error.code {
             case .overloaded, .timedOut, .locked, .underWay: "Try again in a moment."
             case .unreachable:
-                "Start the database server, or correct --database; the password comes from PGPASSWORD,"
-                    + " --database-password-file or ~/.pgpass."
+                "The database server must run and have the user and the database of --database; the password comes from"
+                    + " PGPASSWORD, --database-password-file or ~/.pgpass."
             case .full: "Make room on the disk and try again."
             case .readOnly:
                 "Give the file and its folder to the user that Afterlink runs as, on a file system that can be written to."
@@ -117,9 +117,7 @@ extension CommandFailure {
                 "Nothing was changed. Restore a backup, or name another database with --database."
             case .incompatible:
                 "Give another path with --database, or run the newer version of Afterlink that the database needs."
-            case .unsupported:
-                "Nothing was changed. Export the links with the version that created the database (`afterlink links"
-                    + " export`), and import them into a new database at another path (--database)."
+            case .unsupported: "Nothing was changed. Give Afterlink a database of its own with --database."
             case .resources: Self.resourcesAdvice
             case .stopping: "Try again when the service has started."
             case .conflict, .notFound: "The list commands, such as `afterlink apps list`, show what exists."

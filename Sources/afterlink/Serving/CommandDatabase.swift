@@ -66,7 +66,8 @@ struct CommandDatabase {
         )
         .advising(
             "Use the server's own tools: pg_basebackup or pgBackRest with an archive of the write-ahead log copies and"
-                + " restores all databases of a server at one moment. Store the key files apart from it."
+                + " restores all databases of a server at one moment. Keys in the database are copied with it, and key files"
+                + " are not."
         )
     }
 

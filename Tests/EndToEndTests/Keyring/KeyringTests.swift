@@ -71,6 +71,7 @@ struct KeyringTests {
         try database.makeSecret("other")
         let rows = try database.wrapped()
         let refusal = try failure { _ = try database.load(2, secret: "other") }
+        #expect(refusal.exitCode == .configuration)
         #expect(refusal.explanation.contains("other does not open the keyring"))
         #expect(refusal.advice.contains("the secret that the other servers use"))
         let isNew = try failure { _ = try database.load(2, secret: "other", databaseIsNew: true) }
@@ -94,6 +95,7 @@ struct KeyringTests {
         #expect(
             missing.explanation.contains("cannot be read") && missing.advice.contains("openssl rand -hex 32")
         )
+        #expect([damaged, open, missing].allSatisfy { $0.exitCode == .configuration })
     }
 
     @Test("a row with any changed byte, of another kind or with another number is refused")
@@ -253,6 +255,7 @@ struct KeyringTests {
         let files = try database.start(1, secret: nil, databaseIsNew: true)
         // There are no files in the folder of the second server.
         let missing = try failure { _ = try database.load(2) }
+        #expect(missing.exitCode == .configuration)
         #expect(missing.explanation.contains("The keyring of the database is empty"))
         for name in ["afterlink.key", "afterlink.address-key"] {
             try FileManager.default.copyItem(
@@ -316,7 +319,7 @@ struct SharedKeyFileTests {
     func missing() throws {
         let first = try database.start(1, secret: nil, databaseIsNew: true)
         let none = try failure { _ = try database.load(2, secret: nil) }
-        #expect(none.explanation.contains("2/afterlink.key are missing"))
+        #expect(none.exitCode == .configuration && none.explanation.contains("2/afterlink.key are missing"))
         #expect(none.advice.contains("Copy") && none.advice.contains("--secret-file"))
         // The second server still sees a database without an app, because both start at once.
         for isSeen in [true, false] {

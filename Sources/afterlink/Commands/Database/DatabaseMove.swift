@@ -171,7 +171,7 @@ struct DatabaseMove {
         case .conflict:
             advice = "Give the URL of an empty database; only an unfinished move of one file continues."
         case .locked: advice = "End the processes that use the databases, and run the command again."
-        case .incompatible: advice = "Nothing was moved. Correct it and run the command again."
+        case .incompatible, .unsupported: advice = "Nothing was moved. Correct it and run the command again."
         case .stopping, .timedOut, .overloaded: advice = "Run the command again: it continues the move."
         default: return CommandFailure(error)
         }

@@ -12,17 +12,17 @@ struct KeyringSecret: Sendable {
     /// Reads a file with 64 hexadecimal digits, which other users can neither read nor change.
     init(path: String) throws {
         self.path = path
-        let text = try SecretFile(path: path, isShared: true).secret("secret", of: "its") { error in
-            CommandFailure.because("The secret cannot be read: \(error.text).").advising(
+        let file = SecretFile(path: path, isShared: true)
+        let text = try file.secret("secret", of: "its", exitCode: .configuration) { error in
+            CommandFailure.configuration("The secret cannot be read: \(error.text).").advising(
                 "Give --secret-file a file that the user that Afterlink runs as may read. For a new deployment, create it:"
                     + " \(Self.command(path))"
             )
         }
         guard let bytes = HexadecimalText.bytes(text.trimmed), let cipher = AES256GCM(key: bytes) else {
-            throw CommandFailure.because("The secret \(path) is damaged: it must hold 64 hexadecimal digits.")
-                .advising(
-                    "Copy it from another server. For a new deployment, create it: \(Self.command(path))"
-                )
+            throw CommandFailure.configuration(
+                "The secret \(path) is damaged: it must hold 64 hexadecimal digits."
+            ).advising("Copy it from another server. For a new deployment, create it: \(Self.command(path))")
         }
         self.cipher = cipher
     }
@@ -79,7 +79,7 @@ struct DatabaseKeyring: KeySource {
         var copied: (server: ServerKeyList, addresses: AddressKeys?)?
         if try newest(.server, of: rows.rows()) == nil, !databaseIsNew {
             guard TextFile.exists(files.server.path) else {
-                throw CommandFailure.because(
+                throw CommandFailure.configuration(
                     "The keyring of the database is empty, and there are no keys in \(files.server.path)."
                 ).advising(
                     "Copy \(files.server.path) and \(files.addresses.path) from a server that started without"
@@ -172,8 +172,9 @@ extension DatabaseKeyring {
             throw CommandFailure.because("Row \(row.number) of the table `keyring` was damaged or exchanged.")
                 .advising("Restore the table from the backup of the database.")
         }
-        throw CommandFailure.because("The secret \(secret.path) does not open the keyring of the database.")
-            .advising("Give --secret-file the secret that the other servers use.")
+        throw CommandFailure.configuration(
+            "The secret \(secret.path) does not open the keyring of the database."
+        ).advising("Give --secret-file the secret that the other servers use.")
     }
 
     /// Replaces the text of a kind in one step; other processes may change the keyring at the same time.

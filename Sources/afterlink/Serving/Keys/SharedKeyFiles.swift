@@ -37,7 +37,7 @@ struct SharedKeyFiles: KeySource {
         }
         let addresses = try files.addresses.open(at: now)
         for other in others where other.keys?.fits(addresses) == false {
-            throw CommandFailure.because(
+            throw CommandFailure.configuration(
                 "Server \(other.number) of the database has other address keys than \(files.addresses.path)."
             ).advising(copyAdvice)
         }
@@ -47,7 +47,7 @@ struct SharedKeyFiles: KeySource {
     /// Requires that the servers of the database have key files, and no keyring.
     func requireEmptyKeyring() throws {
         guard try !keyring.rows().isEmpty else { return }
-        throw CommandFailure.because("The keys of this database are in the database itself, encrypted.")
+        throw CommandFailure.configuration("The keys of this database are in the database itself, encrypted.")
             .advising("Give --secret-file the secret that the other servers use.")
     }
 
@@ -59,7 +59,7 @@ struct SharedKeyFiles: KeySource {
     }
 
     private static func missing(_ path: String, _ advice: String) -> CommandFailure {
-        CommandFailure.because(
+        CommandFailure.configuration(
             "The keys \(path) are missing: every server of a database needs the same ones."
         )
         .advising(advice)
@@ -74,12 +74,12 @@ struct SharedKeyFiles: KeySource {
     private func requireSameServerKeys(_ list: ServerKeyList, as other: KeyHolder, at now: Timestamp) throws {
         guard let held = other.keys, let own = list.keys(at: now) else { return }
         if let current = held.server.first, !own.all.contains(where: { $0.checkValue.index == current }) {
-            throw CommandFailure.because(
+            throw CommandFailure.configuration(
                 "Server \(other.number) of the database stores clicks under a key that \(files.server.path) lacks."
             ).advising(copyAdvice)
         }
         if !held.server.contains(own.current.checkValue.index) {
-            throw CommandFailure.because(
+            throw CommandFailure.configuration(
                 "Server \(other.number) of the database lacks the first key of \(files.server.path), so it would not find"
                     + " the clicks of this server."
             ).advising(
@@ -146,7 +146,7 @@ struct SharedKeyFiles: KeySource {
     }
 
     var foreign: CommandFailure {
-        CommandFailure.because(
+        CommandFailure.configuration(
             "\(files.server.path) is not the server key of the database: no click could be found."
         )
         .advising(copyAdvice)
