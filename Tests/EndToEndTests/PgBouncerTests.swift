@@ -66,8 +66,6 @@ struct PgBouncerTests {
         let first = try serve()
         let second = try serve()
         try expectMatches(0..<20, [first, second])
-        let former = try backends()
-        first.kill()
         // The servers start their background work within seconds.
         let isNamed = try Polling.until {
             let text = try Installation.run(
@@ -78,6 +76,8 @@ struct PgBouncerTests {
             return text.contains(", through a pooler in session mode") && text.contains(holder)
         }
         #expect(isNamed)
+        let former = try backends()
+        first.kill()
         let third = try serve()
         try expectMatches(20..<40, [third, second])
         // PgBouncer resets a session before another client gets it, so its settings and prepared statements are gone.

@@ -237,10 +237,10 @@ extension BrowserTab {
                 try photograph("\(page)-\(width)-\(theme)")
             }
         }
-        // The button to sign out is beside the pages, and not below them.
+        // The button to sign out is beside the pages, and not below them; the page before a session has none.
         try resize(to: 1280)
         let place = """
-            (([nav, button]) => button.top < nav.bottom && button.height < 50 ? 'beside' : 'below')(
+            (([nav, button]) => !button || button.top < nav.bottom && button.height < 50 ? 'beside' : 'below')(
             [...document.querySelectorAll('nav, header button')].map(e => e.getBoundingClientRect()))
             """
         #expect(try value(of: place) == "beside", "\(page)")

@@ -176,7 +176,8 @@ struct DashboardCommandTests {
         former.waitUntilExit()
         let connection = try server.connect()
         func status(_ path: String, _ host: String) throws -> Int {
-            try connection.call("GET", path, fields: ["X-Forwarded-Host": host]).status
+            let fields = ["X-Forwarded-Host": host, "X-Forwarded-Proto": "https"]
+            return try connection.call("GET", path, fields: fields).status
         }
         #expect(try status("/sign-in", "stats.example.com") == 200)
         #expect(try status("/healthz", "stats.example.com") == 200)
