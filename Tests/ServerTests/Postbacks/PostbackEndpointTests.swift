@@ -216,10 +216,7 @@ struct PostbackEndpointTests {
         #expect(stored.contains(#""body":"{\"id\":\"{id}\"}""#) && stored.contains(#""signed":false"#))
         #expect(empty.contains("{gclid}"), "the form lists the macros")
         let page = await browser.get("/postbacks").text
-        let id = try #require(
-            page.firstRange(of: "/postbacks/pbe_").map { page[$0.upperBound...].prefix(26) }
-        )
-        let path = "/postbacks/pbe_\(id)"
+        let path = "/postbacks/" + String(try #require(made.text.firstMatch(of: /pbe_[0-9a-z]{26}/)).output)
         #expect(!page.contains("whsec_") && page.contains("https://example.com/a"))
         #expect(await post("\(path)/test").status == 303)
         try send()
