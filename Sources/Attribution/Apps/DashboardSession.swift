@@ -92,7 +92,7 @@ public protocol SessionStore {
     func setDashboard(_ urls: String) async throws(StoreError)
     /// Returns the addresses at which the running servers serve the dashboard, by the numbers of the servers.
     ///
-    /// The first address of a server is the one to show. A file has the addresses of all processes that serve it, those
-    /// of the latest one first, under the number 0. The address of a killed process remains until the next start.
+    /// The first address of a server is the one to show. All processes that serve a database in a file have the number 0,
+    /// and the process that started last comes first. The address of a killed process remains until the next start.
     func dashboards() async throws(StoreError) -> [(server: Int64, url: String)]
 }

@@ -1,11 +1,12 @@
 /// Every constant of the model, with its source and its effect.
 ///
-/// "Specified" values come from the product's description of matching. The others were chosen in the simulated worlds
-/// of `Simulate`. The four numbers after a constant are the effects of making this constant alone 25 % smaller or
-/// larger in three worlds (`Simulate turkey-10000 world-10000 venue-10000 seed=11`). The first three are the largest
-/// changes, in points, of the shares of right matches, of found conversions, and of organic launches with a campaign.
-/// The fourth is the largest change of the calibration error. `.ci/sensitivity` measures these effects and writes them
-/// here. The next line has the four numbers of each world with the constants as they stand.
+/// "Specified" values come from the product's description of matching. Simulations chose the others (`Simulate`).
+///
+/// Four numbers follow each constant. They show what changes in three simulated worlds if this constant alone is 25 %
+/// smaller or larger (`Simulate turkey-10000 world-10000 venue-10000 seed=11`). The first three are the largest changes,
+/// in points, of the shares of right matches, of found conversions, and of organic launches with a campaign. The fourth
+/// is the largest change of the calibration error. `.ci/sensitivity` measures the changes and writes them here. The next
+/// line has the same four values of each world, measured with the present constants.
 ///
 /// As they stand: turkey 98.1 68.6 0.7 0.003; world 97.8 74.7 1.1 0.005; venue 96.2 61.1 2.8 0.008.
 ///

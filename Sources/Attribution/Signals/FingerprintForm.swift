@@ -61,8 +61,10 @@ extension Fingerprint {
 /// no migration.
 ///
 /// Every form contains the model, the time zone and the language, and every form of Android also contains the width. A
-/// form without one of them needs that component in `LaunchSignals.evidence` and `SignalHashes.components`. A component
-/// of a new kind changes `SignalHashes`, `SignalLikelihood` and the arrays of six components in `FormedFingerprint`.
+/// form without one of them needs that component in `LaunchSignals.evidence` and `SignalHashes.components`. For a
+/// new kind of component, change `SignalHashes`, `SignalLikelihood`, and the arrays of six components in
+/// `FormedFingerprint`.
+///
 /// The articles on matching and the API list the forms; README, Words and the article on matching state their number.
 public enum FingerprintForm: String, CaseIterable, Sendable {
     /// The first version of the contract; iOS SDK 1.7.0–1.7.1.

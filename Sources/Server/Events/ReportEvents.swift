@@ -18,8 +18,7 @@ enum ReportEvents {
 }
 
 extension EventReport.Cohort {
-    /// Returns whether the day that is `day` days after the day of the matches has begun; before that, it has no sums
-    /// of its own.
+    /// Returns whether a day has begun, which is `day` days after the day of the matches. A later day has no sums yet.
     func hasBegun(_ day: Int64, at now: Timestamp) -> Bool {
         now.milliseconds(since: self.day) >= day * 86_400_000
     }

@@ -75,8 +75,8 @@ public struct NumberLayout: Equatable, Sendable {
 
 /// Where the row of a number is stored, in a database whose numbers name the home.
 ///
-/// Every number has a home, even a plain number from before a move of the database. The bucket of a plain number is not
-/// that of the visit, and its slot may not fit the click's window.
+/// Every number has a home, even a plain number from before a move of the database. But a plain number does not name the
+/// bucket of the click's visit, and the slot that it names may be wrong for the click's window.
 public struct RowHome: Hashable, Sendable {
     /// 0…63.
     public let bucket: Int64

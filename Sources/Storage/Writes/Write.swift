@@ -189,8 +189,8 @@ public enum LearningChange: Sendable {
 public enum KeyChange: Sendable {
     /// Stores the first server key as the current one.
     ///
-    /// If it replaces another key, that key is stored as a former one, with the time. The hashes are the check values
-    /// of all keys in use. The answer is ``Written/serverKeys(_:)``.
+    /// If it replaces another key, that key is stored as a former one, with the time. The call passes the check values of
+    /// all keys in use, and returns ``Written/serverKeys(_:)``.
     case confirm([KeyedHash], at: Timestamp)
     /// Forgets a server key that no stored hash needs, by the first word of its check value.
     case forget(serverKey: UInt64)
