@@ -171,8 +171,8 @@ extension SQLiteWriter {
             (\(Granularity.hour), :hour), (\(Granularity.quarter), :quarter)) WHERE column2 IS NOT NULL
         """
     private static let addCount: SQL = """
-        INSERT INTO counts SELECT :scope, :campaign, :dimension, column1, column2, :value, :metric, :count
-        \(spans) \(addToConflicting)
+        INSERT INTO counts (\(CountRecord.columns))
+        SELECT :scope, :campaign, :dimension, column1, column2, :value, :metric, :count \(spans) \(addToConflicting)
         """
     /// A sum beyond the range of 64 bits is a REAL, which the cast clamps, as ``Swift/Int64/clampedSum(_:_:)`` does.
     static let addToConflicting: SQL = """
@@ -180,8 +180,8 @@ extension SQLiteWriter {
         """
     /// Adds a row of 0 clicks for a campaign or link without clicks, because the rows of clicks name and rank them.
     private static let addName: SQL = """
-        INSERT INTO counts SELECT :scope, :campaign, :dimension, column1, column2, '', 'clicks', 0
-        \(spans) ON CONFLICT DO NOTHING
+        INSERT INTO counts (\(CountRecord.columns))
+        SELECT :scope, :campaign, :dimension, column1, column2, '', 'clicks', 0 \(spans) ON CONFLICT DO NOTHING
         """
 
     private func addLiveClicks(_ changes: [CountDeltas.ExpirySlot: Int64], by span: String)

@@ -18,7 +18,9 @@ enum ReportEvents {
 }
 
 extension EventReport.Cohort {
-    /// Returns whether a day has begun, which is `day` days after the day of the matches. A later day has no sums yet.
+    /// Returns whether the day has begun that follows the day of the matches by `day` days.
+    ///
+    /// A day that has not begun has no sums.
     func hasBegun(_ day: Int64, at now: Timestamp) -> Bool {
         now.milliseconds(since: self.day) >= day * 86_400_000
     }
