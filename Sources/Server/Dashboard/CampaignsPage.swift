@@ -39,7 +39,7 @@ enum CampaignsPage {
                     .calling("/admin/stats", command: ["stats"], filter.statisticsItems)
             )
             if query.earlier != nil {
-                html.note(DashboardText.compared(with: filter.span.earlier.text))
+                html.note(filter.comparison)
             }
             if page.isPartial { html.note(DashboardText.fewCampaigns) }
             writePages(page, query, visit, to: &html)
@@ -139,9 +139,9 @@ enum OneCampaignPage {
                 html.hidden("campaign", campaign.text)
             }
             if report.totals.values.contains(where: { $0 > 0 }) {
-                let span = earlier.map { _ in filter.span.earlier.text }
+                let comparison = earlier.map { _ in filter.comparison }
                 let revenue = events.map { [$0.revenue] } ?? []
-                html.figures(figures((report, earlier)) + revenue, comparedWith: span)
+                html.figures(figures((report, earlier)) + revenue, comparison: comparison)
                 html.exports(OverviewPage.exports(visit, filter, panel: .figures))
                 write(report, filter, visit, to: &html)
             } else {

@@ -57,6 +57,11 @@ struct DashboardFilter {
         return query
     }
 
+    /// The sentence on the earlier span.
+    var comparison: String {
+        DashboardText.compared(with: span.earlier.text, isRunning: span.to > now)
+    }
+
     /// The time before which there can be no data: the creation of the app, or of the first one.
     var firstData: Timestamp {
         app?.createdAt ?? apps.map(\.createdAt).min() ?? now

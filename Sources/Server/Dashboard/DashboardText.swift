@@ -110,7 +110,10 @@ enum DashboardText {
         "The first app was created at \(time(first)), after this span."
     }
 
-    static func compared(with span: String) -> String { "Compared with the same days of the week, \(span)." }
+    static func compared(with span: String, isRunning: Bool) -> String {
+        "Compared with the same days of the week, \(span)."
+            + (isRunning ? " Today has not ended, and is compared with a whole day." : "")
+    }
 
     static func chartTitle(_ span: String) -> String { "Clicks, launches and matches, \(span)" }
 

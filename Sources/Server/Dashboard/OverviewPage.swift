@@ -25,8 +25,8 @@ enum OverviewPage {
             if !hasData { html.empty(reason(filter, directory)) }
             html.firstSteps(steps)
             guard hasData else { return }
-            let span = earlier.map { _ in filter.span.earlier.text }
-            html.figures(figures((report, earlier), filter) + revenue, comparedWith: span)
+            let comparison = earlier.map { _ in filter.comparison }
+            html.figures(figures((report, earlier), filter) + revenue, comparison: comparison)
             html.exports(exports(visit, filter, panel: .figures))
             if filter.slice != nil { html.note(DashboardText.partsOfSlice) }
             LineChart(figures: chart(report, filter)).write(to: &html)

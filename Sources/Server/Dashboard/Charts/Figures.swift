@@ -34,14 +34,14 @@ struct Figure {
 
 extension HTML {
     /// Writes figures side by side, with their changes and a sentence on the comparison if there is an earlier span.
-    mutating func figures(_ figures: [Figure], comparedWith span: String?) {
+    mutating func figures(_ figures: [Figure], comparison: String?) {
         self.figures(
             figures.map { figure in
                 let change = DashboardText.change(from: figure.earlier, to: figure.number)
-                return (figure.name, figure.text, span.map { _ in change })
+                return (figure.name, figure.text, comparison.map { _ in change })
             }
         )
-        if let span { note(DashboardText.compared(with: span)) }
+        if let comparison { note(comparison) }
     }
 
     /// Writes figures side by side, each with its change if it has one.
