@@ -46,7 +46,8 @@ public struct ApplePostback: Equatable, Sendable {
     public var publisher: String?
     /// The conversion value, 0…63.
     ///
-    /// This, ``coarseValue`` and ``country`` are not signed. ``interaction`` is signed by SKAdNetwork from version 2.2 on.
+    /// This value, ``coarseValue`` and ``country`` are not signed. ``interaction`` is signed by SKAdNetwork from
+    /// version 2.2 on.
     public var fineValue: Int64?
     public var coarseValue: CoarseValue?
     /// `view` or `click`.

@@ -30,7 +30,8 @@ public struct StoredApplePostback: Equatable, Sendable {
 public enum ApplePostbackOutcome: String, Sendable {
     /// It is stored and counted.
     case counted
-    /// It is stored, but is not verified, or another one with its identifier was verified first.
+    /// It is stored but not counted: its signature is not valid, or another postback with its identifier was
+    /// verified first.
     case stored
     /// The same body is stored already.
     case duplicate
@@ -47,7 +48,7 @@ public struct ApplePostbackQuery: Equatable, Sendable {
     /// The start of the period, which is included; its end, ``to``, is not.
     public var from: Timestamp?
     public var to: Timestamp?
-    /// The number before which the page starts; nil for the first page.
+    /// Return only postbacks with a smaller ``StoredApplePostback/number``; nil for the first page.
     public var before: Int64?
     public var limit: Int
 
@@ -57,7 +58,7 @@ public struct ApplePostbackQuery: Equatable, Sendable {
 
     public init(limit: Int = ApplePostbackQuery.standardLimit) { self.limit = limit }
 
-    /// Returns whether a postback matches all conditions except the query's period.
+    /// Returns whether a postback matches all conditions except ``from``, ``to`` and ``before``.
     public func matches(_ stored: StoredApplePostback) -> Bool {
         (items?.contains(stored.postback.item) ?? true) && matches(stored.verification, stored.environment)
             && matches(stored.postback.framework, stored.postback.network)
@@ -89,7 +90,9 @@ public struct ApplePostbackPage: Equatable, Sendable {
 
 /// The number of stored postbacks that have the same values.
 public struct ApplePostbackSum: Equatable, Sendable {
-    /// The framework, network, app, source, sequence, outcome and conversion value of each; its identifier is empty.
+    /// The values that these postbacks share: framework, network, app, source, sequence, outcome and conversion value.
+    ///
+    /// The identifier is empty.
     public let postback: ApplePostback
     public let verification: AppleVerification
     public let environment: AppleEnvironment
@@ -136,7 +139,8 @@ public struct AppleProbe: Equatable, Sendable {
 public protocol ApplePostbackStore {
     func store(_ postback: StoredApplePostback) async throws(StoreError) -> ApplePostbackOutcome
     func applePostbacks(_ query: ApplePostbackQuery) async throws(StoreError) -> ApplePostbackPage
-    /// Returns how many postbacks that were received from `start` up to, but not including, `end` have equal values.
+    /// Counts the postbacks that were received from `start` up to, but not including, `end`: one sum for each set of
+    /// equal values.
     func applePostbackSums(from start: Timestamp, to end: Timestamp) async throws(StoreError)
         -> [ApplePostbackSum]
     /// Stores a probe, and deletes expired ones.

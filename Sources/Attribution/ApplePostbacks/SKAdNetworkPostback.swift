@@ -5,8 +5,9 @@ extension SignedApplePostback {
 
     /// The signed fields of each version that can be verified, in the order in which they are signed.
     ///
-    /// Conversion values are never signed. `publisher` is `source-app-id` or `source-domain`, and is left out with its
-    /// separator if there is none. The order of 2.2 is from Apple's article alone: no signed example is published.
+    /// Conversion values are never signed. `publisher` is `source-app-id` or `source-domain`; if the postback has
+    /// neither, it is left out with its separator. The order of 2.2 is from Apple's article alone: no signed example is
+    /// published.
     ///
     /// Source: Apple's articles "Verifying an install-validation postback" and "Combining parameters for …".
     private static let orders: [String: [String]] = {

@@ -10,7 +10,7 @@ public struct App: Equatable, Sendable {
         public var allowedOrigins: [String]
         /// The texts of the ``Destination``s that clicks may lead to; empty allows any.
         ///
-        /// They do not restrict clicks that a server key posts, and taps on short links.
+        /// They restrict neither clicks that a server key posts nor taps on short links.
         public var destinations: [String]
         /// The attribution window of the app's clicks; nil for the server's standard window.
         public var window: AttributionWindow?
@@ -23,13 +23,15 @@ public struct App: Equatable, Sendable {
         /// The link in answers that credit only the campaign, without the click's own link; such answers
         /// (``MatchPolicy/Ambiguity`` `campaignOnly`) need it.
         public var defaultLink: DeepLinkURL?
-        /// The settings of its links, landing pages and domain files.
+        /// The settings of the app's links, landing pages and domain files.
         public var links: AppLinks
-        /// The hours by which the days of its reports begin before those of UTC, −12…14.
+        /// The number of hours by which the app's reporting days begin before UTC days, −12…14.
         public var reportingOffset: Int64
         /// What is done with the click ids of ad networks.
         public var clickIDs: ClickIDPolicy
-        /// The meanings of Apple's conversion values: the day from which each is in force, a space, and its JSON.
+        /// The schemas that give Apple's conversion values their meanings.
+        ///
+        /// Each text is the day from which the schema is in force, a space, and the schema's JSON.
         public var conversionSchemas: [String] = []
 
         public static let reportingOffsets: ClosedRange<Int64> = -12...14
@@ -114,8 +116,9 @@ package enum AppIdentifiers {
         return isTeam(String(text[..<dot])) && bundle(String(text[text.index(after: dot)...])) != nil
     }
 
-    /// Returns the number of a page in Apple's store from 5 to 12 digits, with or without the prefix `id`;
-    /// nil for any other text.
+    /// Reads the number of an app's page in Apple's store: 5 to 12 digits, with or without the prefix `id`.
+    ///
+    /// Returns nil for any other text.
     static func storeID(_ text: String) -> UInt64? {
         let digits = text.hasPrefix("id") ? text.dropFirst(2) : text[...]
         guard (5...12).contains(digits.utf8.count), digits.utf8.allSatisfy(\.isASCIIDigit) else { return nil }

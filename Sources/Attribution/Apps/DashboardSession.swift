@@ -88,7 +88,8 @@ public protocol SessionStore {
 
     /// Stores, until this server stops, the addresses at which it serves the dashboard, separated by blanks.
     ///
-    /// An empty text deletes them. In a database in a file, it also deletes those that killed processes have left.
+    /// An empty text deletes the server's addresses; in a database in a file, it deletes the addresses of all
+    /// processes.
     func setDashboard(_ urls: String) async throws(StoreError)
     /// Returns the addresses at which the running servers serve the dashboard, by the numbers of the servers.
     ///

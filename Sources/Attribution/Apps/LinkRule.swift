@@ -144,7 +144,7 @@ public enum LinkRuleError: Error, Equatable, Sendable {
             "The rule contains a control character such as a line break; write it on one line."
         case .empty:
             "The rule names no path, query or fragment; write one such as /products/* or exclude /help/*."
-        case .repeated(let word): "\"\(word)\" repeats a part of the rule; leave one of them out."
+        case .repeated(let word): "\"\(word)\" is the second of its kind in the rule; remove one of the two."
         case .misplacedExclude:
             "exclude must be the first word of the rule, and occur only once; move it, or leave it out."
         case .glued(let word):

@@ -214,7 +214,7 @@ public struct AuditQuery: Equatable, Sendable {
 
     public init(limit: Int = AuditQuery.standardLimit) { self.limit = limit }
 
-    /// Returns whether an entry of the query's times matches its other conditions.
+    /// Returns whether an entry matches the query's app, actor and action.
     public func matches(_ entry: AuditEntry) -> Bool {
         (app == nil || entry.app == app) && (action == nil || entry.action == action?.rawValue)
             && (actor == nil || entry.actor.kind == actor || entry.actor.name == actor)
@@ -233,7 +233,7 @@ public struct AuditPage: Equatable, Sendable {
     public init(entries: [AuditEntry], next: AuditID?) { (self.entries, self.next) = (entries, next) }
 }
 
-/// The store of the audit log, which every change of apps, keys, links and sessions writes by itself.
+/// The store of the audit log; each change of an app, a key, a link or a session adds its own entry.
 public protocol AuditStore {
     func audit(_ query: AuditQuery) async throws(StoreError) -> AuditPage
     /// Records a change that was made outside of the database.

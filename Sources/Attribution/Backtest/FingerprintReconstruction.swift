@@ -14,7 +14,7 @@ public struct FingerprintReconstruction: Sendable {
         var signals = SignalHashes.none
     }
 
-    /// The number of texts at which the cache is emptied.
+    /// If the cache has this many texts, it is emptied before the next one is added.
     private static let maximumKnown = 20_000
 
     /// - Parameters:

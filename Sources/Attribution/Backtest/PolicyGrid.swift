@@ -2,7 +2,7 @@
 public struct PolicyGrid: Equatable, Sendable {
     /// A window and a minimum confidence.
     public struct Setting: Hashable, Sendable {
-        /// Nil for the windows that the clicks and the app have now.
+        /// Nil for the current windows of the clicks and the app.
         public let window: AttributionWindow?
         public let minimumConfidence: Double
 
@@ -20,7 +20,8 @@ public struct PolicyGrid: Equatable, Sendable {
         public var lost = 0
         /// Launches that get another link or campaign.
         public var redirected = 0
-        /// The matches that are expected to be wrong: one minus the probability of each, added up.
+        /// The number of matches that are expected to be wrong: the sum of one minus the probability of each
+        /// match.
         public var expectedWrong = 0.0
 
         public init() {}

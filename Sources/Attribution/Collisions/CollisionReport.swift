@@ -109,7 +109,7 @@ public struct CollisionCount: Sendable {
 
     public init(windows: [AttributionWindow]) { self.windows = windows }
 
-    /// Adds the next row, of the previous row's fingerprint or of one that was not added before.
+    /// Adds the next row, whose fingerprint is the previous row's or one that no row had before.
     public mutating func add(_ row: CollisionRow) {
         if key != row.key { countGroup() }
         key = row.key

@@ -16,8 +16,7 @@ public struct DriftDetector {
         public var alarms: [DriftAlarm] { readings.compactMap(\.alarm) }
     }
 
-    /// The number of days since the drop after which an alarm ends, because the lower rate then counts as the
-    /// usual one.
+    /// An alarm ends this many days after the drop, because the lower rate then counts as the usual one.
     public static let maximumAlarmDays = 35
 
     private let history: DriftHistory
@@ -28,13 +27,13 @@ public struct DriftDetector {
     private static let day: Int64 = 86_400_000
     /// The number of newest days over which a recovery is measured.
     private static let recoveryDays = 2
-    /// The relative drop below which an alarm ends.
+    /// If the relative drop is at most this large, the alarm ends.
     private static let recoveredShare = DriftTest.minimumRelativeDrop / 2
-    /// The smallest number of days after which an app-wide drop raises an alarm.
+    /// An app-wide drop raises an alarm only if it covers at least this many days.
     ///
-    /// The alarm of a group may come after one day, and is more specific.
+    /// A group's alarm, which is more specific, may come after one day.
     private static let wholeDays = 2
-    /// The number of days without checks or clicks after which an alarm ends.
+    /// If a group has had no checks or clicks for this many days, its alarm ends.
     private static let goneDays = 7
 
     private init(_ history: DriftHistory) {
@@ -108,7 +107,8 @@ public struct DriftDetector {
 
     /// Returns whether a significant drop of a group raises an alarm.
     ///
-    /// The app-wide rate raises none while a group has an alarm, nor for fewer than ``wholeDays`` days.
+    /// The app-wide rate raises none while a group of the side has an alarm, or while the drop covers fewer
+    /// than ``wholeDays`` days.
     private func raisesAlarm(_ drop: DriftDrop, for group: DriftGroup) -> Bool {
         guard group.isWhole else { return true }
         return drop.days >= Self.wholeDays && !findings.alarms.contains { $0.group.side == group.side }
@@ -193,8 +193,10 @@ public struct DriftReading: Equatable, Sendable {
     public let group: DriftGroup
     /// The checks or clicks of the newest seven days, and their matches.
     public let recent: DriftCount
-    /// The share that matched before the days of ``recent``, or before ``DriftAlarm/since``; nil if the
-    /// status is ``Status/learning``.
+    /// The share that matched before the alarm's ``DriftAlarm/since``, or without an alarm before the newest
+    /// days; nil if the status is ``Status/learning``.
+    ///
+    /// The newest days are at most the seven of ``recent``, and fewer if less than two weeks are known.
     public let usualRate: Double?
     /// The current alarm; nil unless ``Status/falling``.
     public let alarm: DriftAlarm?
@@ -215,7 +217,8 @@ public struct AppDrift: Equatable, Sendable {
     /// The groups with an alarm, then the others, both in the order of ``DriftGroup``s.
     public var readings: [DriftReading]
 
-    /// The number of groups in a report, over all its apps, above which only groups with an alarm are listed.
+    /// A report lists at most this many groups of all its apps together, and beyond them only groups with an
+    /// alarm.
     public static let groupLimit = 500
 
     public init(app: AppID, readings: [DriftReading]) {

@@ -21,7 +21,7 @@ public struct DriftGroup: Hashable, Sendable {
         case unknown
         /// All values that have too few matches to be watched by themselves.
         case others
-        /// All values together: the part of the group of a whole app.
+        /// All values together, as in the group that stands for a whole app.
         case all
     }
 
@@ -176,8 +176,11 @@ public enum BrowserFamily: String, CaseIterable, Sendable {
 public struct SDKVersion: Hashable, Sendable {
     public let number: OSVersion
 
-    /// Reads the version after the last slash, up to the first character that belongs to no number; nil
-    /// unless it starts with a number from 1 to 999, and for a header of more than 100 bytes.
+    /// Reads the version after the last slash: up to three numbers, which end at the first character that is
+    /// neither a digit nor a dot.
+    ///
+    /// Returns nil if the version does not start with a number from 1 to 999, or if the header has more than
+    /// 100 bytes.
     ///
     /// The product's name is not read: it is free text, and other values reveal the check's platform.
     public init?(header: Span<UInt8>) {

@@ -18,11 +18,11 @@ struct DriftDrop: Equatable {
 
 /// The change test: a generalised likelihood ratio of the newest days against the days before them.
 ///
-/// Each of ``windows`` is a number of newest days. The test compares two likelihoods of their counts: with the rate of
-/// the days before, and with a rate of their own. The past counts as the number of trials whose rate would be as
-/// uncertain as the past's rate. So a short past proves little. The logarithm of their ratio is divided by the
-/// dispersion, the factor by which days of the past differ more than by chance (quasi-likelihood). So the usual
-/// variation within a week is not significant.
+/// Each of ``windows`` is a number of newest days. The test compares two likelihoods of the newest days' counts: with
+/// the rate of the days before, and with a rate of their own. The past counts as the number of trials whose rate would
+/// be as uncertain as the past's rate. So a short past proves little. The logarithm of the ratio of the two likelihoods
+/// is divided by the dispersion, the factor by which days of the past differ more than by chance (quasi-likelihood). So
+/// the usual variation within a week is not significant.
 ///
 /// The rate is compared with two expectations, and the smaller significance counts. One is the group's own
 /// past, lowered if fewer clicks can lead to matches. The other is that past, changed as much as the rest of
@@ -278,7 +278,8 @@ public struct DriftHistory: Sendable {
     /// - Parameter end: the end of the last complete span, from ``end(at:)``.
     public init(end: Timestamp) { self.end = end }
 
-    /// Returns the start of the span that contains a time, which is the end of the last complete span.
+    /// Returns the end of the last complete span at a time, which is the start of the span that contains the
+    /// time.
     public static func end(at time: Timestamp) -> Timestamp { Granularity.quarter.start(of: time) }
 
     /// Returns the start of the first span that is read if the last complete one ended at `end`.
@@ -329,7 +330,7 @@ struct DriftPooling {
     /// The watched groups with their days, the newest first.
     private(set) var groups: [DriftGroup: [DriftCount]] = [:]
 
-    /// The smallest average number of matches a day of a group that is not pooled.
+    /// A group with fewer matches a day than this on average is pooled, unless it has an alarm.
     static let minimumDailyMatches = 4.0
     /// The largest number of groups of one side that are not pooled; groups with an alarm may exceed it.
     static let maximumGroups = 40

@@ -58,11 +58,12 @@ public struct EventAttribution: Hashable, Sendable {
 
 /// Something that happened in an app after its installation, such as a purchase.
 public struct AppEvent: Equatable, Sendable {
-    /// The sender's id; a second event of the app with it is a duplicate.
+    /// The id that the sender gave the event; a second event of the app with the same id is a duplicate.
     public let id: String
     public let name: EventName
     public var occurredAt: Timestamp
-    /// The hashes of the installation under each server key, the current one first; empty without one.
+    /// The hashes of the installation under each server key, the current key first; empty without an
+    /// installation.
     public var installs: [KeyedHash] = []
     /// The hashes of the sender's own id for the user, in the same order as ``installs``.
     public var users: [KeyedHash] = []
@@ -80,7 +81,7 @@ public struct AppEvent: Equatable, Sendable {
     /// Whether a refund may name the event as its purchase.
     public var isRefundable: Bool { purchase == nil && (money != nil || name == .purchase) }
 
-    /// The number of milliseconds in which a repeated id is a duplicate: 30 days.
+    /// A repeated id is a duplicate within this many milliseconds: 30 days.
     public static let uniqueMilliseconds: Int64 = 30 * 86_400_000
     /// The largest length of an id of an event, a purchase or a user, in bytes.
     public static let maximumIDLength = 128
@@ -119,9 +120,9 @@ public enum EventOutcome: Equatable, Sendable {
 public enum RefundProblem: Equatable, Sendable {
     /// It returns another refund.
     case ofRefund
-    /// The purchase has this currency.
+    /// The refund has another currency than the purchase, which has this one.
     case currency(Currency)
-    /// The purchase has this smaller amount.
+    /// The refund's amount is larger than the purchase's, which is this one.
     case amount(Money)
     /// It has no amount, and no purchase to take the amount from.
     case unknownAmount

@@ -133,7 +133,8 @@ public struct EventReport: Equatable, Sendable {
             (self.name, self.matches, self.sums) = (name, matches, sums)
         }
     }
-    /// The installations of a day, and their events until the end of each of ``EventCount/cohortDays``.
+    /// The installations that were matched on one day, and their events until the end of each of
+    /// ``EventCount/cohortDays``.
     public struct Cohort: Equatable, Sendable {
         /// The day in UTC on which the installations were matched.
         public let day: Timestamp

@@ -67,7 +67,7 @@ public struct Money: Hashable, Sendable {
         let digits = Array(whole.utf8) + Array(fraction.utf8) + Array(repeating: 0x30, count: missing)
         var amount: Int64 = 0
         for digit in digits {
-            // The amount stays below ten times the maximum, which fits into 64 bits.
+            // The amount becomes at most ten times the maximum plus nine, which fits into 64 bits.
             guard (0x30...0x39).contains(digit), amount <= Self.maximumAmount else { return nil }
             amount = amount * 10 + Int64(digit - 0x30)
         }

@@ -103,7 +103,7 @@ extension ClickExplanation {
                 + " after the click: \(method). The record of that check is no longer stored."
         case .retired:
             return
-                "It was retired with another click of the same visitor on the same link, which led to a launch."
+                "It was retired when a launch consumed another click of the same visitor on the same link."
         case .robot:
             return
                 "It comes from a robot, a preview or a browser that fetches ahead: no person has seen it, and no launch is"
@@ -163,7 +163,7 @@ extension ClickExplanation {
             + " and \(ending)."
     }
 
-    /// Advice on what to do, one sentence each.
+    /// Advice on what to do: each text is one sentence.
     public var advice: [String] {
         var advice: [String] = []
         if state != .robot, !material.isIndexed, material.keyCount > 0 {

@@ -177,8 +177,8 @@ public struct Explainer: Sendable {
         guard let input = near.inputs.first(where: { $0.form == launch.form }) else { return nil }
         let plain = launch.differences(from: input)
         guard plain.count < launch.form.components.count else { return nil }
-        // A component is no difference if another spelling of the click's value equals the launch's value, unless no
-        // other component differs.
+        // Drop a component if another spelling of the click's value equals the launch's value. If none is left, keep
+        // all of them.
         let real = plain.filter { component in
             !near.spellings.positions(of: component).contains {
                 near.spellings.choices[$0].text == launch.value(of: component)

@@ -7,7 +7,7 @@ public struct Explanation: Equatable, Sendable {
     public var triedCombinations: Int?
     /// The clicks that concern the check, the nearest to a match first.
     public var clicks: [ExplainedClick] = []
-    /// The app's windows by method, which may be shorter than those of the clicks.
+    /// The app's windows by method, which may be shorter than the clicks' own windows.
     public var windows = MethodWindows()
 
     public init(record: RecordedCheck) { self.record = record }
@@ -33,7 +33,8 @@ public struct ExplainedClick: Equatable, Sendable {
     public let hasSameFingerprint: Bool
     /// The probability that the launch came for the click's destination, 0…1; nil if it was not recorded.
     public var share: Double?
-    /// Whether click and launch reported the same screen, or screen width; nil if they share neither.
+    /// Whether click and launch reported the same screen, or the same screen width; nil if neither value is
+    /// known of both.
     public var hasSameScreen: Bool?
     /// Empty if the fingerprint is the same, or the values of one of the two are unknown.
     public var differences: [Difference] = []
@@ -188,7 +189,9 @@ extension Explanation {
             + differences.joined(separator: "; ") + "."
     }
 
-    /// Advice on how to match the next such launch, one sentence each; empty for an answer without a finding.
+    /// Advice on how to match the next such launch, one text for each cause or remedy.
+    ///
+    /// For a match or a replay, the advice about its ``PlayFinding``; empty without one.
     public var advice: [String] {
         guard record.facts.outcome == .noMatch else { return record.facts.playFinding?.advice ?? [] }
         let reason = record.facts.reason ?? .noClick

@@ -12,14 +12,15 @@ public enum ExportTable: String, CaseIterable, Sendable {
     case links
     /// Events that apps and servers have sent, in the order in which they were received.
     case events
-    /// What is sent to endpoints, as it is now, so that each export contains every stored delivery.
+    /// The deliveries of events to endpoints, in their current state, so that each export contains every
+    /// stored delivery.
     case deliveries
     /// The counts of closed hours.
     case counters
     /// Rows of `clicks`, `checks` and `events` that are no longer stored.
     ///
-    /// Each erased row has a row here. Rows that were deleted after the retention time have one row for each table,
-    /// with the time before which the table has no rows.
+    /// Each erased row has a row here. The rows of a table that were deleted after the retention time have one row
+    /// together, with the time before which the table has no rows.
     case deletions
     /// Apple's postbacks, and the attributions of Apple Ads, in the order in which they were received.
     case applePostbacks = "apple_postbacks"
@@ -69,7 +70,7 @@ public enum ExportTable: String, CaseIterable, Sendable {
 
     /// Returns the kind of values of a column.
     public func kind(of column: String) -> ExportKind {
-        // All fields of links are written as texts, also numbers and times.
+        // Every ``LinkField`` is written as a text, even a number or a time.
         guard self != .links || LinkField(rawValue: column) == nil else { return .text }
         return Self.kinds[column] ?? .text
     }
@@ -111,7 +112,7 @@ public enum ExportTable: String, CaseIterable, Sendable {
     ]
 }
 
-/// The kind of values of an exported column, each of which may also be unknown.
+/// The kind of values of an exported column; any value may also be unknown.
 public enum ExportKind: Sendable {
     case text
     case time
@@ -204,8 +205,8 @@ public struct DeletionCursor: Equatable, Sendable {
     init?(_ text: String) {
         let fields = text.split(separator: "-", omittingEmptySubsequences: false)
         let numbers = fields.compactMap { Int64($0) }.filter { $0 >= 0 }
-        // An earlier version had no events, so a consumer may still have a cursor without their day. A date can look like
-        // such a cursor.
+        // An earlier version exported no events, so a consumer may still have a cursor without a day for events. A date
+        // can look like such a cursor, and is refused.
         guard 3...Self.tables.count + 1 ~= fields.count, numbers.map({ "\($0)" }) == fields.map(String.init),
             Timestamp(iso8601: text + "T00:00:00Z") == nil
         else { return nil }

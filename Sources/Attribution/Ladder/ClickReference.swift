@@ -89,7 +89,8 @@ public struct InstallReferrer: Equatable, Sendable {
             && Self.first(in: text) { items in organic.allSatisfy(items.contains) ? true : nil } != nil
     }
 
-    /// Returns what `read` finds in the items of the text, or else of a text that it contains or encodes.
+    /// Returns what `read` finds in the items of a text, or else in the items of a text that is nested or
+    /// encoded in it.
     private static func first<Value>(in text: [UInt8], _ read: ([QueryItem]) -> Value?) -> Value? {
         var text = text
         for _ in 0...maximumLayers {
@@ -174,7 +175,8 @@ public struct PlayStoreLink: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - package: the app's application id, `com.example.shop`.
-    ///   - token: the click's token; it comes first, so that the link still contains it if a program cuts it.
+    ///   - token: the click's token; it comes first, so that the link still contains the token if a program
+    ///     cuts the link.
     ///   - utm: the items for the store's own reports, the most important first. An item that does not fit is
     ///     omitted as a whole, because half a campaign's name would count as another campaign.
     public init?(package: String, token: ClickToken, utm: [QueryItem] = []) {

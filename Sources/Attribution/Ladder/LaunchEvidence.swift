@@ -49,7 +49,8 @@ public struct LaunchEvidence: Equatable, Sendable {
         }
     }
 
-    /// Whether the evidence contains nothing by which a click could be found.
+    /// Whether the launch sent no evidence at all; a statement of the store that the launch is organic is
+    /// evidence.
     public var isEmpty: Bool { self == LaunchEvidence() }
 }
 

@@ -6,13 +6,14 @@ public enum PlayFinding: String, CaseIterable, Sendable {
     case clickInjection = "click_injection"
     /// Google saw the store click too long before or after Afterlink's click.
     case clickSpamming = "click_spamming"
-    /// Google's times are missing or lie after the launch, so that nothing can be compared with the click.
+    /// One of Google's two times is missing, or the installation began after the launch, so nothing can be
+    /// compared with the click.
     case noServerTimes = "no_server_times"
 
     /// The probability that a match with a finding is right.
     public static let confidence = 0.5
 
-    /// Advice for the operator, one sentence each.
+    /// Advice for the operator, one text for each cause or remedy.
     public var advice: [String] {
         switch self {
         case .clickInjection:
@@ -22,15 +23,15 @@ public enum PlayFinding: String, CaseIterable, Sendable {
             ]
         case .clickSpamming:
             [
-                "Look at the campaign's partners: they may open links for visitors who never tap them, or the same link"
-                    + " again.",
+                "Look at the campaign's partners: they may open links for visitors who never tap them, or may open the"
+                    + " same link again.",
                 "If the landing page keeps people longer before the store, `--play-bounds` sets wider bounds.",
             ]
         case .noServerTimes:
             [
                 "Let the app read the referrer with version 2 or later of the Play Install Referrer library, and send"
-                    + " all values of the report: an old store app knows no server times. A time after the launch does"
-                    + " not come from Google Play."
+                    + " all values of the report. An old version of the Google Play app reports no server times. A time"
+                    + " after the launch does not come from Google Play."
             ]
         }
     }
@@ -61,11 +62,11 @@ extension Explanation {
                 + " \(seen < clicked ? "before" : "after") the link's click\(doubt)"
         case .noServerTimes:
             guard let begin = install.at(.installBegin), begin.isAhead(of: record.facts.at) else {
-                return "Google Play reported no server times, which would confirm the click\(doubt)"
+                return "Google Play did not report both of the server times that could confirm the click\(doubt)"
             }
             return "According to the report of Google Play the installation began"
-                + " \(Self.elapsed(from: record.facts.at, to: begin)) after the launch, so its server times confirm"
-                + " no click\(doubt)"
+                + " \(Self.elapsed(from: record.facts.at, to: begin)) after the launch, so the report's server"
+                + " times confirm no click\(doubt)"
         }
     }
 }

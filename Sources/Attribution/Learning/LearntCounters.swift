@@ -128,14 +128,14 @@ public struct LearningEpoch: Equatable, Sendable {
     public let began: Timestamp
     public let landmark: Timestamp
 
-    /// The age in seconds at which the landmark must be moved (see ``factor(movingTo:for:)``), long before a
-    /// sum overflows: 400 half-lives of the family that fades fastest.
+    /// If the landmark is this many seconds old, it must be moved (see ``factor(movingTo:for:)``), long
+    /// before a sum overflows: 400 half-lives of the family that fades fastest.
     public static let maximumSpan: Double =
         400 * (CounterFamily.allCases.compactMap(\.halfLife).min() ?? 86_400)
 
     /// The largest exponent, which keeps sums finite even with wrong clocks.
     private static let exponentLimit = 900.0
-    /// The value below which an open-ended counter is deleted, in events.
+    /// An open-ended counter with a lower value than this, in events, is deleted.
     private static let minimumValue = 0.1
 
     public init(began: Timestamp, landmark: Timestamp? = nil) {

@@ -3,10 +3,10 @@
 /// "Specified" values come from the product's description of matching. Simulations chose the others (`Simulate`).
 ///
 /// Four numbers follow each constant. They show what changes in three simulated worlds if this constant alone is 25 %
-/// smaller or larger (`Simulate turkey-10000 world-10000 venue-10000 seed=11`). The first three are the largest changes,
-/// in points, of the shares of right matches, of found conversions, and of organic launches with a campaign. The fourth
-/// is the largest change of the calibration error. `.ci/sensitivity` measures the changes and writes them here. The next
-/// line has the same four values of each world, measured with the present constants.
+/// smaller or larger (`Simulate turkey-10000 world-10000 venue-10000 seed=11`). The first three are the largest
+/// changes, in points, of the shares of right matches, of found conversions, and of organic launches with a campaign.
+/// The fourth is the largest change of the calibration error. `.ci/sensitivity` measures the changes and writes them
+/// here. The next line has the four values themselves in each world, measured with the current constants.
 ///
 /// As they stand: turkey 98.1 68.6 0.7 0.003; world 97.8 74.7 1.1 0.005; venue 96.2 61.1 2.8 0.008.
 ///
@@ -15,7 +15,8 @@ enum ModelConstants {
     // MARK: Answers
     /// The probability that a match needs, unless the app sets another one.
     static let minimumConfidence = 0.70  // specified; 3.8 6.4 3.0 0.003
-    /// The largest confidence that is reported for a fingerprint: that of a signed token, and less than 1.
+    /// The largest confidence that is reported for a fingerprint: less than 1, and equal to the confidence of
+    /// a signed token.
     ///
     /// A limit of 0.95 understates most matches and makes the calibration error 0.04.
     static let highestConfidence = 0.99  // specified; 0.0 0.0 0.0 0.236
@@ -128,7 +129,7 @@ enum ModelConstants {
     static let clickRateHalfLife = 180.0  // 0.1 0.1 0.0 0.001
     /// The weight of the average rate in the current rate of clicks, in clicks.
     static let clickRatePriorClicks = 4.0  // 0.0 0.1 0.0 0.001
-    /// The weight of the prior that the rate of clicks does not change that of launches, in clicks.
+    /// The weight of the prior that the rate of clicks does not change the rate of launches, in clicks.
     static let responsePriorClicks = 40.0  // 0.1 0.0 0.0 0.000
     /// The smallest rate of launches as a multiple of the average.
     static let minimumRelativeRate = 0.1  // 0.0 0.0 0.0 0.000
@@ -142,7 +143,7 @@ enum ModelConstants {
     static let certainFingerprint = 0.5  // 0.1 0.2 0.1 0.002
     /// The smallest share of agreeing conversions: an agreeing launch counts at most 1 / this value.
     static let minimumAgreeingShare = 0.05  // 0.0 0.0 0.0 0.000
-    /// The probability of exact agreement at which the address is half reliable.
+    /// If addresses agree exactly with this probability, the address is half reliable.
     static let rarelyAgreeing = 0.1  // 0.1 0.0 0.1 0.001
     /// The reliability of the address is divided by 1 plus this many times the expected agreements by chance.
     static let chanceAgreementWeight = 5.0  // 0.1 0.0 0.1 0.001

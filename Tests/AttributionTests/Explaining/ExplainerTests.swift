@@ -265,11 +265,11 @@ struct ExplainerTests {
             ),
             (
                 .noServerTimes, 0, 0,
-                "reported no server times, which would confirm the click (no_server_times)"
+                "did not report both of the server times that could confirm the click (no_server_times)"
             ),
             (
                 .noServerTimes, 20, 10_800,
-                "the installation began 2 h after the launch, so its server times confirm no click (no_server_times)"
+                "began 2 h after the launch, so the report's server times confirm no click (no_server_times)"
             ),
         ] as [(PlayFinding, Int64, Int64, String)]
     )
