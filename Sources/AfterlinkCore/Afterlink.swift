@@ -11,7 +11,7 @@ public import Foundation
 /// The library sends the app key and a random identifier of this installation with each request, and in addition:
 ///
 /// - ``firstLaunch(within:)`` sends ``Signals``, and a token that ``opened(_:)`` or ``pasted(_:)`` received, until the
-///   server has responded once. After a response without a match, only a new token is sent with another such request.
+///   server has responded once. After a response without a match, a new token causes another such request.
 /// - ``track(_:)`` sends the event.
 /// - ``forget()`` sends the request to erase.
 ///

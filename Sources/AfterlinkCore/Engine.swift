@@ -294,7 +294,7 @@ actor Engine {
 
     /// Changes the stored state, and creates it for a new installation.
     ///
-    /// The change is on disk when this returns.
+    /// The change is on disk when this returns; with `isLastStep`, the caller must still sync the folder.
     @discardableResult
     func update<Result: Sendable>(
         isLastStep: Bool = false,

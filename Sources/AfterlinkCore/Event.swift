@@ -111,7 +111,9 @@ struct EventQueue: Sendable {
             + (lines.isEmpty ? Data() : Data("\n".utf8))
     }
 
-    /// Adds an event, and returns the line to append to the file; nil if the file must be replaced.
+    /// Adds an event, and returns the line to append to the file.
+    ///
+    /// The line is empty for a known or too large event. Returns nil if the file must be replaced.
     mutating func add(_ event: StoredEvent, at now: Date) -> Data? {
         guard let data = try? JSONEncoder().encode(event), data.count < Self.maximumByteCount / 8 else {
             return Data()

@@ -22,7 +22,7 @@ public enum FirstLaunch: Hashable, Sendable {
     case settled
 }
 
-/// A link to open in the app: that of the click before the installation, or one that opened the app.
+/// A link to open in the app: the link of the click before the installation, or one that opened the app.
 public struct Link: Hashable, Sendable, Codable {
     /// How a link came to the app.
     public enum Origin: String, Sendable, Codable {

@@ -172,7 +172,7 @@ struct LaunchState: Hashable, Sendable, Codable {
 
     /// Forgets the installation, whose identifier stays until the server has erased it.
     ///
-    /// - Returns: the identifiers to erase: also those of earlier erasures that the server has not confirmed.
+    /// - Returns: the identifiers to erase, including the unconfirmed ones of earlier erasures.
     mutating func forget() -> [String] {
         let id = installID
         let due = (erasures ?? []).filter { $0 != id } + [id]
@@ -196,7 +196,7 @@ struct LaunchState: Hashable, Sendable, Codable {
 enum Retry {
     /// The longest pause, in seconds, even if `Retry-After` names a longer one.
     static let maximumSeconds = 3600.0
-    /// The number of failures after which a process stops asking for its first launch.
+    /// After this many failures, a process stops asking for its first launch.
     static let maximumAttempts = 30
 
     /// Computes a pause.

@@ -8,8 +8,8 @@ public import Foundation
 public struct Options: Sendable {
     /// The folder of the library's files, which must not be part of backups; nil for one in Application Support.
     ///
-    /// The library excludes the folder from backups itself. Do not choose a folder that an extension uses too while the
-    /// app is suspended: the system ends apps that hold a lock there.
+    /// The library excludes the folder from backups itself. Do not choose a folder that an extension also uses: if the
+    /// app is suspended while it holds a lock there, the system ends the app.
     public var folder: URL?
     /// The hosts of the app's links.
     ///

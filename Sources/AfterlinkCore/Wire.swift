@@ -51,7 +51,8 @@ enum Wire {
 
     /// Reads the response to a first launch.
     ///
-    /// Only a response of the documented form counts; any other one is retried.
+    /// A success counts only in the documented form. After any other response except a refusal, the client
+    /// sends the request again.
     static func launchAnswer(_ response: ClientResponse) -> Outcome<LaunchAnswer> {
         outcome(response) { body in
             guard let answer = try? JSONDecoder().decode(LaunchBody.self, from: body) else { return nil }

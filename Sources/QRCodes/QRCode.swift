@@ -148,7 +148,7 @@ public enum QRCodeError: Error, Equatable, Sendable {
         case .emptyText: "There is no text to make a QR code of; send one."
         case .textTooLong(let byteCount, let level):
             "The text has \(byteCount) bytes, and a QR code of level \(level.rawValue) holds "
-                + "\(level.maximumTextLength) of any kind; shorten it"
+                + "\(level.maximumTextLength) bytes of any text; shorten it"
                 + (level == .low ? "." : ", or choose a lower error correction level.")
         case .color(let error): error.message
         case .quietZoneOutOfRange:

@@ -4,9 +4,9 @@
 /// port to the function that creates the loop's handler. Only the loop's thread may call the functions, from any
 /// code that runs there, also from a handler of the port.
 ///
-/// At the start of a turn (one iteration of the loop), the loop calls the handlers of ready descriptors, and then
-/// those of `wake`. In the same turn it runs the tasks that they resume, and sends the responses of these tasks.
-/// A handler must not block, because all connections of the loop wait for it.
+/// At the start of a turn (one iteration of the loop), the loop calls the handlers of ready descriptors, and then the
+/// handlers of ``wake``. In the same turn it runs the tasks that they resume, and sends the responses of these tasks. A
+/// handler must not block, because all connections of the loop wait for it.
 ///
 /// While the loop stops gracefully, the port works as before. When the loop ends, it drops all watches and wakes
 /// without calling their handlers, and from then on the functions do nothing. A loop that stops ends with its

@@ -76,7 +76,7 @@ public final class AfterlinkCore {
         public Callable<Map<String, Object>> evidence;
         /** Whether the app was used before its first release with this library. */
         public boolean isUpdate;
-        /** Gets log lines for a developer, without keys, tokens, identifiers and values of the device. */
+        /** Gets log lines for a developer, without keys, tokens, identifiers or values of the device. */
         public Receiver<String> log;
         /** Called before each step, so that tests can end the process there. */
         Runnable willTakeStep;
@@ -331,7 +331,7 @@ public final class AfterlinkCore {
 
     private static boolean isMatch(Json answer) { return answer.has("status", "match") && !answer.is("campaignOnly"); }
 
-    /** Returns the random identifier of this installation; null if the disk cannot store it. */
+    /** Returns the random identifier of this installation; null if the disk cannot store it, or after an opt-out. */
     public String installId() { return update(state -> state.is("isOptedOut") ? null : state.text("installID")); }
 
     /** Stores an event for the next {@link #flush}. The server counts each `id` once; null means a random one. */
@@ -420,7 +420,7 @@ public final class AfterlinkCore {
         });
     }
 
-    /** Opts out, deletes what is stored, and asks the server to erase the installation; returns whether it did. */
+    /** Opts out, deletes what is stored, and asks the server to erase the installation; returns whether it has. */
     public boolean forget() {
         String erasures = update(state -> {
             String id = state.text("installID"), due = state.text("erasures");
@@ -433,13 +433,13 @@ public final class AfterlinkCore {
         return erasures != null && erase(erasures);
     }
 
-    /** Returns whether the identifiers to erase, which blanks separate, include the present one. */
+    /** Returns whether the identifiers to erase, which blanks separate, include the current one. */
     static boolean isDue(Json state, String ids) { return ids != null && ids.contains(state.text("installID")); }
 
     private boolean erase(String due) {
         for (String id : due.split(" ")) if (!send("/v1/erase", Json.of("install_id", id)).isSuccess()) return false;
         update(state -> {
-            // An identifier that was added meanwhile stays due, and so do the others: the server erases twice.
+            // If an identifier was added meanwhile, all of them stay due, and the server erases some of them twice.
             if (state.has("erasures", due)) state.remove("erasures");
             if (isDue(state, due)) state.put("installID", UUID.randomUUID().toString());
             return state;
@@ -452,7 +452,7 @@ public final class AfterlinkCore {
     private interface Change<T> { T apply(Json state) throws IOException; }
 
     /**
-     * Changes the stored state while no other thread or process does. The change is on disk when this returns.
+     * Changes the stored state while no other thread or process does. The file contains the change when this returns.
      *
      * @return what the change returns; null if the disk failed.
      */

@@ -10,7 +10,7 @@ public struct DashboardSession: Equatable, Sendable {
     /// The end of the session, however much it is used.
     public let expiresAt: Timestamp
 
-    /// The time without use after which a session ends: 12 hours in milliseconds.
+    /// A session ends after this time without use: 12 hours in milliseconds.
     public static let idleMilliseconds: Int64 = 43_200_000
     /// The longest time that a session lasts: 7 days in milliseconds.
     public static let maximumMilliseconds: Int64 = 604_800_000

@@ -166,7 +166,8 @@ public protocol TrafficHistory {
     /// The first and the last time in the history; nil if it is empty.
     var span: (first: Timestamp, last: Timestamp)? { get }
 
-    /// Whether the history is complete from the first click or check from which the app's model learnt.
+    /// Whether the history contains everything since the first click or check that the app's model learnt
+    /// from.
     var isWhole: Bool { get }
 
     /// What could not be determined about the events returned so far.

@@ -127,8 +127,8 @@ public protocol ClickStore {
 
     /// Counts a check that has ended, stores its record, and learns from it.
     ///
-    /// Records are written in batches, so a crash may lose those of the last second. For a match, the store
-    /// only learns: the claim has already counted and recorded it.
+    /// Records are written in batches, so a crash may lose the records of the last second. For a match, the
+    /// store only learns: the claim has already counted and recorded it.
     func recordOutcome(_ report: CheckReport, of check: Check)
 }
 

@@ -56,8 +56,8 @@ struct DriftTest {
     private static let dispersionDays = 6.0
     /// The limit of one day's deviance: one outage must not mask drops for a month.
     private static let maximumDailyDeviance = 16.0
-    /// The standard deviation of the difference between a group's change and that of the rest of its app, as
-    /// a share of the rest's change.
+    /// The standard deviation of the difference between a group's change and the change of the rest of its
+    /// app, as a share of the rest's change.
     private static let unevenness = 0.3
 
     /// Returns the most significant drop that raises an alarm; nil if none does.

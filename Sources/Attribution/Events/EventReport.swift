@@ -47,7 +47,7 @@ public enum EventCount {
         value.split(separator: " ", maxSplits: 1).first.map(String.init) ?? value
     }
 
-    /// The days up to which a cohort's events are summed; the day of the match is 0.
+    /// A cohort's events are summed up to the end of each of these days; the day of the match is 0.
     public static let cohortDays: [Int64] = [0, 1, 3, 7, 14, 30]
 
     /// Returns the first of ``cohortDays`` that ends after an event; nil if all of them end before it.
@@ -147,7 +147,7 @@ public struct EventReport: Equatable, Sendable {
         }
     }
 
-    /// All events, also those of installations without a match.
+    /// All events, also the events of installations without a match.
     public var totals = EventSums()
     public var matches: Int64 = 0
     public var byCampaign: [Group] = []

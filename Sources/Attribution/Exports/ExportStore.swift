@@ -29,7 +29,7 @@ public struct ExportPage: Equatable, Sendable {
 
 /// The store of exported rows; its calls do not read on the calling event loop.
 public protocol ExportStore {
-    /// Returns a cursor up to which no transaction can add a row any more.
+    /// Returns a cursor up to which the table is final: no transaction can still add a row before it.
     ///
     /// Several servers write at the same time, so that a row may be stored after another one with a later cursor. An
     /// export ends before the oldest open transaction, and the next export continues there. So no export misses a row.

@@ -26,8 +26,8 @@ public struct MatchingLadder: Equatable, Sendable {
     /// The last way: the clicks with one of these fingerprints are weighed against each other and against a
     /// launch without a click.
     public private(set) var fingerprints: [KeyedHash] = []
-    /// The number of fingerprints under each server key; those of the current key come first, and those of
-    /// every other key follow in the same order.
+    /// The number of fingerprints under each server key; the current key's fingerprints come first, and every
+    /// other key's follow in the same order.
     private var countUnderEachKey = 1
     /// The error of the first rejected token: the reason to report if the check ends without a match.
     public private(set) var refusal: ClickTokenError?
@@ -36,7 +36,8 @@ public struct MatchingLadder: Equatable, Sendable {
 
     /// - Parameters:
     ///   - evidence: what the launch sent.
-    ///   - fingerprints: the client's own, and those of its signals; empty if the app uses no fingerprints.
+    ///   - fingerprints: the client's own fingerprint, and the fingerprints of its signals; empty if the app
+    ///     uses none.
     ///   - app: the app whose launch it is.
     ///   - isTest: whether it is a test launch.
     ///   - apps: all apps of the server.

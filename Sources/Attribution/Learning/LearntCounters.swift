@@ -5,7 +5,7 @@ internal import CMath
 /// The model is computed from such counters, which are stored for each app, separately for live and test
 /// traffic. The raw value is stored.
 public enum CounterFamily: UInt8, CaseIterable, Sendable {
-    /// Totals of the app; keys are those of ``AppTotal``.
+    /// Totals of the app, keyed by ``AppTotal``.
     case totals = 1
     /// Expected conversions (sums of probabilities that a click led to a launch) by ``PlatformForm/code``, of
     /// launches that only a fingerprint could recognise.
@@ -16,7 +16,7 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     case clicksByHour = 4
     /// Expected conversions by the ``DelayBins`` bin of their delay.
     case delays = 5
-    /// The address agreement of a click and a launch of one device; keys are those of ``AgreementCount``.
+    /// The address agreement of a click and a launch of one device, keyed by ``AgreementCount``.
     case agreements = 6
     /// Clicks by operating system, keyed by ``OSRelease/code``.
     case releases = 7
@@ -38,8 +38,8 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     /// Launches that no click explains, by the ``RelativeClickRateLevel`` at their time.
     case organicByRelativeRate = 15
 
-    /// The number of seconds after which a count is worth half; nil for counts that do not decrease but are
-    /// deleted when they are old.
+    /// A count is worth half after this many seconds; nil for counts that do not decrease but are deleted
+    /// when they are old.
     public var halfLife: Double? {
         switch self {
         case .totals, .organic, .launchesAtAddress, .launchesNearAddress: ModelConstants.trafficHalfLife
@@ -121,7 +121,7 @@ public struct CounterKey: Hashable, Sendable {
 ///
 /// Counts decrease with time (fade) without changes to rows: an event at `t` adds 2^((t − landmark) /
 /// half-life) to the stored sum, and a reader divides by the same power for its own time. Increments are
-/// therefore plain additions, and those of several servers add up in any order to the same state.
+/// therefore plain additions, and the increments of several servers add up in any order to the same state.
 ///
 /// Source: Cormode, Shkapenyuk, Srivastava, Xu: Forward decay (2009).
 public struct LearningEpoch: Equatable, Sendable {

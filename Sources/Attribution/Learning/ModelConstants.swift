@@ -28,7 +28,7 @@ enum ModelConstants {
     // MARK: Visitors
     /// Above this many clicks with one visitor hash, the address belongs to several people.
     static let maximumVisitorClicks = 4  // 0.0 0.0 0.0 0.000
-    /// With this many other clicks and launches at the launch's address, equal agents no longer mean one
+    /// If the launch's address has this many other clicks and launches, equal agents no longer mean one
     /// person.
     static let crowdedAddressThreshold = 4.0  // 0.0 0.0 0.0 0.001
     /// If a fingerprint has at most this many clicks, those without an address count as one person's.
@@ -93,7 +93,7 @@ enum ModelConstants {
     static let minimumStrangerShare = 1e-9  // 0.0 0.0 0.0 0.000
     /// The largest probability that a stranger has the launch's address.
     static let maximumStrangerShare = 0.98  // 0.0 0.0 0.0 0.000
-    /// The smallest number of recent clicks with an address from which address shares are computed.
+    /// If fewer recent clicks than this have an address, no address shares are computed from them.
     static let minimumRecentClicks = 8.0  // 0.0 0.0 0.0 0.000
 
     // MARK: Systems and signals

@@ -8,8 +8,8 @@
 public enum ModelUpdates {
     /// Adds the updates of a recorded click; callers must omit robots' clicks and repeated posts.
     ///
-    /// `forms` are the forms by which the click can be found, each once; `relativeClickRate` is that of the
-    /// model when the click came.
+    /// `forms` are the forms by which the click can be found, each once; `relativeClickRate` is the model's
+    /// rate when the click came.
     public static func addClick(
         at: Timestamp,
         platform: Platform,
@@ -126,10 +126,11 @@ public enum ModelUpdates {
 struct LaunchUpdate {
     /// The number of conversions that the launch counts for.
     ///
-    /// At addresses of few people, a launch counts only if its address is exactly that of a click. It counts
-    /// as 1 / P(exact | same device) conversions, and so represents those whose address did not agree. This
-    /// is right on average even while L(h), the rate of organic launches, is unknown. At busy addresses, and
-    /// without an address, the launch counts by its posterior, from which the model learns more slowly.
+    /// At addresses of few people, a launch counts only if its address is exactly a click's address. It
+    /// counts as 1 / P(exact | same device) conversions, and so represents the launches whose address did not
+    /// agree. This is right on average even while L(h), the rate of organic launches, is unknown. At busy
+    /// addresses, and without an address, the launch counts by its posterior, from which the model learns
+    /// more slowly.
     private(set) var explained = 0.0
     private var byPlatformForm: [PlatformForm: Double] = [:]
     private var byBin: [Int: Double] = [:]
@@ -244,7 +245,7 @@ public struct RecentLaunches: Sendable {
 
     public init(limit: Int = 100_000) { self.limit = max(1, limit) }
 
-    /// Returns whether the launch did not come in the last one to two hours, and adds it.
+    /// Adds a launch, and returns whether it is new: false if it came already in the last one to two hours.
     ///
     /// `launch` is the first word of a keyed hash: of the install id, or else of the caller.
     public mutating func isNew(_ launch: UInt64, at now: Timestamp) -> Bool {

@@ -57,7 +57,7 @@ public protocol Receipt: Sendable {
     /// Records that the delivery failed: the next check with the same fingerprint, token or id gets the
     /// answer, once.
     ///
-    /// This has no effect if the response was delivered before: then only its caller can get the answer
-    /// again.
+    /// This has no effect if the response was delivered before: then only the caller of that response can get
+    /// the answer again.
     func failed()
 }

@@ -25,10 +25,11 @@ public struct MatchDecision: Sendable {
         return Verdict(evidence, launch: check.traits, model: model, policy: check.policy)
     }
 
-    /// Returns the reason to report: that of a rejected token, else `reason`.
+    /// Returns the reason to report: the reason of a rejected token, else `reason`.
     ///
-    /// ``NoMatchReason/organic`` replaces ``NoMatchReason/noClick`` if Google Play states it, and
-    /// ``NoMatchReason/fingerprintDisabled`` if the app uses no fingerprints.
+    /// If Google Play states an organic installation, ``NoMatchReason/noClick`` becomes
+    /// ``NoMatchReason/organic``. Otherwise, if the app uses no fingerprints, it becomes
+    /// ``NoMatchReason/fingerprintDisabled``.
     static func reason(_ reason: NoMatchReason, _ check: Check) -> NoMatchReason {
         if let refusal = check.ladder.refusal { return NoMatchReason(refusal) }
         if reason == .noClick, check.ladder.isOrganic { return .organic }

@@ -29,8 +29,8 @@ public struct AddressHashes: Hashable, Sendable {
     /// The index of the day's key under which the address was hashed.
     var keyIndex: Int { Int(exact >> (64 - Self.keyIndexBits)) }
 
-    /// Compares the address of a launch with that of a click; ``AddressAgreement/missing`` if one is unknown,
-    /// or if they were hashed under different keys.
+    /// Compares the addresses of a click and a launch; ``AddressAgreement/missing`` if one is unknown, or if
+    /// they were hashed under different keys.
     public static func agreement(_ click: AddressHashes?, _ launch: AddressHashes?) -> AddressAgreement {
         guard let click, let launch, click.keyIndex == launch.keyIndex else { return .missing }
         if click.exact == launch.exact { return .exact }
@@ -56,7 +56,7 @@ extension ServerKey {
     }
 }
 
-/// The address of a launch, hashed under the key of the launch's day, and on demand under those of other
+/// The address of a launch, hashed under the key of the launch's day, and on demand under the keys of other
 /// days.
 public struct LaunchAddress: Sendable {
     /// The hashes under the key of the launch's day; the store records them, and the model learns from them.

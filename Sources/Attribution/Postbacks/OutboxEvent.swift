@@ -192,7 +192,8 @@ public struct ReceivedEvent: Sendable {
 }
 
 extension Click.Facts {
-    /// The `utm_…` parameters of the deep link, then those of the metadata that are not among them.
+    /// The `utm_…` parameters of the deep link, then the metadata's `utm_…` parameters that the deep link
+    /// does not have.
     ///
     /// The server adds a short link's own `utm_…` parameters to the metadata of its clicks.
     fileprivate var utm: [QueryItem] {

@@ -50,7 +50,7 @@ public struct PostbackCall: Equatable, Sendable {
         self.fields = fields
     }
 
-    /// Writes a note in place of the signatures, because the secrets that made them are not stored any more.
+    /// Writes a note in place of the signatures, because the secrets that made them are no longer stored.
     public mutating func omitSignatures() {
         for index in fields.indices where fields[index].name == PostbackMessage.signatureField {
             fields[index].value = "made before the secret was rotated"

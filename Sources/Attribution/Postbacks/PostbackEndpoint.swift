@@ -173,7 +173,7 @@ public struct PostbackDraft: Sendable {
         return (endpoint, secret)
     }
 
-    /// Returns what is wrong with the name of a type or of a group of types; nil if there are such types.
+    /// Returns what is wrong with the name of a type or of a group of types; nil for a known name.
     public static func problem(ofType name: String) -> FieldProblem? {
         guard PostbackType.types(named: name).isEmpty else { return nil }
         let known = PostbackType.allCases.map(\.rawValue)
@@ -200,7 +200,7 @@ public struct PostbackDraft: Sendable {
                 "Start the URL with https:// and a host; credentials, fragments and blanks are not allowed."
         }
         guard !PostbackTemplate.hasLooseBrace(url) else {
-            return "A brace may only stand around the name of a macro; write %7B for another one."
+            return "Braces may only enclose the name of a macro; write any other brace as %7B or %7D."
         }
         guard !PostbackTemplate.hasMacros(target.origin) else {
             return "Move the macros to the path or the query; the scheme and the host cannot have any."

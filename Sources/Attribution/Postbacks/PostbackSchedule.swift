@@ -55,7 +55,7 @@ public struct PostbackAnswer: Equatable, Sendable {
     /// How long the call took.
     public var milliseconds: Int64 = 0
 
-    /// The largest part of a response's body that is stored, in bytes.
+    /// The largest number of bytes of a response's body that are stored.
     public static let maximumBodyLength = 1024
 
     public init(status: Int? = nil, failure: String? = nil) {
@@ -124,7 +124,7 @@ public struct PostbackCircuit: Equatable, Sendable {
     /// The time before which no call goes to the endpoint; nil for no pause.
     public var pausedUntil: Timestamp?
 
-    /// The number of failures in a row after which the endpoint gets one call at a time.
+    /// After this many failures in a row, the endpoint gets one call at a time.
     public static let openingFailures = 5
     /// The maximum number of calls to one endpoint at a time.
     public static let concurrency = 4

@@ -18,7 +18,7 @@ public enum DeliveryState: Int64, CaseIterable, Sendable {
 public struct PostbackDelivery: Equatable, Sendable {
     public let endpoint: EndpointID
     public let event: OutboxEvent
-    /// The number of the delivery among those of its endpoint; 0 before the first attempt.
+    /// The number of the delivery among the deliveries of its endpoint; 0 before the first attempt.
     public var sequence: Int64
     public var state: DeliveryState
     public var attempts: Int
@@ -98,7 +98,7 @@ public struct PostbackReplay: Equatable, Sendable {
     /// The start of the period, which is included; its end, ``until``, is not.
     public var since: Timestamp?
     public var until: Timestamp?
-    /// Only these types; nil for those of the endpoint.
+    /// Only these types; nil for the types that the endpoint receives.
     public var types: Set<PostbackType>?
 
     public init(_ mode: Mode = .failed) { self.mode = mode }
@@ -122,7 +122,7 @@ public protocol PostbackStore {
     func sendSample(_ type: PostbackType, to endpoint: EndpointID, by actor: AuditActor)
         async throws(StoreError)
         -> OutboxEventID
-    /// Makes deliveries pending again; returns their number.
+    /// Makes deliveries pending, again or for the first time, and returns their number.
     func replay(_ replay: PostbackReplay, to endpoint: EndpointID, by actor: AuditActor)
         async throws(StoreError)
         -> Int

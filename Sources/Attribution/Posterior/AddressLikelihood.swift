@@ -1,4 +1,4 @@
-/// The result of comparing the address of a launch with that of a click.
+/// The result of comparing the addresses of a launch and a click.
 ///
 /// The raw value is part of the keys of learnt counters.
 public enum AddressAgreement: UInt8, CaseIterable, Sendable {
@@ -15,8 +15,7 @@ public enum AddressAgreement: UInt8, CaseIterable, Sendable {
     var agrees: Bool { self == .exact || self == .near }
 }
 
-/// The age of a click in five steps, for each of which the model learns how often a device still has its
-/// address.
+/// The age of a click in five steps; the model learns for each step how often a device still has its address.
 ///
 /// The raw value is part of the keys of learnt counters.
 public enum ClickAge: UInt8, CaseIterable, Sendable {
@@ -57,8 +56,8 @@ public struct AddressTraffic: Equatable, Sendable {
     /// The counts above do not include launches of days whose address keys were destroyed.
     public var coverage: Double = 1
 
-    /// The number of clicks at which a store may stop counting; above it, ``launchesExact`` shows how common
-    /// the address is.
+    /// A store may stop counting at this many clicks; above them, ``launchesExact`` shows how common the
+    /// address is.
     public static let countLimit = 8192.0
 
     public init() {}

@@ -80,8 +80,8 @@ private struct Weighing {
     let signals: SignalLikelihood
     let model: MatchingModel
 
-    /// Returns the rate of a visitor: that of the most likely click, because two taps of one person do not
-    /// make two people.
+    /// Returns the rate of a visitor: the rate of the most likely click, because two taps of one person do
+    /// not make two people.
     func rate(of visitor: Visitor) -> LaunchRates.VisitorRate {
         var best = 0.0
         var withoutAddress = 0.0

@@ -1,6 +1,6 @@
 internal import CMath
 
-/// L(h): the rate per second of organic launches, which no click explains, with the fingerprint h.
+/// L(h): the rate per second of organic launches (launches that no click explains) with the fingerprint h.
 struct OrganicIntensity {
     /// The intensity for the posterior of a check.
     ///

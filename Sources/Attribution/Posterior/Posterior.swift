@@ -3,9 +3,9 @@
 /// Let h be the launch's fingerprint, and c a live click with it. The click leads to such launches at the
 /// rate n(c) = k · s · w · f(age) · LR(address) · LR(system) · LR(signals). Here k is the number of
 /// conversions (launches) per click, s the share of them through fingerprints of h's form, w the weight of
-/// the click's fingerprint, f the density of delays, and LR a likelihood ratio. Such launches come from
-/// people who never clicked at the rate L(h), and from reinstallations at the rate R. The probability that c
-/// led to the launch is therefore P(c) = n(c) / (Σ n + L(h) + R).
+/// the click's fingerprint, f the density of delays, and LR a likelihood ratio. People who never clicked
+/// cause such launches at the rate L(h), and reinstallations at the rate R. The probability that c led to the
+/// launch is therefore P(c) = n(c) / (Σ n + L(h) + R).
 public struct Posterior: Sendable {
     /// Every destination of a listed or counted click, the most likely first.
     public let destinations: [DestinationShare]
@@ -65,7 +65,8 @@ public struct DestinationShare: Equatable, Sendable {
     public let probability: Double
     /// The last click of the destination's most likely visitor.
     ///
-    /// Nil if none of the destination's clicks is listed as a candidate; a match then takes its newest click.
+    /// Nil if none of the destination's clicks is listed as a candidate; a match then takes the destination's
+    /// newest click.
     public let click: ClickID?
     public let clickedAt: Timestamp?
     /// ``AttributionMethod/probabilistic`` if the click's address agrees or its signals were compared, else

@@ -47,8 +47,8 @@ public struct MatchPolicy: Equatable, Sendable {
 /// The answer to a launch that only a fingerprint can recognise, and the figures for its record.
 public struct Verdict: Equatable, Sendable {
     public enum Outcome: Equatable, Sendable {
-        /// The credited click, or nil if the destination has no listed candidate: then its newest click is
-        /// credited.
+        /// The credited click, or nil if the destination has no listed candidate: then the destination's
+        /// newest click is credited.
         case match(ClickID?, CreditedDestination)
         /// The campaign without the personal link: the click (nil as in ``match``) is consumed for it.
         case campaignOnly(ClickID?, CreditedDestination)

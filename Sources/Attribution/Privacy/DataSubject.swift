@@ -26,8 +26,8 @@ public struct DataSubject: Sendable {
     public let app: AppID
     public let key: Key
 
-    /// The number of past days that are searched; ``AddressHashes`` can distinguish their keys from those of today and
-    /// tomorrow.
+    /// The number of past days that are searched; ``AddressHashes`` can distinguish their keys from the keys of today
+    /// and tomorrow.
     private static let maximumDays: Int64 = 62
 
     /// Parses a value, and hashes it under every key.
@@ -104,7 +104,7 @@ public struct DataSubject: Sendable {
         }
     }
 
-    /// Returns the installation with only its hashes of live traffic, or only those of test traffic.
+    /// Returns the installation with only its live hashes, or only its test hashes.
     public func ofInstall(isTest: Bool) -> DataSubject {
         let hashes = installs(isTest: isTest)
         return DataSubject(.install(live: isTest ? [] : hashes, test: isTest ? hashes : []), of: app)

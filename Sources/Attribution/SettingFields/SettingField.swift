@@ -67,7 +67,7 @@ public struct FieldProblem: Error, Equatable, Sendable {
 
     public init(_ field: some SettingField, _ message: String) { self.init(field.rawValue, message) }
 
-    /// The problem of a field that a query contains twice, because it is unknown which value a proxy or a person means.
+    /// Returns the problem of a field that a query contains twice: the service cannot know which value is meant.
     public static func repeated(_ field: String) -> FieldProblem {
         FieldProblem(field, "\(field) is given twice; give it once.")
     }

@@ -111,8 +111,8 @@ extension FirebaseLink {
             problems.append(
                 FieldProblem(
                     parameter.rawValue,
-                    "\(parameter.rawValue) is \(text), and the app's \(what) \(names): it is another app's link, or "
-                        + "you must add the value with \"afterlink apps set \(option)\"."
+                    "\(parameter.rawValue) is \(text), but the app's \(what) \(names). If the link is this app's, add the "
+                        + "value with \"afterlink apps set \(option)\"."
                 )
             )
         }
@@ -129,8 +129,10 @@ extension FirebaseLink {
         parameter == .forcedRedirect && ["0", "false"].contains(self[parameter]?.asciiLowercased)
     }
 
-    /// Returns the app's page in Apple's store with the link's store parameters; nil if there are none, or
-    /// the link leads elsewhere.
+    /// Returns the app's page in Apple's store with the link's store parameters.
+    ///
+    /// Returns nil without store parameters, without a known store number, and for a link with a fallback of
+    /// its own on iOS.
     private func storePage(of app: AppLinks) -> String? {
         let items = Self.storeParameters.compactMap { name in
             self[name].map {
@@ -208,7 +210,8 @@ public struct FirebaseLongLink: Equatable, Sendable {
     /// contain; a preview's title and description are cut if they are too long.
     ///
     /// - Parameter app: the app of the link.
-    /// - Returns: settings whose targets the app lists by name, or are its page in Apple's store.
+    /// - Returns: settings whose targets are listed by the app by name, or are the app's page in Apple's
+    ///   store.
     /// - Throws: ``FieldProblems``: the reasons why the tap must lead nowhere, and what the operator can do.
     public func settings(for app: App.Settings) throws(FieldProblems) -> Link.Settings {
         var problems = link.problems(for: app.links)
@@ -309,6 +312,6 @@ extension AppLinks {
     /// start.
     fileprivate static func unlistedHost(_ host: String) -> String {
         "leads to \(host), which the app does not list; add it with \"afterlink apps set --web-host \(host)\". "
-            + "Allowing any does not count here: any person can write a long link."
+            + "\"--web-host any\" does not count for a long link, because any person can write one."
     }
 }

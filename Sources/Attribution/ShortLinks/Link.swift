@@ -114,7 +114,7 @@ public struct LinkPath: Hashable, Sendable {
         let text = text.trimmed
         guard text.utf8.first == UInt8(ascii: "/"), text.utf8.count > 1 else { throw .noPath }
         guard !text.utf8.dropFirst().starts(with: "/".utf8) else { throw .twoSlashes }
-        // Validate the path like that of any other link.
+        // Validate the path like the path of any other link.
         let whole = try DeepLinkURL(parsing: "https://path.invalid" + text)
         self.text = String(whole.text.dropFirst("https://path.invalid".utf8.count))
         let path = self.text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }

@@ -1,4 +1,4 @@
-/// Validates a link's settings against those of its app.
+/// Validates a link's settings against the settings of its app.
 extension Link.Settings {
     /// Returns the problems of the link for this app; empty if there are none.
     ///

@@ -16,8 +16,8 @@ extension Link.Settings {
 
     public func variant(named name: String) -> Link.Variant? { variants.first { $0.name == name } }
 
-    /// Returns the variant's deep link, else the platform's own, else that of all platforms, else the other
-    /// platform's.
+    /// Returns the variant's deep link, else the platform's own, else the one for all platforms, else the
+    /// other platform's.
     ///
     /// The URL of a path starts with the app's scheme on the platform, or else with its other scheme. The
     /// result is nil if there is no deep link, or if it is a path and the app has no scheme. Platforms other

@@ -93,13 +93,13 @@ public enum LinkStoreError: Error, Equatable, Sendable {
 
 /// The store of links.
 public protocol LinkStore {
-    /// Returns the link of a slug among those of `apps`: the apps of the requested host.
+    /// Returns the link with this slug among the links of `apps`, which are the apps of the requested host.
     ///
     /// This is called for every tap, and takes one read by index. If several of the apps have links with the
     /// slug, it returns the oldest one; the service prevents such links where it can.
     func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing?
     func link(_ id: LinkID) async throws(StoreError) -> LinkListing?
-    /// Returns the slugs of those of the links that exist; it does not run on the calling event loop.
+    /// Returns the slug of each of the links that exists; the call does not run on the calling event loop.
     func slugs(of links: [LinkID]) async throws(StoreError) -> [LinkID: LinkSlug]
     /// Returns any slug that links of both apps have; nil if there is none.
     ///

@@ -27,7 +27,7 @@ public struct Browser: RawRepresentable, Hashable, Sendable {
     }
 
     public init?(rawValue: String) {
-        // The bytes are read, because a click is read often, and splitting its characters is slow.
+        // Split the bytes, because clicks are read often, and splitting a text by characters is slow.
         let name = rawValue.utf8.prefix { $0 != UInt8(ascii: " ") }
         guard let family = BrowserFamily(rawValue: String(Substring(name))) else { return nil }
         self.init(family, version: Int(Substring(rawValue.utf8.dropFirst(name.count + 1))))

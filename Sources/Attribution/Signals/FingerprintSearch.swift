@@ -1,4 +1,4 @@
-/// Finds the input of a fingerprint, the values that a client hashed, among those of recent clicks and
+/// Finds the input of a fingerprint (the values that a client hashed) among the values of recent clicks and
 /// devices.
 ///
 /// A client that sends only a hash does not reveal its values. A launch that nearly fits a click differs from

@@ -92,12 +92,12 @@ struct FingerprintTexts {
         let shareOfLikeliest: Double
 
         static let standard = Worth(weight: 0.02, shareOfLikeliest: 0.1)
-        /// The limits for forms with the system's version, which browsers hide in part.
+        /// The limits for forms with the system's version, because browsers hide a part of the version.
         ///
         /// Rare releases combined with old names of time zones would give many texts that hardly ever match.
         static let ofReleases = Worth(weight: 0.12, shareOfLikeliest: 0.4)
-        /// The weight of the most likely combination from which ``ofReleases`` applies; below it, all combinations are
-        /// rare, because little is known.
+        /// If the most likely combination has at least this weight, ``ofReleases`` applies. Otherwise all combinations
+        /// are rare, because little is known.
         static let knownReleases = 0.2
 
         static func of(_ form: FingerprintForm, likeliest: Double) -> Double {
@@ -193,7 +193,7 @@ struct FingerprintTexts {
     }
 
     /// Returns at most `count` rows: the most likely one of every form, then the second of every form, and so
-    /// on, so that many rows of one form do not displace those of others.
+    /// on, so that many rows of one form do not displace the rows of other forms.
     private func kept(_ count: Int) -> [Row] {
         guard rows.count > count else { return rows }
         let likeliest = rows.indices.sorted { (rows[$0].weight, $1) > (rows[$1].weight, $0) }

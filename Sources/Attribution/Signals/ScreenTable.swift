@@ -33,7 +33,7 @@ public final class ScreenTable: Sendable {
         self.androidPanels = androidPanels.sorted()
     }
 
-    /// Returns the widths in pixels that iOS apps may see on a screen of these points: those of the table for
+    /// Returns the widths in pixels that iOS apps may see on a screen of these points: the table's widths for
     /// the scale, or else width × scale, truncated.
     ///
     /// Without a plausible scale, returns the widths of all scales that the table has for such a screen; none

@@ -12,7 +12,7 @@ public struct CampaignQuery: Equatable, Sendable {
 
     /// The app, the traffic and the span, in whole days; the campaign and the interval of this query have no effect.
     public var counts: StatisticsQuery
-    /// The span that is compared with; nil for none.
+    /// The span to compare with; nil for none.
     public var earlier: StatisticsQuery?
     /// Return only campaigns whose key contains this text; the case of ASCII letters is ignored.
     public var search: String?
@@ -22,10 +22,10 @@ public struct CampaignQuery: Equatable, Sendable {
     public var page = 0
 
     public static let pageSize = 100
-    /// The number of campaigns, those with the most clicks, that are sorted by matches, rate or expected conversions.
+    /// Only this many campaigns, those with the most clicks, are sorted by matches, rate or expected conversions.
     ///
     /// The orders by clicks and by name include all campaigns, because they need only the counts of clicks. Any other
-    /// order would have to read every other count too.
+    /// order would have to read the other counts of every campaign too.
     public static let rankedLimit = 1_000
     /// The maximum number of counts of clicks that one query reads.
     public static let readLimit = 40_000
@@ -41,7 +41,7 @@ public struct CampaignPage: Equatable, Sendable {
         public let expected: ExpectedConversions
         /// Empty if the store does not count times to install by campaign.
         public let timeToInstall: TimeToInstallHistogram
-        /// The counts of the span that is compared with; nil without such a span.
+        /// The counts of the span to compare with; nil without such a span.
         public let earlier: Counts?
 
         public init(
@@ -69,7 +69,7 @@ public struct CampaignPage: Equatable, Sendable {
 public struct RunningServer: Equatable, Sendable {
     public let number: Int64
     public let version: String
-    /// The database's time of its last transaction.
+    /// The time of the server's last transaction, by the database's clock.
     public let seenAt: Timestamp
 
     public init(number: Int64, version: String, seenAt: Timestamp) {

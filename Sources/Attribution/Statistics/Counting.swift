@@ -73,7 +73,7 @@ extension DriftSide {
 /// The properties by which a click is counted.
 public struct CountedTraits: Hashable, Sendable {
     public let campaign: String?
-    /// The token of the source, or in lower case the text that the caller sent for it if no token fits.
+    /// The token of the source; if no token fits, the text that the caller sent, in lower case.
     public let source: String
     public let sourceToken: SourceToken
     public let platform: Platform
@@ -151,7 +151,7 @@ public enum Granularity: Int64, CaseIterable, Sendable {
     case hour = 2
     /// A quarter of a day; only for groups whose match rate is watched.
     case quarter = 3
-    /// Twenty-eight days, so that a year of them has few rows.
+    /// Twenty-eight days, so that a year has few rows.
     case fourWeeks = 4
 
     /// The granularities by which an event is counted if this is the finest one; a coarser count is the sum
@@ -209,10 +209,10 @@ public struct CountedSpans: Equatable, Sendable {
 }
 
 extension StatisticsQuery {
-    /// The age in days from which counts by names have no hours.
+    /// Counts by names have hours for this many days; older ones have only days.
     public static let daysWithHours: Int64 = 30
 
-    /// Returns the first time from which all counts have hours, the start of a day in UTC.
+    /// Returns the start of the day in UTC since which all counts have hours.
     public static func firstHour(at now: Timestamp) -> Timestamp {
         Granularity.day.start(of: now.advanced(byMilliseconds: -daysWithHours * 86_400_000))
     }

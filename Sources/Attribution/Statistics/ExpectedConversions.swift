@@ -1,7 +1,8 @@
-/// The expected number of launches that clicks led to: the sum of the launches' probabilities of a click,
-/// even of launches without a match.
+/// The expected number of launches that clicks led to: the sum, over all launches, of the probability that a
+/// click led to the launch.
 ///
-/// The number is stored in millionths, so that sums are the same in any order.
+/// Launches without a match count too. The number is stored in millionths, so that sums are the same in any
+/// order.
 public struct ExpectedConversions: Hashable, Sendable {
     public private(set) var millionths: Int64
     /// The variance of the number, in millionths.

@@ -94,11 +94,12 @@ public struct StatisticsQuery: Equatable, Sendable {
     /// The end of the time span, exclusive, rounded up to the interval; nil for no end.
     public var to: Timestamp?
     public var interval = Interval.day
-    /// The hours by which days begin before those of UTC.
+    /// The number of hours by which days begin before UTC days.
     public var offset: Int64 = 0
     /// The value to which totals and series are limited; nil for all values.
     public var slice: CountedValue?
-    /// The maximum number of groups of a dimension; 0 leaves out all groups, which cost more than everything else.
+    /// The maximum number of groups of a dimension; 0 leaves out all groups, because they cost more than the rest of
+    /// the report.
     public var groupLimit = StatisticsReport.groupLimit
     /// Whether the report has more than the totals, the expected conversions and the time to install.
     public var hasGroups = true
@@ -181,7 +182,7 @@ public struct StatisticsReport: Equatable, Sendable {
     public var byPlatform: [Group] = []
     public var byOSVersion: [Group] = []
     public var byBrowser: [Group] = []
-    /// The counts by the hour of the day, which begins as the query's days do; omits hours without counts.
+    /// The counts by the hour of the query's days, `00` to `23`; omits hours without counts.
     public var byHour: [Group] = []
     /// The matches by method, in the order in which the methods are tried; omits methods without matches.
     public var byMethod: [Group] = []
@@ -240,7 +241,7 @@ public protocol StatsStore {
     /// stored.
     func policyGrid(of app: AppID) async throws(StoreError) -> PolicyGrid?
 
-    /// Whether a comparison was requested of this process and has not ended.
+    /// Returns whether a comparison was requested of this process and has not ended.
     func isPolicyGridRequested(of app: AppID) -> Bool
 
     /// Requests a comparison, which runs in the background.

@@ -108,8 +108,8 @@ public struct AddressKeys: Sendable {
     /// The time within which a visitor's clicks with one link count as one visit, in milliseconds.
     public static let visitMilliseconds: Int64 = 600_000
 
-    /// Returns the address of a launch, hashed under the key of the launch's day and on demand under those of
-    /// other days; nil for an address that distinguishes no visitors.
+    /// Returns the address of a launch, hashed under the key of the launch's day and on demand under the keys
+    /// of other days; nil for an address that distinguishes no visitors.
     public func address(_ address: NetworkAddress, at time: Timestamp) -> LaunchAddress? {
         let current = key(at: time)
         guard let hashes = current.addressHashes(of: address) else { return nil }
@@ -125,7 +125,7 @@ public struct AddressKeys: Sendable {
         }
     }
 
-    /// Returns the keys of `day` and later days, without those of earlier days.
+    /// Returns only the keys of `day` and later days.
     public func advanced(to day: Int64, readyUntil time: Timestamp) -> AddressKeys {
         guard day > firstDay else { return self }
         let first = seed(on: min(day, firstDay + Self.maximumDays))
@@ -139,7 +139,7 @@ public struct AddressKeys: Sendable {
         derived(of: seeds.filter { $0.day < seed.day } + [seed], readyUntil: time)
     }
 
-    /// Returns whether the keys of a time's day and the next are precomputed.
+    /// Returns whether the keys of a time's day and of the next day are precomputed.
     public func isReady(for time: Timestamp) -> Bool {
         Self.day(of: time) + 1 < firstDay + Int64(precomputed.count)
             || Int64(precomputed.count) > Self.maximumDays

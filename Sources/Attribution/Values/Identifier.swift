@@ -52,7 +52,7 @@ extension Identifier {
         self.init(at: time, sequence: sequence, unique: bytes[2...])
     }
 
-    /// Creates a new identifier of this time, whose `sequence` orders those of one millisecond.
+    /// Creates a new identifier of this time; `sequence` orders the identifiers of one millisecond.
     public init(at time: Timestamp, sequence: UInt16, random: RandomSource) {
         self.init(at: time, sequence: sequence, unique: random.exactly(8)[...])
     }
