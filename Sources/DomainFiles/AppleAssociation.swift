@@ -111,7 +111,8 @@ extension LinkSlug {
 extension JSONWriter {
     /// Writes a member with rules.
     ///
-    /// `comment` is the name of a rule's member for its comment, which differs in Apple's and Google's file.
+    /// `comment` is the name of the member with a rule's comment; Apple's and Google's files use different
+    /// names.
     mutating func components(_ name: String, _ rules: [AssociationComponent], comment: String = "comment") {
         objects(name, rules) { json, component in
             json.member("/", component.path)

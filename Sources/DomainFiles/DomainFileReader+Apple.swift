@@ -101,7 +101,7 @@ extension DomainFileReader {
 extension DomainFileReader {
     /// Reads a list of rules; nil if the value is missing or is no list.
     ///
-    /// `comment` is the name of a rule's member for its comment. Rules in Google's file have no settings for case and
+    /// `comment` is the name of the member with a rule's comment. Rules in Google's file have no settings for case and
     /// escapes.
     mutating func components(
         _ value: JSONValue?,

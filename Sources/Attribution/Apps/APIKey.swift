@@ -15,8 +15,8 @@ public enum KeyKind: String, CaseIterable, Sendable {
     case test
     /// A key for everything under `/admin` and nothing else. It belongs to no app.
     case admin
-    /// A key for every call under `/admin` that changes nothing, for the metrics and for the dashboard. It belongs to one
-    /// app, whose data alone it shows, or to none.
+    /// A key for every call under `/admin` that changes nothing, for the metrics and for the dashboard. It belongs to
+    /// one app and shows only that app's data, or it belongs to no app and shows all.
     case read
 
     /// Whether a key of this kind belongs to an app; nil if it may or may not.

@@ -11,7 +11,7 @@ public struct PolicyGrid: Equatable, Sendable {
         }
     }
 
-    /// The answers under a setting, compared with those under the app's current settings.
+    /// The answers under a setting, compared with the answers under the app's current settings.
     public struct Result: Equatable, Sendable {
         public var matches = 0
         /// Launches that get a match that they do not get now.

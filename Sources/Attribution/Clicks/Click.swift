@@ -121,7 +121,7 @@ public struct NewClick: Equatable, Sendable {
     }
 }
 
-/// The hashes of a click under other keys than the current ones, by which a repeated post is recognised.
+/// The hashes of a click under other keys than the current ones, to recognise a repeated post.
 public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
     /// The hash of the visit under the previous day's key; nil except in the first ten minutes of a day.
     public var visit: KeyedHash?

@@ -40,8 +40,7 @@ public struct NetworkClickIDs: Equatable, Sendable {
 
     public init() {}
 
-    /// Returns the parameter of a name, which may be in another case: some mail programs change addresses to lower
-    /// case.
+    /// Returns the parameter with a name, in letters of either case: some mail programs change addresses to lower case.
     public static func parameter(named name: String) -> Parameter? {
         guard nameLengths.contains(name.utf8.count) else { return nil }
         return parametersByName[name.asciiLowercased]
@@ -79,8 +78,8 @@ public struct NetworkClickIDs: Equatable, Sendable {
     public mutating func add(from query: [QueryItem]) {
         for item in query {
             guard let parameter = Self.parameter(named: item.name) else { continue }
-            // No network's id contains a blank. A blank here was a plus sign in the query, which form decoding replaces
-            // by a blank.
+            // No network's id contains a blank. A blank here was a plus sign in the query: form decoding replaces a
+            // plus sign by a blank.
             try? add(item.value.replacing(" ", with: "+"), of: parameter)
         }
     }

@@ -56,7 +56,8 @@ public struct CheckFacts: Equatable, Sendable {
     /// If the server computed fingerprints from the launch's signals, this is the one in the form with the fewest
     /// components. Otherwise it is the one that the client sent.
     ///
-    /// It is hashed under the current server key, or under another one if only clicks under that key have it.
+    /// It is hashed under the current server key, or under another key if only clicks under that key have
+    /// this fingerprint.
     public var fingerprint: KeyedHash?
     /// The first words (64 bits) of the launch's other fingerprints, at most ``otherFingerprintLimit``.
     public var otherFingerprints: [UInt64] = []
@@ -224,8 +225,7 @@ public enum CheckReference: Equatable, Sendable {
     case click(ClickID)
     /// The last check of a request.
     case request(String)
-    /// The last check whose first fingerprint is one of these, which are one fingerprint under each server
-    /// key.
+    /// The last check whose first fingerprint has one of these hashes: one fingerprint under each server key.
     case fingerprint([KeyedHash])
 
     /// Reads `chk_…`, `clk_…`, a fingerprint's 64 hexadecimal digits, or a request id: 1 to 128 visible ASCII

@@ -34,7 +34,7 @@ public struct ExplainedClick: Equatable, Sendable {
     /// The probability that the launch came for the click's destination, 0…1; nil if it was not recorded.
     public var share: Double?
     /// Whether click and launch reported the same screen, or the same screen width; nil if neither value is
-    /// known of both.
+    /// known for both.
     public var hasSameScreen: Bool?
     /// Empty if the fingerprint is the same, or the values of one of the two are unknown.
     public var differences: [Difference] = []

@@ -248,7 +248,8 @@ public struct CountCursor: Equatable, Comparable, Sendable {
         (value, metric) = ("", "")
     }
 
-    /// The separator of parts in cursors of earlier versions, which could not be read if a campaign contained it.
+    /// The separator of parts in cursors of earlier versions; a cursor could not be read if a campaign contained the
+    /// separator.
     private static let formerSeparator: Character = "\u{1F}"
 
     init?(_ text: String) {

@@ -62,7 +62,8 @@ extension Explanation {
                 + " \(seen < clicked ? "before" : "after") the link's click\(doubt)"
         case .noServerTimes:
             guard let begin = install.at(.installBegin), begin.isAhead(of: record.facts.at) else {
-                return "Google Play did not report both of the server times that could confirm the click\(doubt)"
+                return
+                    "Google Play did not report both of the server times that could confirm the click\(doubt)"
             }
             return "According to the report of Google Play the installation began"
                 + " \(Self.elapsed(from: record.facts.at, to: begin)) after the launch, so the report's server"

@@ -27,8 +27,9 @@ public struct LandingActions: Equatable, Sendable {
     public var storeURL: String?
     /// The kind of ``storeURL``; nil without one.
     public var store: Store?
-    /// The app's package name if the button leads to the app's own page in Google's store, whose link then
-    /// contains the token; else nil.
+    /// The app's package name if the button leads to the app's own page in Google's store; else nil.
+    ///
+    /// The link to this page then contains the token.
     public var playPackage: String?
     /// The target of the store button on an iPad that calls itself a Mac; nil for all other devices.
     public var tabletStoreURL: String?

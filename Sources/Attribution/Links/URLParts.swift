@@ -154,8 +154,8 @@ package struct URLHost: Equatable {
         }
     }
 
-    /// Returns whether a host has labels of letters, digits, hyphens (RFC 1123 §2.1) and underscores, which
-    /// occur in practice.
+    /// Returns whether a host has labels of letters, digits, hyphens (RFC 1123 §2.1) and, because they occur
+    /// in practice, underscores.
     private static func isDomainName(_ host: ArraySlice<UInt8>) -> Bool {
         let labels = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return host.count <= 253
@@ -166,7 +166,8 @@ package struct URLHost: Equatable {
             }
     }
 
-    /// Returns whether a byte may be part of a host of an app's own scheme, which need not be a domain name.
+    /// Returns whether a byte may be part of the host after an app's own scheme; such a host need not be a
+    /// domain name.
     private static func isAppHostByte(_ byte: UInt8) -> Bool {
         PercentEncoding.isUnreserved(byte) || PercentEncoding.isSubDelimiter(byte)
     }

@@ -11,7 +11,7 @@ public struct MethodWindows: Equatable, Sendable {
         (self.fingerprint, self.deterministic) = (fingerprint, deterministic)
     }
 
-    /// Returns the window that applies to a click with a window of its own: the smaller one.
+    /// Returns the window that applies to a click whose own window is `own`: the smaller one of the two.
     public func window(_ own: AttributionWindow, by method: AttributionMethod) -> AttributionWindow {
         own.limited(to: method.confidence == nil ? fingerprint : deterministic)
     }

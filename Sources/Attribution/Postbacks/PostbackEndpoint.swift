@@ -44,7 +44,7 @@ public struct PostbackEndpoint: Equatable, Sendable {
         (self.types, self.body, self.createdAt) = (types, body, createdAt)
     }
 
-    /// Whether requests are made from a template; those are unsigned.
+    /// Whether requests are made from a template; such requests are unsigned.
     public var isTemplate: Bool { body != nil || PostbackTemplate.hasMacros(url) }
 
     /// The types in the order of ``PostbackType``, separated by blanks.

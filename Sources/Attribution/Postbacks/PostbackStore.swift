@@ -86,7 +86,8 @@ public struct DeliveryPage: Equatable, Sendable {
 /// The events to send to an endpoint again, under the same ids.
 public struct PostbackReplay: Equatable, Sendable {
     public enum Mode: Sendable {
-        /// Only events without a delivery to the endpoint, such as those from before its creation.
+        /// Only events without a delivery to the endpoint, such as events from before the endpoint's
+        /// creation.
         case missing
         /// Only events whose delivery was given up.
         case failed
@@ -94,6 +95,7 @@ public struct PostbackReplay: Equatable, Sendable {
         case all
     }
     public var mode = Mode.failed
+    /// The only event to send again, regardless of its time, its type and the ``mode``; nil for all that match.
     public var event: OutboxEventID?
     /// The start of the period, which is included; its end, ``until``, is not.
     public var since: Timestamp?

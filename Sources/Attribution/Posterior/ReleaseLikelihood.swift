@@ -4,8 +4,8 @@ public struct OSRelease: Hashable, Sendable {
     public let major: Int
     /// Nil if it is unknown or no evidence, as on Android.
     public let minor: Int?
-    /// Whether the true minor number may be larger, because ``minor`` is the kernel's (Darwin's), which stops
-    /// at 6.
+    /// Whether the true minor number may be larger, because ``minor`` is the minor number of the kernel
+    /// (Darwin), which stops at 6.
     public let isAtLeast: Bool
 
     public init(platform: Platform, major: Int, minor: Int? = nil, isAtLeast: Bool = false) {

@@ -190,8 +190,8 @@ package struct FieldReader<Field: SettingField> {
         return parsed(field, rule, read)
     }
 
-    /// Returns the value of the only text, which may be blank; nil, with a report of `rule`, if `read`
-    /// rejects the text, and nil without a report if there is none.
+    /// Returns the value of the only text, which may be blank; nil if there is none, and nil with a report of
+    /// `rule` if `read` rejects the text.
     private mutating func parsed<Value>(_ field: Field, _ rule: String, _ read: (String) -> Value?) -> Value?
     {
         guard let text = fields.text(field)?.trimmed else { return nil }

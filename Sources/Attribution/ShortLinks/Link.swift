@@ -214,7 +214,8 @@ extension LinkSlug {
     }
 
     private static func text(_ random: RandomSource) -> String {
-        // Skip bytes beyond a multiple of the alphabet's length, which would favour its first characters.
+        // Skip bytes beyond a multiple of the alphabet's length, because they would favour the first
+        // characters.
         let end = 256 / alphabet.count * alphabet.count
         var text: [UInt8] = []
         while text.count < generatedLength {

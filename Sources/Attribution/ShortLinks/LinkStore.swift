@@ -99,7 +99,7 @@ public protocol LinkStore {
     /// slug, it returns the oldest one; the service prevents such links where it can.
     func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing?
     func link(_ id: LinkID) async throws(StoreError) -> LinkListing?
-    /// Returns the slug of each of the links that exists; the call does not run on the calling event loop.
+    /// Returns the slug of each of these links that exists; the call does not run on the calling event loop.
     func slugs(of links: [LinkID]) async throws(StoreError) -> [LinkID: LinkSlug]
     /// Returns any slug that links of both apps have; nil if there is none.
     ///

@@ -90,7 +90,7 @@ extension CanonicalSignals {
     ///
     /// - Parameters:
     ///   - signals: the values of the script.
-    ///   - headers: the headers, which replace missing values.
+    ///   - headers: the headers; their values replace missing ones.
     ///   - platform: the platform that the caller named; it counts only if neither the user agent, nor the
     ///     script's model, nor a hint reveals one.
     ///   - data: the tables of time zones, languages, releases and screens.

@@ -96,8 +96,9 @@ struct FingerprintTexts {
         ///
         /// Rare releases combined with old names of time zones would give many texts that hardly ever match.
         static let ofReleases = Worth(weight: 0.12, shareOfLikeliest: 0.4)
-        /// If the most likely combination has at least this weight, ``ofReleases`` applies. Otherwise all combinations
-        /// are rare, because little is known.
+        /// If the most likely combination has at least this weight, ``ofReleases`` applies.
+        ///
+        /// Otherwise all combinations are rare, because little is known.
         static let knownReleases = 0.2
 
         static func of(_ form: FingerprintForm, likeliest: Double) -> Double {

@@ -29,7 +29,7 @@ struct IOSAgent {
         }
     }
 
-    /// Returns the model; if an agent names several, the first, which is the one that pages should assume.
+    /// Returns the model; if an agent names several, the first one, because pages should assume it.
     private static func model(in text: AgentText) -> String? {
         let phone = text.end(of: .iPhone) ?? .max
         let pad = text.end(of: .iPad) ?? .max
@@ -97,7 +97,7 @@ struct IOSAgent {
             ?? text.version(after: .appPadSystem)
     }
 
-    /// Reads Safari's own version, which is the system's, usually without the patch.
+    /// Reads Safari's own version, which equals the system's version, usually without the patch.
     private static func reading(safari version: OSVersion) -> OSVersionReading {
         version.patch > 0 ? .exact(version) : .minor(version)
     }

@@ -112,7 +112,7 @@ public enum Prefetching {
 /// The rows of a list of robots.
 struct RobotRows {
     var robots: [RobotAgents.Robot] = []
-    /// Texts in the agents of people's browsers that contain a robot's keyword, which does not count there.
+    /// Texts in the agents of people's browsers; a robot's keyword within such a text does not count.
     var people: [String] = []
 
     /// A kind of row.

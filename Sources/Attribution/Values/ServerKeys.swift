@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// The server keys of a service: the current one, and the others that stored hashes may be made with.
+/// The server keys of a service: the current one, and the others under which stored hashes may be made.
 public struct ServerKeys: Sendable {
     /// The key that hashes new clicks and signs new tokens.
     public let current: ServerKey
@@ -171,8 +171,10 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
-    /// Returns the hash that is stored instead of an address, which must be cut to its prefix; `level` is 0
-    /// for the exact address and 1 for its network.
+    /// Returns the hash that is stored instead of an address.
+    ///
+    /// The caller must have cut the address to its prefix; `level` is 0 for the exact address and 1 for its
+    /// network.
     func addressHash(of address: NetworkAddress, level: UInt64) -> UInt64 {
         var message = KeyedMessage(.address)
         message.append(level)
