@@ -156,7 +156,7 @@ struct StateFolder: Sendable {
     private func step(_ name: String) throws { willTakeStep(name) }
 }
 
-/// A held lock, released with this value.
+/// A lock that the process holds until this value is destroyed.
 final class FolderLock: Sendable {
     private let descriptor: Int32
 

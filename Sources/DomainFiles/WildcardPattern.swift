@@ -11,8 +11,8 @@ public struct WildcardPattern: Hashable, Sendable {
     public let unknownVariables: [String]
     /// The number of steps that a comparison takes for each character of a text.
     ///
-    /// It counts the pattern's characters and wildcards; a file's own variable counts 1, and in addition the length
-    /// plus 1 of each value.
+    /// Each character, wildcard and predefined variable of the pattern counts 1. A file's own variable counts 1, and in
+    /// addition the length plus 1 of each of its values.
     let weight: Int
     private let tokens: [Token]
 

@@ -82,7 +82,8 @@ public protocol ClickStore {
     /// Records a click, unless it repeats a recorded one or its link has ended.
     ///
     /// It repeats a click with the same idempotency key. It also repeats a click of the last 10 s with an equal
-    /// ``NewClick/post``, unless a launch claimed that click before this post arrived.
+    /// ``NewClick/post``, unless a launch claimed that click before this post arrived. A person's click never repeats a
+    /// robot's.
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome
 
     /// Sets the deadline for all reads and claims of the check together; the store completes or withdraws

@@ -109,7 +109,7 @@ public struct EventBatch: Sendable {
 /// What became of an event that was sent.
 public enum EventOutcome: Equatable, Sendable {
     case accepted
-    /// An event of the app has the same id.
+    /// An event of the app and traffic, received in the last 30 days, has the same id.
     ///
     /// An event of a server key is no duplicate of an app key's event: it replaces that event.
     case duplicate

@@ -19,8 +19,9 @@ public enum ExportTable: String, CaseIterable, Sendable {
     case counters
     /// Rows of `clicks`, `checks` and `events` that are no longer stored.
     ///
-    /// Each erased row has a row here. The rows of a table that were deleted after the retention time have one row
-    /// together, with the time before which the table has no rows.
+    /// Each erased row, and each event of an app key that a server key's event replaced, has a row here. The rows of a
+    /// table that were deleted after the retention time have one row together, with the time before which the table has
+    /// no rows.
     case deletions
     /// Apple's postbacks, and the attributions of Apple Ads, in the order in which they were received.
     case applePostbacks = "apple_postbacks"

@@ -65,7 +65,8 @@ extension PostbackDelivery {
     }
 }
 
-/// A row that was erased: a click or a check by its random identifier, an event by its number.
+/// A row that was erased, or an event that was replaced: a click or a check by its random identifier, an
+/// event by its number.
 public struct ErasedRow: Equatable, Sendable {
     /// The position among erased rows: milliseconds and a counter, as in the numbers of clicks.
     public let number: Int64

@@ -2,10 +2,10 @@
 ///
 /// Let h be the launch's fingerprint, and c a live click with it. The click leads to such launches at the
 /// rate n(c) = k · s · w · f(age) · LR(address) · LR(system) · LR(signals). Here k is the number of
-/// conversions (launches) per click, s the share of them through fingerprints of h's form, w the weight of
-/// the click's fingerprint, f the density of delays, and LR a likelihood ratio. People who never clicked
-/// cause such launches at the rate L(h), and reinstallations at the rate R. The probability that c led to the
-/// launch is therefore P(c) = n(c) / (Σ n + L(h) + R).
+/// conversions (launches) per click, and s is the share of them through fingerprints of h's form. Further, w
+/// is the weight of the click's fingerprint, f the density of delays, and LR a likelihood ratio. People who
+/// never clicked cause such launches at the rate L(h), and reinstallations at the rate R. The probability
+/// that c led to the launch is therefore P(c) = n(c) / (Σ n + L(h) + R).
 public struct Posterior: Sendable {
     /// Every destination of a listed or counted click, the most likely first.
     public let destinations: [DestinationShare]

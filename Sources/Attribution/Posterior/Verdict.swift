@@ -158,8 +158,8 @@ public struct Verdict: Equatable, Sendable {
         confidence = min(self.probability, Self.highestConfidence)
     }
 
-    /// Returns the newest live click whose signals do not contradict the launch's; if all of them do, the
-    /// newest; nil without a live click.
+    /// Returns the newest live click whose signals do not contradict the launch's; if all contradict them,
+    /// the newest one; nil without a live click.
     private static func newest(_ evidence: CandidateEvidence, _ signals: SignalHashes) -> Candidate? {
         let live = evidence.candidates.filter { $0.claimedAt == nil }
         let newest = live.min(by: Visitor.isNewer)

@@ -64,7 +64,7 @@ public struct Link: Equatable, Sendable {
         public var ios: WebURL?
         public var android: WebURL?
         public var huawei: WebURL?
-        /// Nil shows the landing page with a QR code for the phone.
+        /// If this is nil, the landing page with a QR code for the phone appears.
         public var desktop: WebURL?
     }
 

@@ -205,7 +205,7 @@ public struct StatisticsReport: Equatable, Sendable {
     ///
     /// They cover all stored clicks; the query's campaign and time have no effect.
     public var collisions: [AppCollisions] = []
-    /// The number of live clicks, which may be a second old.
+    /// The number of live clicks; a click counts until the end of the second in which it expires.
     public var liveClicks: Int64 = 0
     public var databaseBytes: Int64 = 0
     public var writeAheadLogBytes: Int64 = 0

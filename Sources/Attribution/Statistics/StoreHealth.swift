@@ -44,7 +44,7 @@ public struct StoreHealth: Sendable {
 
     public init() {}
 
-    /// Whether the last transaction has not failed and the store is not stopping.
+    /// Whether the last transaction succeeded, or none ran yet, and the store is not stopping.
     public var acceptsWrites: Bool { lastFailure == nil && !isStopping }
 }
 
