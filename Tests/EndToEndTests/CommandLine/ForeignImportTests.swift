@@ -161,7 +161,7 @@ struct ForeignImportTests {
             let output = try installation.run(["links", "import", file, "--from", "firebase"] + words)
             #expect(output.status == 1)
             for part in [
-                "line 3 (foreign): apn is com.other, and the app's package is com.example.shop",
+                "line 3 (foreign): apn is com.other, but the app's package is com.example.shop",
                 "line 4 (evil): destination leads to evil.example", "--web-host evil.example",
                 "line 5 (lost): destination:", "line 6: short_link must be an address",
                 "line 7: The line has no short link", "line 8 (good): The slug good is taken",
