@@ -57,7 +57,7 @@ struct ClickExplanationTests {
         #expect(robot.summary.contains("from a robot, a preview or a browser that fetches ahead"))
         #expect(!robot.summary.contains("No check with its fingerprint"))
         let retired = explanation { $0.isRetired = true }
-        #expect(retired.summary.contains("with another click of the same visitor"))
+        #expect(retired.summary.contains("another click of the same visitor"))
         let claimed = explanation {
             $0.claimedAt = $0.clickedAt.advanced(byMilliseconds: 300_000)
             $0.claimedBy = .signedToken
