@@ -109,7 +109,7 @@ public struct EventBatch: Sendable {
 /// What became of an event that was sent.
 public enum EventOutcome: Equatable, Sendable {
     case accepted
-    /// An event of the app and traffic, received in the last 30 days, has the same id.
+    /// An event of the same app and traffic that was received in the last 30 days has the same id.
     ///
     /// An event of a server key is no duplicate of an app key's event: it replaces that event.
     case duplicate
@@ -120,9 +120,9 @@ public enum EventOutcome: Equatable, Sendable {
 public enum RefundProblem: Equatable, Sendable {
     /// It returns another refund.
     case ofRefund
-    /// The refund has another currency than the purchase, which has this one.
+    /// The purchase has this currency, and the refund has another one.
     case currency(Currency)
-    /// The refund's amount is larger than the purchase's, which is this one.
+    /// The purchase has this amount, and the refund has a larger one.
     case amount(Money)
     /// It has no amount, and no purchase to take the amount from.
     case unknownAmount

@@ -83,9 +83,9 @@ extension NetworkAddress {
 
     /// Reads a dotted quad or an IPv6 address; nil for any other text.
     ///
-    /// IPv4 has four decimal numbers without leading zeros, because some parsers read a number with one as
-    /// octal. IPv6 follows RFC 4291 §2.2 with `::` and an embedded IPv4 address, without zone, brackets or
-    /// prefix length.
+    /// IPv4 has four decimal numbers without leading zeros, because some parsers read a number with a leading
+    /// zero as octal. IPv6 follows RFC 4291 §2.2 with `::` and an embedded IPv4 address, without zone,
+    /// brackets or prefix length.
     public init?(_ text: String) { self.init(utf8: text.utf8.span) }
 
     /// Reads an address from the bytes of a request, without a string: it is called for every request behind

@@ -210,7 +210,7 @@ public struct FirebaseLongLink: Equatable, Sendable {
     /// contain; a preview's title and description are cut if they are too long.
     ///
     /// - Parameter app: the app of the link.
-    /// - Returns: settings whose targets are listed by the app by name, or are the app's page in Apple's
+    /// - Returns: settings with only targets that the app lists by name, and the app's own page in Apple's
     ///   store.
     /// - Throws: ``FieldProblems``: the reasons why the tap must lead nowhere, and what the operator can do.
     public func settings(for app: App.Settings) throws(FieldProblems) -> Link.Settings {

@@ -88,8 +88,8 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
 
     /// Returns whether equal fingerprints of the form mean equal values of the component.
     ///
-    /// A form with the screen counts as determining the width too, and a form with the width the screen: with
-    /// few exceptions, devices of equal points have equal widths in pixels.
+    /// A form with the screen counts as determining the width too, and a form with the width counts as
+    /// determining the screen: with few exceptions, devices of equal points have equal widths in pixels.
     public func determines(_ component: SignalComponent) -> Bool {
         switch component {
         case .screen, .width: components.contains(.screen) || components.contains(.width)

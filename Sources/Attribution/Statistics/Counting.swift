@@ -209,7 +209,7 @@ public struct CountedSpans: Equatable, Sendable {
 }
 
 extension StatisticsQuery {
-    /// Counts by names have hours for this many days; older ones have only days.
+    /// Counts by names have hours for this many days; older ones have no hours.
     public static let daysWithHours: Int64 = 30
 
     /// Returns the start of the day in UTC since which all counts have hours.
