@@ -55,8 +55,6 @@ public struct Rejection: Sendable, Hashable {
         case expectationUnknown = 417
         /// The field lines are too many or too long.
         case fieldsTooLarge = 431
-        /// The server failed for an internal reason.
-        case broken = 500
         /// The server does not implement the method or the transfer coding.
         case notImplemented = 501
         /// Too many connections are open, or requests hold too much memory.

@@ -208,7 +208,6 @@ extension APIError {
             case .targetTooLong: .uriTooLong
             case .expectationUnknown: .expectationFailed
             case .fieldsTooLarge: .headersTooLarge
-            case .broken: .internalError
             case .notImplemented: .notImplemented
             case .overloaded: .unavailable
             case .versionNotSupported: .versionNotSupported
