@@ -32,7 +32,7 @@ public struct HTTPServerConfiguration: Sendable {
     /// The time between two checks of all deadlines by a loop; at least 1 ms.
     public var sweepInterval: Duration = .milliseconds(100)
 
-    /// The seconds in the `Retry-After` of a 503 to which the handler has added none.
+    /// The seconds in the `Retry-After` of a rejection with 503, unless the handler has set this field.
     public var retryAfterSeconds = 1
 
     /// - Parameters:

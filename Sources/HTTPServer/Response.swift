@@ -15,11 +15,12 @@ public enum Delivery: Sendable, Hashable {
 /// The body of a response whose length is unknown; only the loop's thread uses it.
 ///
 /// Over HTTP/1.1 the server sends each piece as a chunk, and the end of a whole body as the last chunk. Over HTTP/1.0 it
-/// sends the pieces and closes. If the body is cut off, HTTP/1.1 gets no last chunk, and HTTP/1.0 a reset.
+/// sends the pieces and closes. If the body is cut off, the server sends no last chunk over HTTP/1.1, and resets the
+/// connection over HTTP/1.0.
 public protocol ResponseStream: AnyObject {
     /// Makes the next piece of the body.
     ///
-    /// The server calls it when the socket has taken all bytes before. An empty piece sends nothing.
+    /// The server calls it when the socket has taken all earlier bytes. An empty piece sends nothing.
     ///
     /// - Parameter count: the maximum number of bytes.
     /// - Returns: the piece; `nil` at the end of the body.

@@ -18,7 +18,7 @@ enum Routes {
         let statistics =
             ["app", "campaign", "from", "interval", "offset", "test", "to"] + CountedValue.words.map(\.word)
         let others: [Route] = [
-            // Newer clients make these calls. Each response is final, so that the client does not retry.
+            // Newer clients make these calls.
             Route(.get, "/v1/skan/config", .anyone, ShowSKAdNetworkConfiguration.respond),
             Route(
                 .post,
@@ -99,7 +99,7 @@ enum Routes {
             withDirectory("/apple-touch-icon.png", ShowIcon.respond),
             withDirectory("/{slug...}/qr.svg", limitedAs: .pictures, ShowQRCode.svg),
             withDirectory("/{slug...}/qr.png", limitedAs: .pictures, ShowQRCode.png),
-            // This route takes the paths that no other route matches: those of links.
+            // This route takes the paths that no other route matches, which are the paths of links.
             Route(.get, "/{slug...}", .anyone, OpenLink.respond),
         ]
         return prefixes.flatMap(sdk) + health + ReceiveApplePostback.makeRoutes() + others

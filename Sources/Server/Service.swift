@@ -12,7 +12,7 @@ public struct ServiceSettings: Sendable {
     public var attributionWindow = AttributionWindow.standard
     /// How long a caller that repeats its check gets the same response, in milliseconds; 0 switches this off.
     public var replayGrace: Int64 = 60_000
-    /// The times by which Google's time of a store click may differ from the click's; `--play-bounds` sets them.
+    /// How far Google's time of a store click may differ from the time of the click; `--play-bounds` sets it.
     public var playBounds = PlayBounds.standard
     /// The proxies whose `Forwarded` and `X-Forwarded-…` fields the service uses; other peers' fields are ignored.
     public var trustedProxies = TrustedProxies([])
@@ -22,7 +22,7 @@ public struct ServiceSettings: Sendable {
     public var robots = RobotAgents.embedded
     /// The tables of devices and systems that signals are read with.
     public var devices = DeviceData.embedded
-    /// The addresses of relays; many distant people share each, so it does not distinguish visitors.
+    /// The addresses of relays; many distant people share one, so such an address does not distinguish visitors.
     public var relays = AddressRanges()
     /// The pages that people see when they open a link.
     public var pages = LandingPages.embedded
@@ -99,7 +99,7 @@ public final class Stores {
 
 /// The attribution service: the state that all event loops share.
 public final class Service: Sendable {
-    /// The largest bodies of paths with limits of their own, in bytes.
+    /// The maximum length of a body in bytes, for each path with its own limit.
     public static let bodiesByPath = [RecordEvents.path: RecordEvents.maximumBodyLength].merging(
         ReceiveApplePostback.paths.map { ($0, ReceiveApplePostback.maximumByteCount) }
     ) { $1 }
@@ -171,8 +171,8 @@ public final class Service: Sendable {
             nextProxyHint.compareExchange(expected: due, desired: next, ordering: .relaxed).exchanged
         else { return }
         let hint =
-            "an address that sends X-Forwarded-For or Forwarded reached its rate limit and gets 429:"
-            + " if it is your proxy, name it with --trusted-proxy, or all clients behind it count as one"
+            "an address that sends X-Forwarded-For or Forwarded reached its rate limit and gets 429."
+            + " If it is your proxy, name it with --trusted-proxy; until then, all clients behind it count as one"
         log.event(.warning, hint)
     }
 
@@ -224,7 +224,7 @@ public final class Service: Sendable {
         log.event(.warning, "\(what) could not be stored: \(error.explanation)")
     }
 
-    /// Returns what reconstructs the fingerprints of an app's stored clicks.
+    /// Creates the value that reconstructs the fingerprints of an app's stored clicks.
     public func reconstruction(for app: App.Settings) -> FingerprintReconstruction {
         FingerprintReconstruction(
             keys: keyring.latest.server.all,
@@ -246,7 +246,8 @@ public final class Service: Sendable {
         }
     }
 
-    /// The time of a request: its `X-Test-Time` if the test clock is on, else the wall clock's time.
+    /// Returns the time of a request: its `X-Test-Time`, or the wall clock's time if the field is missing or the test
+    /// clock is off.
     func moment(of request: Request) throws(APIError) -> Timestamp {
         guard settings.usesTestClock, let text = request.field("x-test-time") else { return clock.now() }
         guard let moment = Timestamp(iso8601: text) else {

@@ -14,7 +14,7 @@ final class ServiceHandler: RequestHandler {
     private let isCrossOrigin: Bool
     /// The dashboard's host, and the router that serves this host instead of ``router``; nil without such a host.
     private let dashboard: (host: LinkHost, router: Router)?
-    /// Whether all routes are those of the dashboard.
+    /// Whether this handler serves only the routes of the dashboard.
     private let isDashboard: Bool
 
     init(
@@ -51,14 +51,14 @@ final class ServiceHandler: RequestHandler {
         return response
     }
 
-    /// Whether a request is for the dashboard's host; false if an app lists that host as a link host.
+    /// Returns whether a request is for the dashboard's host, and no app lists this host as a link host or web host.
     private func answersDashboard(_ request: Request) -> Bool {
         dashboard.map { host(of: request) == $0.host } == true && !isForApp(request)
     }
 
-    /// Whether a request is for a host that an app lists as a link host or as its web host.
+    /// Returns whether a request is for a host that an app lists as a link host or web host.
     ///
-    /// A browser sends the cookie of a host to all ports, so a session of the dashboard would reach the app's pages.
+    /// A browser sends a host's cookies to all its ports, so the app's pages would get the dashboard's session cookie.
     private func isForApp(_ request: Request) -> Bool {
         guard let host = host(of: request), let directory = try? loop.stores.apps.directory() else {
             return false
@@ -146,7 +146,7 @@ final class ServiceHandler: RequestHandler {
         do throws(APIError) {
             CrossOrigin.allow(request.field("origin"), app: nil, try directory(requestID), &response)
         } catch {
-            // A browser stores a permission for a day. The apps could not be read, so it gets an error instead.
+            // The apps could not be read. A browser would store a permission for a day, so it gets an error instead.
             response = self.response(to: error, request, isCrossOrigin: true)
         }
         return response

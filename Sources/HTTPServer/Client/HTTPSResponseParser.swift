@@ -189,7 +189,7 @@ package struct HTTPSResponseParser {
         return true
     }
 
-    /// Returns whether the body was longer than the limit and is complete now, because it was cut there.
+    /// Cuts a body that is longer than the limit, and returns whether it was; throws `tooLarge` if cutting is off.
     private mutating func endAtLimit() throws(HTTPSFailure) -> Bool {
         guard body.count > limits.bodyByteCount else { return false }
         guard cutsLongBody else { throw .tooLarge }

@@ -45,7 +45,7 @@ struct InputBuffer {
         let end = max(readStart, start + length)
         defer { headEnd = 0 }
         if start == 0, end == bytes.count {
-            // No bytes follow the request, so that it takes the buffer without a copy.
+            // No bytes follow the request, so return the buffer itself instead of a copy.
             readStart = 0
             return bytes.take()
         }

@@ -95,7 +95,7 @@ final class PortWaits {
 // MARK: - For the loop
 
 extension PortWaits {
-    /// Whether an event belongs to a watch, which may have ended.
+    /// Returns whether an event belongs to a watch, even if that watch has ended.
     static func owns(_ event: Poller.Event) -> Bool { event.token & tokenBit != 0 }
 
     /// Calls the closure of an event's watch, unless the watch has ended.

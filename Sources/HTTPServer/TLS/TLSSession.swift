@@ -2,8 +2,9 @@ internal import COpenSSL
 
 /// The TLS of one connection: it turns received bytes into plain text, and plain text into bytes to send.
 ///
-/// It has no socket and no clock, and never waits. Only one thread uses it: that of its loop or of its ``TLSClient``. It
-/// is `@safe` because this object is the only owner of the OpenSSL connection, and frees it in `deinit`.
+/// It has no socket and no clock, and never waits. Only one thread uses it: its loop's thread, or the thread that uses
+/// its ``TLSClient``. It is `@safe` because this object is the only owner of the OpenSSL connection, and frees it in
+/// `deinit`.
 @safe final class TLSSession {
     enum Phase: Equatable {
         /// Both sides can send only messages of the handshake.
@@ -136,7 +137,7 @@ internal import COpenSSL
     }
 
     private func recordEnd(_ result: Int32) {
-        // The connection is alive, and the result is that of its last call.
+        // The connection is alive, and `result` is what the last call on it returned.
         switch unsafe SSL_get_error(connection, result) {
         case SSL_ERROR_WANT_READ: break
         case SSL_ERROR_ZERO_RETURN: phase = .closedByPeer

@@ -30,7 +30,7 @@ extension Exchange {
         return (min(from, to), max(from, to))
     }
 
-    /// Reads `offset`, the whole hours by which days begin before those of UTC; 0 without it.
+    /// Reads `offset`: how many whole hours before a day in UTC each day begins; 0 without it.
     func offsetItem() throws(APIError) -> Int64 {
         guard let text = sentQueryItem("offset") else { return 0 }
         guard let offset = App.Settings.reportingOffset(text) else {
@@ -96,8 +96,9 @@ extension Exchange {
         }
     }
 
-    /// Refuses query parameters that the call does not take, because ignoring a mistyped filter would list everything,
-    /// and parameters that are given twice.
+    /// Refuses query parameters that are given twice, or that the call does not take.
+    ///
+    /// If a call ignored a mistyped filter, it would list everything.
     ///
     /// - Throws: 400 that names up to ten such parameters. For each unknown one, it suggests the nearest name that the
     ///   call takes, or lists all names if none is near.

@@ -46,7 +46,7 @@ extension PostbackEndpoint {
 
 /// Figures of an app's traffic, from which warnings about its matching policy are derived.
 public struct PolicyFigures: Equatable, Sendable {
-    /// The number of all checks of live traffic; nil unless the report covers all live traffic, of this app alone.
+    /// The number of the app's checks of live traffic; nil if the report covers only a part of them, or several apps.
     public var checks: Int64?
     /// The number of matches by token, click id or advertising id, which are certain; nil if ``checks`` is nil.
     public var certainMatches: Int64?
@@ -58,9 +58,9 @@ public struct PolicyFigures: Equatable, Sendable {
         self.collisions = collisions
     }
 
-    /// The smallest number of checks or matches from which a warning is derived.
+    /// If there are fewer checks or matches than this, no warning is derived from them.
     fileprivate static let minimumChecks = 100
-    /// The expected share of wrong matches above which there is a warning.
+    /// If a larger share of the matches is expected to be wrong, there is a warning.
     fileprivate static let maximumFalseShare = 0.10
 }
 
@@ -137,7 +137,7 @@ private struct PolicyWarnings {
         }
         let limit = report.limits.last?.threshold.map { " --minimum-confidence \($0.minimum)`" }
         return limit.map { "\(sentence); reduce them with \(command)\($0)" }
-            ?? "\(sentence); `afterlink collisions` shows which"
+            ?? "\(sentence); `afterlink collisions` shows the figures"
     }
 }
 

@@ -85,9 +85,9 @@ public final class AppleAdsExchange: Sendable {
     }
 }
 
-/// An attribution of Apple Ads, whose identifiers are the digits of Apple's JSON.
+/// An attribution by Apple Ads, with each number as the digits that Apple's JSON contains.
 struct AppleAdsAttribution: Sendable {
-    /// The texts by their names in the response to clients.
+    /// Each text with its name in the response to clients.
     let fields: [(name: String, text: String)]
 
     private static let names = [
@@ -109,7 +109,7 @@ struct AppleAdsAttribution: Sendable {
         for (name, text) in fields { json.member(name, text) }
     }
 
-    /// Returns the attribution as a row of the table that has Apple's postbacks.
+    /// Returns the attribution as a row of the table of Apple's postbacks.
     func postback(of app: App, id: String) -> ApplePostback {
         let network = ApplePostback.Framework.appleAds.rawValue
         let item = app.appleItems.first ?? app.id.text

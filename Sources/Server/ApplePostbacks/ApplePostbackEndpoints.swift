@@ -49,7 +49,7 @@ public struct AppleApps {
         }
     }
 
-    /// Returns the first app with a number of the App Store; nil if no app here has it.
+    /// Returns the first app that has `item` among its ``App/appleItems``; nil if no app has it.
     public func app(_ item: String) -> App? { apps[item]?.app }
 
     /// Returns whether reports on live traffic count a postback.

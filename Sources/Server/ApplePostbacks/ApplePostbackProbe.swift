@@ -2,10 +2,10 @@ package import Attribution
 package import HTTPServer
 internal import JSON
 
-/// Proves that a shop's domain leads to the receivers of Apple's postbacks.
+/// Tests whether a shop's domain leads to the receivers of Apple's postbacks.
 ///
-/// Apple's devices call the registrable domain, which usually belongs to another server. The probe calls it too. Its
-/// body must arrive here with the same bytes.
+/// Apple's devices call the registrable domain, which usually belongs to another server. The probe calls that domain
+/// too, and the probe's body must arrive here with the same bytes.
 package struct ApplePostbackProbe {
     /// The result of a probe of one receiver.
     package struct Finding: Sendable {
@@ -15,7 +15,7 @@ package struct ApplePostbackProbe {
         package let text: String
     }
 
-    /// The member of the body that has the probe's text.
+    /// The name of the body's member that contains the probe's text.
     static let member = "afterlink-probe"
 
     /// Probes both receivers.
@@ -74,7 +74,7 @@ package struct ApplePostbackProbe {
             }
             switch arrival {
             case .unchanged: return nil
-            case .changed: return "the body arrived here with other bytes, which no signature verifies"
+            case .changed: return "the body arrived here with other bytes, so signatures may be invalid"
             case .missing: return "the host returns 200 by itself, and the probe did not arrive here"
             }
         }

@@ -27,7 +27,7 @@ package struct ConversionSchemas {
         text.utf8.count == 10 ? Timestamp(iso8601: text + "T00:00:00Z") : nil
     }
 
-    /// Returns the texts with a schema in place of the one of the same day.
+    /// Returns the texts with a new schema, which replaces the schema of the same day if there is one.
     package static func texts(_ texts: [String], setting value: JSONValue, since day: String)
         throws(FieldProblem) -> [String]
     {
@@ -73,7 +73,7 @@ extension ConversionSchemas {
         }
     }
 
-    /// Writes the answer to a client, with the number of the schema in force as its version.
+    /// Writes the response to a client; its version is the number of schemas that have come into force.
     func writeConfiguration(at now: Timestamp, to json: inout JSONWriter) {
         let current = all.last { $0.since <= now }
         json.member("enabled", current != nil)

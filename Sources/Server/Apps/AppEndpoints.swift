@@ -46,7 +46,7 @@ enum AppEndpoints {
         return response(try await change(app, to: settings, exchange))
     }
 
-    /// Changes an app's link settings and windows, and returns the changed app.
+    /// Changes an app's settings, and returns the changed app.
     ///
     /// - Throws: 409 for a host that the app cannot have, and if another request has changed the app meanwhile.
     static func change(_ before: App, to appSettings: App.Settings, _ exchange: Exchange)
@@ -86,8 +86,7 @@ enum AppEndpoints {
             ("fingerprint_window", \.fingerprint), ("deterministic_window", \.deterministic),
         ]
 
-    /// Changes the windows that the body names, and returns the problems of those that are invalid; `null` removes a
-    /// window.
+    /// Changes the windows that the body names, and returns the problems of invalid ones; `null` removes a window.
     private static func change(_ windows: inout MethodWindows, _ object: JSONObject) -> [FieldProblem] {
         var problems: [FieldProblem] = []
         for (name, path) in Self.windows {

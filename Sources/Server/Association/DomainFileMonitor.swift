@@ -43,7 +43,7 @@ public final class DomainFileMonitor: Sendable {
     ///   - now: the time of the poll.
     ///   - log: gets a line for each copy whose state has changed. At the first poll, it gets one for each copy that is
     ///     not the same as this service's file, or could not be read.
-    ///   - mustStop: called between two requests; true ends the poll.
+    ///   - mustStop: called before the requests for each holder of a host's copies; true ends the poll.
     ///   - noteChange: called for each copy whose state has changed since the poll before.
     package func pollAll(
         _ directory: Directory,

@@ -5,7 +5,7 @@ internal import JSON
 
 /// `GET /.well-known/apple-app-site-association`: returns Apple's domain file.
 ///
-/// The root has it too: Apple requests it there if the first request fails.
+/// `GET /apple-app-site-association` returns it too: Apple requests this path if the first request fails.
 enum ShowAppleAssociation {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let (_, apps) = try exchange.appsOfHost()
@@ -31,8 +31,8 @@ enum ShowAssetLinks {
 extension Exchange {
     /// Creates the response that contains a domain file.
     ///
-    /// Caches may store it for an hour: phones request the files rarely, from Apple's and Google's copies, and a change
-    /// must take effect soon.
+    /// Caches may store it for an hour, so that a change takes effect soon. A longer time would save little, because
+    /// phones request the files rarely, and from Apple's and Google's copies.
     fileprivate func domainFile(_ body: [UInt8]) -> Response { Response(body, as: .json, for: request) }
 
     /// Returns the requested link host and the apps that list it.
@@ -40,7 +40,7 @@ extension Exchange {
     /// - Throws: 404 if the request names no host, or if no app lists the host, with the command that adds it.
     fileprivate func appsOfHost() throws(APIError) -> (LinkHost, [App]) {
         guard let host else {
-            throw .notFound("The request names no host name, and domain files belong to one", field: "Host")
+            throw .notFound("The request names no host name, and each domain file belongs to a host", field: "Host")
         }
         let apps = directory.apps(listing: host)
         guard !apps.isEmpty else {

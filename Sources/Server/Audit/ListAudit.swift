@@ -2,7 +2,7 @@ public import Attribution
 internal import HTTPServer
 public import JSON
 
-/// `GET /admin/api/audit`: lists the changes of apps, keys, links, models and sessions, newest first.
+/// `GET /admin/api/audit`: lists the changes that the audit log records, newest first.
 enum ListAudit {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let limit = try exchange.limitItem(AuditQuery.limits, standard: AuditQuery.standardLimit)

@@ -133,8 +133,7 @@ public struct CSVReader {
 
 /// Writes comma-separated values (RFC 4180) that spreadsheets read as texts and never as formulas.
 public enum CSVText {
-    /// The characters that make a spreadsheet read a cell as a formula if the cell starts with one, also as full-width
-    /// characters.
+    /// The characters, in ASCII and in full width, with which a cell starts that a spreadsheet reads as a formula.
     ///
     /// Source: OWASP, "CSV Injection".
     private static let formulaStarts = Set("=+-@\t\r\n＝＋－＠".unicodeScalars)
@@ -144,7 +143,7 @@ public enum CSVText {
     /// The content of a cell.
     public enum Cell: Equatable, Sendable {
         case text(String)
-        /// A number as digits, which gets no apostrophe: a negative one would become a text.
+        /// A number as digits; an apostrophe before a negative number would make it a text, so it gets none.
         case number(String)
     }
 

@@ -38,7 +38,7 @@ struct ClickBody {
     /// The ids that an ad network put on the link, at most one of each kind; texts that are no id, such as unfilled
     /// placeholders, are left out.
     var advertisingIDs: [AdvertisingID] = []
-    /// The click ids of ad networks that the body lists; those of the query are not among them.
+    /// The click ids of ad networks in the body's member `click_ids`; ids in the query are not included.
     var clickIDs = NetworkClickIDs()
 
     static let maximumMetadataByteCount = 8 * 1024
@@ -63,7 +63,7 @@ struct ClickBody {
         deepLinkURL = try body.text("deeplink_url", .max)
         link = try body.text("link", Self.maximumLinkLength)
         variant = try body.text("variant", Self.maximumNameLength)
-        // As long as a request target, because a cut query would change the click id at its end.
+        // The query may be as long as a request target: a page that cut it would change the click id at its end.
         query = try body.text("query", Self.maximumLinkLength).map {
             $0.utf8.first == UInt8(ascii: "?") ? String($0.dropFirst()) : $0
         }

@@ -20,7 +20,9 @@ public enum ClickIDsBody {
         }.joined(separator: ", ")
     }
 
-    /// Returns a click's metadata with its ids as the member `click_ids`, unless the metadata has one; nil without both.
+    /// Returns a click's metadata, and adds its ids as the member `click_ids` if the metadata has no such member.
+    ///
+    /// Returns nil if the click has neither metadata nor ids.
     static func metadata(of facts: Click.Facts) -> String? {
         guard let ids = facts.clickIDs,
             !LinkMetadata.members(of: facts.metadata).contains(where: { $0.name == name })

@@ -1,7 +1,7 @@
 internal import Attribution
 package import HTTPServer
 
-/// The address, user agent and time of a click: those of the request, or with a server key those in the body.
+/// The address, user agent and time of a click, from the request; with a server key, from the body if it has them.
 struct ClickProvenance {
     let address: NetworkAddress
     /// Whether ``address`` is the visitor's; false for the address of a customer's server, whose body states
@@ -45,7 +45,7 @@ struct ClickProvenance {
 
     var userAgent: String { headers.userAgent }
 
-    /// The hashes that are stored instead of the visitor's address; nil if the address is unknown or a relay's.
+    /// Returns the hashes that are stored instead of the visitor's address; nil if it is unknown or a relay's.
     func addressHashes(_ service: Service, _ key: AddressKey) -> AddressHashes? {
         isVisitorsAddress && !service.settings.relays.contains(address) ? key.addressHashes(of: address) : nil
     }
@@ -71,7 +71,7 @@ extension VisitHeaders {
 
 /// Requests that announce that no person waits for their response.
 package enum AutomaticVisit {
-    /// Whether a request is a HEAD, as link checkers send, or announces a prefetch.
+    /// Returns whether a request is a HEAD, as link checkers send, or announces a prefetch.
     package static func isAnnounced(by request: Request) -> Bool {
         request.method == .head
             || Prefetching.fieldNames.contains { name in

@@ -19,7 +19,7 @@ struct ClickReading {
         let window = body.window ?? link?.settings.window ?? app.settings.window ?? standard
         let provenance = try ClickProvenance(body, exchange, window: window)
         var body = body
-        // The browser's Global Privacy Control means the same as `consent` in the body.
+        // The browser's Global Privacy Control means the same as a false `consent` in the body.
         if provenance.basis == .counted { body.hasConsent = false }
         self.body = body
         let stated = try ClickDestination.stated(body, app: app, key: exchange.key)

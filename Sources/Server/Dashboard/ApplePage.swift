@@ -14,7 +14,7 @@ enum ApplePage {
         let apps = AppleApps(exchange.directory)
         let store = exchange.stores.applePostbacks
         let (from, to) = (filter.span.from, filter.span.to)
-        // Within each part the conversion values have the same meaning.
+        // Between two bounds, each conversion value keeps its meaning.
         let bounds = [from] + apps.changes.filter { $0 > from && $0 < to }.sorted() + [to]
         var (counts, states): ([[String]: Int64], [[String]: Int64]) = ([:], [:])
         for (start, end) in zip(bounds, bounds.dropFirst()) {

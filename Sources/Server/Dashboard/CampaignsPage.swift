@@ -118,7 +118,7 @@ enum CampaignsPage {
     }
 }
 
-/// One campaign: its figures, its funnel, its counts over time, and what they are made of.
+/// One campaign: its figures, its counts over time, its funnel, its sources and its platforms.
 enum OneCampaignPage {
     /// The campaign's key is in the query: as a part of the path, the key `..` would lead to another page.
     static let path = "/campaigns/one"
@@ -228,10 +228,10 @@ enum OneCampaignPage {
 }
 
 extension DashboardFilter {
-    /// Whether a page shows the figures of the span before too; all time has none.
+    /// Whether a page also shows the figures of the earlier span; the period of all time has no earlier span.
     var comparesSpans: Bool { compares && span.period != .all }
 
-    /// Returns why a span has no figures; `sentence` if only traffic is missing.
+    /// Returns the reason why a span has no figures: no app, a span before the first app, or otherwise `sentence`.
     func emptyReason(_ directory: Directory, _ sentence: String) -> String {
         if directory.apps.isEmpty { return DashboardText.noApp }
         return span.to <= firstData ? DashboardText.beforeFirstData(firstData) : sentence

@@ -8,10 +8,10 @@ struct DashboardFilter {
     let campaign: CampaignKey?
     let slice: CountedValue?
     let span: DashboardSpan
-    /// Whether figures are compared with those of the earlier span.
+    /// Whether figures are compared with the earlier span's figures.
     let compares: Bool
     let now: Timestamp
-    /// Why the days are those of UTC although an app has others; nil if they are the app's.
+    /// The reason why the days are UTC's days although an app has another offset; nil if they have the app's offset.
     let noteOfDays: String?
     private let apps: [App]
 
@@ -62,14 +62,14 @@ struct DashboardFilter {
         DashboardText.compared(with: span.earlier.text, isRunning: span.to > now)
     }
 
-    /// The time before which there can be no data: the creation of the app, or of the first one.
+    /// The time before which there can be no data: the creation of the chosen app, or of the first app.
     var firstData: Timestamp {
         app?.createdAt ?? apps.map(\.createdAt).min() ?? now
     }
 
     /// Writes the form with these choices and those that `further` writes.
     ///
-    /// The form keeps the choice to compare, which a page with a comparison shows.
+    /// A page with a comparison shows the choice to compare; any other page keeps the choice in a hidden field.
     func writeForm(
         _ visit: DashboardVisit,
         comparing isComparison: Bool = false,

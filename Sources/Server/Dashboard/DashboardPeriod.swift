@@ -84,7 +84,7 @@ struct DashboardSpan: Sendable {
     /// The days since 1970-01-01.
     let days: ClosedRange<Int64>
     let interval: StatisticsQuery.Interval
-    /// The hours by which the days begin before those of UTC.
+    /// How many hours before a day in UTC each day begins.
     let offset: Int64
 
     init(_ period: DashboardPeriod, _ days: ClosedRange<Int64>, offset: Int64 = 0) {
@@ -100,7 +100,7 @@ struct DashboardSpan: Sendable {
         Timestamp(milliseconds: day * Self.dayMilliseconds - offset * 3_600_000)
     }
 
-    /// The span before, moved by whole weeks, so that the same days of the week are compared.
+    /// This span moved back by whole weeks, so that the same days of the week are compared.
     var earlier: DashboardSpan {
         let weeks = (Int64(days.count) + 6) / 7
         return DashboardSpan(
@@ -135,7 +135,7 @@ struct DashboardSpan: Sendable {
     }
 }
 
-/// A choice of days, before it is known where they begin.
+/// A choice of days, before their offset from UTC's days is known.
 struct DaysOfChoice {
     let period: DashboardPeriod
     /// The times `from` and `to` of a custom period.
@@ -144,7 +144,7 @@ struct DaysOfChoice {
 
     private static let maximumDays: Int64 = 3660
 
-    /// Returns the span, whose days begin `offset` hours before those of UTC.
+    /// Returns the span; each of its days begins `offset` hours before a day in UTC.
     func span(offset: Int64, firstData: Timestamp?) -> DashboardSpan {
         func day(of time: Timestamp, _ offset: Int64 = 0) -> Int64 {
             let time = time.advanced(byMilliseconds: offset * 3_600_000)
@@ -153,7 +153,7 @@ struct DaysOfChoice {
         let today = day(of: now, offset)
         var days: ClosedRange<Int64>?
         if let from = chosen.from {
-            // A person reads no page with more days than a lifetime has.
+            // Limit the span to ten years, because no person reads a page with more days.
             let start = max(day(of: from), today - Self.maximumDays)
             days = start...min(max(chosen.to.map { day(of: $0) } ?? today, start), start + Self.maximumDays)
         }

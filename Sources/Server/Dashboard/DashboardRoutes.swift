@@ -72,7 +72,7 @@ extension Routes {
         ]
     }
 
-    /// Adds a GET to the path of each form that has no page of its own; it leads to the page above the form.
+    /// For each form whose path has no page, adds a GET that redirects to the page above the form.
     ///
     /// A browser sends this GET if a person enters the address of a refused form again.
     private static func leadingToPages(_ routes: [Route]) -> [Route] {
@@ -153,7 +153,7 @@ extension Routes {
                     return try await perform(&exchange, visit, form)
                 } catch {
                     guard error.code == .conflict, error.field == nil else { throw error }
-                    // The write compares the record again: another request may change it after the check.
+                    // The write compares the record again, because another request may change it after the check.
                     try await exchange.readDirectory()
                     return try await record(exchange, form).conflict(with: form, visit).response(visit: visit)
                 }
@@ -174,7 +174,7 @@ extension Routes {
             html in
             let text = error.message.hasSuffix(".") ? error.message : error.message + "."
             html.element("p", ["class": "bad", "role": "alert"], text)
-            // Without a session, the page has no header that leads on.
+            // Without a session, the page has no header, and so no other link.
             guard visit == nil else { return }
             html.element("p") { $0.link(DashboardAddress("/"), DashboardText.overview) }
         }
@@ -199,7 +199,7 @@ enum Reply {
     }
 }
 
-/// A file of the dashboard, with the digest of its content in its name, so that browsers may cache it without limit.
+/// A file of the dashboard, with the digest of its content in its name, so that browsers may cache it for a year.
 struct DashboardFile: Sendable {
     let path: String
     let body: [UInt8]

@@ -98,7 +98,7 @@ enum DashboardText {
     static let firstSteps = [
         "Let a page or a link send a click: open a link of your app, or run `afterlink simulate`.",
         "Start the app for the first time on the same device, so that its SDK asks for the click.",
-        "Reload this page: a match is counted here within a second, and then this list goes.",
+        "Reload this page: a match is counted here within a second, and then this list disappears.",
     ]
     static func done(_ step: String) -> String { "✓ Done: \(step)" }
 

@@ -14,7 +14,7 @@ struct DashboardVisit {
     /// Whether the session may change anything; pages show their forms only then.
     var mayChange: Bool { key?.kind != .read }
 
-    /// Finds the session of the request's cookie, and limits the request to what its key may see.
+    /// Finds the session of the request's cookie, and limits the request to what the session's key may see.
     ///
     /// - Returns: nil if there is no cookie, or if the session or its key has ended.
     static func find(_ exchange: inout Exchange) async throws(APIError) -> DashboardVisit? {

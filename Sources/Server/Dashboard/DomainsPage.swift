@@ -3,7 +3,7 @@ internal import DomainFiles
 internal import HTTPServer
 internal import JSON
 
-/// The domain files of each link host, their copies at Apple and Google, and which rule decides about a URL.
+/// The domain files of a link host, the polled copies of all hosts' files, and the rule that decides about a URL.
 enum DomainsPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let app = try exchange.appItem()
@@ -164,7 +164,7 @@ extension DomainsPage {
         }
     }
 
-    /// `POST /domains/probe`: sends probes to an app's domain, and shows how they arrived.
+    /// `POST /domains/probe`: sends probes to an app's domain, and shows whether they arrived unchanged.
     static func probe(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
         async throws(APIError) -> Response
     {

@@ -10,7 +10,7 @@ enum EventsPage {
         if let slice = filter.slice,
             let word = CountedValue.words.first(where: { $0.dimension == slice.dimension })
         {
-            throw .invalidField(word.word, "has no events; choose a campaign or leave it out")
+            throw .invalidField(word.word, "does not limit the events; leave it out, or choose a campaign")
         }
         let query = EventQuery(filter.query(filter.span))
         let report = try await exchange.store(await exchange.stores.events.events(query))
@@ -58,7 +58,7 @@ enum EventPanel: CaseIterable {
         )
     }
 
-    /// Returns the address of the page about a row; nil for a row without one, such as that of a deleted link.
+    /// Returns the address of the page about a row; nil for a row without one, such as the row of a deleted link.
     private func address(of name: String, _ slugs: [String: String], _ visit: DashboardVisit)
         -> DashboardAddress?
     {

@@ -7,7 +7,7 @@ struct HTML: Sendable {
     typealias Attributes = KeyValuePairs<StaticString, String?>
 
     private(set) var bytes: [UInt8] = []
-    /// A table of the page that becomes a file; nil for a page alone.
+    /// Records one table of the page for a file; nil if only the page is needed.
     private(set) var recording: RecordedTable?
 
     init(recording: RecordedTable? = nil) { self.recording = recording }
@@ -101,7 +101,7 @@ extension HTML {
         _ rows: some Sequence<Row>,
         _ writeCells: (inout HTML, Row) -> Void
     ) {
-        // Wide tables scroll by themselves, also with the keyboard, so that a narrow page does not.
+        // A wide table scrolls inside its element, also by keyboard, so that a narrow page does not scroll sideways.
         element("div", ["class": "scroll", "tabindex": "0", "role": "group", "aria-label": caption]) { html in
             html.element("table") { html in
                 html.element("caption", caption)
@@ -130,7 +130,7 @@ extension HTML {
 
     /// Writes a cell with a number, aligned right, and a bar that shows its size among the numbers of its column.
     ///
-    /// In a table of numbers alone, whose style aligns them, it needs no `class`.
+    /// A table that contains only numbers aligns them by its own style, so its cells need no `class`.
     mutating func number(
         _ text: String,
         class style: String? = "n",

@@ -33,7 +33,7 @@ enum LaunchPage {
         }
     }
 
-    /// Returns a function that makes the exports of a table by its caption, with the call that explains a row.
+    /// Returns a function that makes a table's exports by its caption, with the call that explains the check or click.
     private static func exports(of page: DashboardAddress, explaining id: String) -> (String) -> PanelExports
     {
         { caption in
@@ -85,7 +85,7 @@ enum LaunchPage {
         ClickIDsBody.words(click?.clickIDs).map { [(DashboardText.clickIDs, $0)] } ?? []
     }
 
-    /// Writes the components of the launch's fingerprint beside those of the nearest click.
+    /// Writes the components of the launch's fingerprint beside the nearest click's components.
     private static func writeComponents(
         _ explanation: Explanation,
         _ exports: (String) -> PanelExports,

@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// The list of recorded launches, newest first; each row leads to the reasons of its answer.
+/// The list of recorded launches, newest first; each row links to the reasons for the launch's result.
 enum LaunchesPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         if let found = exchange.sentQueryItem("find") {

@@ -3,7 +3,7 @@ internal import HTTPServer
 
 /// How well launches are matched: answers over time, watched groups, calibration, and shared fingerprints.
 enum MatchingPage {
-    /// The days of the small lines, and of the tables of rates.
+    /// How many days the small lines show, and how many the tables of rates add up.
     private static let (trendDays, rateDays) = (28, 7)
 
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {

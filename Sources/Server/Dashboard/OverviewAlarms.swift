@@ -4,10 +4,11 @@ internal import HTTPServer
 
 /// The alarms about the needs of the service, such as its domain files, its certificate and its disk.
 extension OverviewPage {
-    /// The time left to a certificate, and the free bytes, below which `afterlink doctor` warns too.
+    /// If a certificate is valid for less than this time in milliseconds, or the disk has fewer free bytes, there is an
+    /// alarm; `afterlink doctor` has the same limits.
     private static let (certificateLimit, freeLimit): (Int64, Int64) = (21 * 86_400_000, 1_000_000_000)
 
-    /// Returns the sentences about domain files that differ, and about a certificate and a disk that run out.
+    /// Returns the sentences about differing domain files, a certificate that expires soon, and a disk that is nearly full.
     static func machineAlarms(_ exchange: Exchange) -> [String] {
         let service = exchange.service
         let hosts = Set(exchange.directory.apps.flatMap(\.settings.links.hosts))

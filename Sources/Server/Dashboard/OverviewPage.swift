@@ -1,9 +1,9 @@
 internal import Attribution
 internal import HTTPServer
 
-/// The first page: the figures of a span beside those of the span before, and what needs attention.
+/// The first page: the figures of a span beside the earlier span's figures, and warnings.
 enum OverviewPage {
-    /// The number of rows of a panel.
+    /// The maximum number of rows in a panel.
     static let rowCount = 8
 
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
@@ -236,7 +236,7 @@ extension Exchange {
 }
 
 extension Counts {
-    /// The checks without those that repeat an answer.
+    /// The number of checks without replays.
     var launches: Int64 { (self[.checks] ?? 0) - (self[.replays] ?? 0) }
 }
 

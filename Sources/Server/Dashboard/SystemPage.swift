@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// The state of this process, its database and its certificate: what `/readyz` and `/metrics` know.
+/// The state of this process, its database and its certificate, as `/readyz` and `/metrics` report them.
 enum SystemPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let (service, now) = (exchange.service, exchange.now)

@@ -139,7 +139,7 @@ extension TrialPage {
         _ chosen: (app: App, profile: String),
         to html: inout HTML
     ) {
-        // The trial's click and launch are rows of the app.
+        // The trial stores a click and a launch of the app, so a read key must not run it.
         guard visit.mayChange else { return html.paragraph(DashboardText.mayNotChange) }
         html.action("/try", visit, class: "filters") { html in
             html.requiredApp(directory.apps, chosen: chosen.app.id)

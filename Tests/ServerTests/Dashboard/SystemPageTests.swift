@@ -17,7 +17,7 @@ struct SystemPageTests {
         #expect(ready.status == 503 && ready.text.contains("the store refuses writes"))
         #expect(
             await browser.get("/system").text.contains(
-                "This server gets no requests: the store refuses writes."
+                "This server is not ready: the store refuses writes."
             )
         )
     }

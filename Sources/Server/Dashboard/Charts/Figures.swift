@@ -1,13 +1,13 @@
 internal import Attribution
 
-/// A figure of a page: its name, its text, and its numbers for the comparison with the span before.
+/// A figure of a page: its name, its text, and its numbers for the comparison with the earlier span.
 struct Figure {
     let name: String
     let text: String
     let number: Double?
     let earlier: Double?
 
-    /// Reads a figure from a report, and from the report on the span before if there is one.
+    /// Reads a figure from a report, and from the report on the earlier span if there is one.
     init(
         _ name: String,
         _ text: (Double?) -> String,
@@ -20,7 +20,7 @@ struct Figure {
         earlier = reports.earlier.flatMap(number)
     }
 
-    /// Creates the figure of the verified revenue; its change needs the same single currency in both spans.
+    /// Creates the figure of the verified revenue; it has a change only if both spans have one currency, the same one.
     init(revenue sums: EventSums, earlier: EventSums?) {
         func single(_ sums: EventSums) -> EventSum? { sums.revenue.count == 1 ? sums.revenue.first : nil }
         let (present, before) = (single(sums), earlier.flatMap(single))
@@ -98,7 +98,7 @@ extension HTML {
         }
     }
 
-    /// Writes a rate by day as a small line, whose title names its ends; a dash if no day has a rate.
+    /// Writes a rate by day as a small line with the first and the last rate as its title; a dash if no day has a rate.
     mutating func sparkline(_ days: [DriftCount]) {
         let rates = days.map(\.rate)
         guard let last = rates.last(where: { $0 != nil }), let first = rates.first(where: { $0 != nil })

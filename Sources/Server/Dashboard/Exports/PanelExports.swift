@@ -1,13 +1,13 @@
 internal import Attribution
 
-/// The ways to take the figures of a panel elsewhere, with the filters on screen.
+/// The ways to export the figures of a panel, with the filters that the page shows.
 struct PanelExports {
-    /// The names and values of items of an address, or of a command's options; those that are nil are left out.
+    /// The names and values of items of an address, or of a command's options; an item with a nil value is left out.
     typealias Items = [(String, String?)]
 
     private let csv: DashboardAddress
     private let json: DashboardAddress
-    /// Whether the files have the rows of the page alone.
+    /// Whether the files contain only the rows that the page shows.
     private var isOfPage = false
     /// Sentences, and the lines for a shell that they explain.
     private var lines: [(title: String, text: String)] = []

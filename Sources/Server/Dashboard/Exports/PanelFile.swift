@@ -109,8 +109,10 @@ enum OverviewPanel: String, CaseIterable {
         }
     }
 
-    /// The groups that the panel lists, and the item of an address that chooses one, if any does; nil for a panel of
-    /// other figures.
+    /// Returns the groups that the panel lists, and the name of the address item that chooses one, if there is such an
+    /// item.
+    ///
+    /// Returns nil for a panel of other figures.
     func groups(of report: StatisticsReport) -> (groups: [StatisticsReport.Group], item: String?)? {
         switch self {
         case .campaigns: (report.byCampaign, "campaign")

@@ -121,7 +121,7 @@
       document.getElementById("live-note").hidden = true;
       document.getElementById("live-ended").hidden = false;
     };
-    // Without a session, the answer is the way to the sign-in form.
+    // Without a session, the response is a redirect to the sign-in form.
     const poll = () => fetch("/live/now" + location.search, { redirect: "manual" })
       .then((answer) => answer.type === "opaqueredirect" ? end() : answer.json().then(show)).catch(() => {});
     const start = () => {
@@ -136,14 +136,14 @@
         });
       };
     };
-    // A hidden page asks for nothing.
+    // A hidden page sends no requests.
     document.addEventListener("visibilitychange", () => {
       if (hasEnded) return;
       if (document.hidden) stop(); else start();
     });
     if (document.hidden) stream = { close() {} }; else start();
   }
-  // A choice shows its page at once; without this script, the button does.
+  // A new choice sends the form at once; without this script, the button sends it.
   for (const form of document.querySelectorAll(".filters")) {
     form.addEventListener("change", (event) => {
       if (event.target.type === "date") form.period.value = "custom";

@@ -173,7 +173,7 @@ extension LinkDetailPage {
 }
 
 extension HTML {
-    /// Warns of settings of an app without which its links do less than expected.
+    /// Warns if the app lacks a setting without which its links do less than expected.
     mutating func writeLinkWarnings(of app: App) {
         guard app.settings.links.hosts.isEmpty else { return }
         element("ul", ["class": "warnings", "aria-label": DashboardText.warnings]) { html in

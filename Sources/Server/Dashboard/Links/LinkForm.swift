@@ -21,7 +21,7 @@ struct LinkForm {
         digest = record(path: "").digest
     }
 
-    /// Returns the texts as those of a record that the page at the path shows.
+    /// Returns the texts as a record; the page at the path shows the record.
     func record(path: String) -> FormRecord {
         let fields = LinkField.allCases.map { ($0.rawValue, DashboardText.name(of: $0), self[$0]) }
         return FormRecord(fields: fields, path: path)
@@ -63,7 +63,7 @@ struct LinkForm {
 
 /// Writes the inputs of a link's form, each with its label, its hint and its problems.
 struct LinkFormWriter {
-    /// What a person fills in.
+    /// The kind of an input.
     enum Input {
         case line
         case number

@@ -61,9 +61,9 @@ final class LiveFeed: Sendable {
 
     static let minuteCount: Int64 = 30
     private static let streamLimit = 64
-    /// The number of events of each kind that are kept: as many as a page lists.
+    /// At least this many of the newest events of each kind are kept: as many as a page lists.
     private static let eventLimit = LivePage.rowCount
-    /// The number of rows at which a read of one table ends; the rows after them are left out.
+    /// If a read of one table has returned this many rows, it ends, and the remaining rows are left out.
     private static let rowLimit = 20_000
     /// The maximum time from the creation of a row's number to the commit of the row, in milliseconds.
     private static let overlap: Int64 = 2_000
@@ -84,7 +84,7 @@ final class LiveFeed: Sendable {
     /// Waits for the next tick, which comes a second after the first stream began to wait.
     ///
     /// - Returns: true for one stream, which must read and then call ``endTick()``; false for the others, which wait
-    ///   until then.
+    ///   for that call.
     func tick() async -> Bool {
         await withCheckedContinuation { stream in
             let starts = state.withLock { state in
@@ -109,8 +109,8 @@ final class LiveFeed: Sendable {
         for stream in streams { stream.resume(returning: false) }
     }
 
-    /// Returns the events after a number that `filter` lets through, in the order of their times, and the number of the
-    /// last event.
+    /// Returns the events with numbers above `number` whose groups `filter` accepts, in the order of their times, and
+    /// the number of the last event.
     func events(after number: Int, _ filter: (Group) -> Bool) -> (events: [Event], last: Int) {
         let (found, last) = state.withLock { state in
             (

@@ -219,7 +219,7 @@ final class LiveStream: ResponseStream {
     private var minutes: [LiveFeed.Counts] = []
     private var quietSeconds = 0
     private var isInterrupted = false
-    /// Whether the page knows that its session has ended.
+    /// Whether the stream has reported to its page that the session has ended.
     private var hasEnded = false
 
     init(_ service: Service, _ stores: Stores, _ choice: LivePage.Choice, _ visit: DashboardVisit) {

@@ -8,7 +8,7 @@ extension DashboardText {
         guard case .differs(let differences) = copy.state else { return nil }
         return
             "\(copy.file.rawValue) of \(copy.host.text) differs at \(holder(copy.holder)) since \(time(copy.since)):"
-            + " \(differences.joined(separator: "; ")). The page Domains has both."
+            + " \(differences.joined(separator: "; ")). The page Domains shows this service's file."
     }
 
     static func certificateEnds(_ seconds: Int64, at now: Timestamp) -> String {
@@ -16,6 +16,6 @@ extension DashboardText {
     }
 
     static func diskFills(_ free: Int64) -> String {
-        "The disk of the database has \(bytes(max(free, 1))) left. Make room: without it, clicks get 503."
+        "The disk of the database has \(bytes(max(free, 1))) left. Make room: on a full disk, clicks get 503."
     }
 }

@@ -8,7 +8,7 @@ extension DashboardText {
     static let browsers = "Browsers"
     static let linkID = "Link"
     static let withoutHours =
-        "Days in UTC: counts by name have hours for 30 days, and a day that starts at another hour is a sum of hours."
+        "Days in UTC: days that start at another hour need counts by hour, which counts by name have only for 30 days."
     static let severalOffsets = "Days in UTC: the apps have days of their own. Choose an app to see its days."
     static let partsOfSlice =
         "Counts are limited to one value, so there are no counts by other values, and no time to install."

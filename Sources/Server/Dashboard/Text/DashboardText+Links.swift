@@ -50,7 +50,7 @@ extension DashboardText {
         "Variant", "Share", "Destination", "Clicks", "Matches", "Matches per click (95 %)",
     ]
     static let intervalExplained =
-        "The range has the true rate in 95 of 100 such tests. Variants whose ranges overlap may differ by chance alone."
+        "The range contains the true rate in 95 of 100 such tests. Variants whose ranges overlap may differ by chance alone."
     static func variants(of slug: String) -> String { "Variants of \(slug), all time" }
     static let formerVariant = "Removed from the link; its counts remain"
     static let preview = "Preview in messengers"

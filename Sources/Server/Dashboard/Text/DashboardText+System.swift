@@ -102,7 +102,7 @@ extension DashboardText {
         }
     }
 
-    static func notReady(_ reason: String) -> String { "This server gets no requests: \(reason)." }
+    static func notReady(_ reason: String) -> String { "This server is not ready: \(reason)." }
 
     static func expiry(_ seconds: Int64?, at now: Timestamp) -> String {
         guard let seconds else { return "none: this process serves plain HTTP" }
