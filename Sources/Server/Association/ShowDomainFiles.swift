@@ -40,7 +40,7 @@ extension Exchange {
     /// - Throws: 404 if the request names no host, or if no app lists the host, with the command that adds it.
     fileprivate func appsOfHost() throws(APIError) -> (LinkHost, [App]) {
         guard let host else {
-            throw .notFound("The request names no host name, and each domain file belongs to a host", field: "Host")
+            throw .notFound("The request names no host name, but a domain file needs one", field: "Host")
         }
         let apps = directory.apps(listing: host)
         guard !apps.isEmpty else {

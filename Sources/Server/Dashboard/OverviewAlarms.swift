@@ -8,7 +8,7 @@ extension OverviewPage {
     /// alarm; `afterlink doctor` has the same limits.
     private static let (certificateLimit, freeLimit): (Int64, Int64) = (21 * 86_400_000, 1_000_000_000)
 
-    /// Returns the sentences about differing domain files, a certificate that expires soon, and a disk that is nearly full.
+    /// Returns the sentences about differing domain files, a certificate that expires soon, and a nearly full disk.
     static func machineAlarms(_ exchange: Exchange) -> [String] {
         let service = exchange.service
         let hosts = Set(exchange.directory.apps.flatMap(\.settings.links.hosts))

@@ -103,9 +103,9 @@ extension RefundProblem {
         switch self {
         case .ofRefund: .invalidField("purchase_id", "names a refund; send the event_id of a purchase")
         case .currency(let currency):
-            .invalidField("currency", "must be that of the purchase, \(currency.code)")
+            .invalidField("currency", "must be the purchase's currency, \(currency.code)")
         case .amount(let paid):
-            .invalidField("amount", "is larger than that of the purchase, \(paid.text)")
+            .invalidField("amount", "is larger than the purchase's amount, \(paid.text)")
         case .unknownAmount:
             .missingField(
                 "amount",

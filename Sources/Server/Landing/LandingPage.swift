@@ -49,7 +49,9 @@ struct LandingPage {
         values["banner"] = banner
     }
 
-    /// The content of Apple's Smart App Banner, with the app clip if there is one; nil without iOS or an App Store id.
+    /// The content of Apple's Smart App Banner, with the app clip if there is one.
+    ///
+    /// Nil if the visitor's system is not iOS, or the app has no App Store id.
     private var banner: String? {
         let apple = visit.app.settings.links.apple
         guard visit.visitor.platform == .ios, let id = apple.appStoreID else { return nil }

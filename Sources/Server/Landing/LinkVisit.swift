@@ -117,7 +117,7 @@ enum LinkParameter {
     /// The longest query that is written into a page, in bytes; a longer query is cut between two parameters.
     private static let maximumQueryLength = 2048
 
-    /// Returns the visitor's parameters, without the page's and up to the length limit.
+    /// Returns the visitor's parameters up to the length limit, without the page's parameters.
     static func kept(_ items: [QueryItem]) -> [QueryItem] {
         var length = 0
         let kept = items.filter { $0.name != action && $0.name != variant }.prefix { item in

@@ -34,7 +34,7 @@ enum RedirectToStore {
         return try await RecordClick.record(body, of: visit.link, app: visit.app, &exchange).token
     }
 
-    /// Whether a person tapped the button.
+    /// Returns whether a person tapped the button.
     ///
     /// False for a robot, a program or a prefetch, and for a page that loads the address as a picture or in a frame.
     ///

@@ -30,7 +30,7 @@ enum FindDeferredDeepLink {
         return nil
     }
 
-    /// The fingerprint, if the query has no other parameter; nil for every other query.
+    /// Returns the fingerprint if the query has no other parameter; nil for every other query.
     private static func onlyFingerprint(_ request: Request) -> Fingerprint? {
         let found = request.withQueryBytes { query -> Fingerprint? in
             let name = "fingerprint=".utf8.span
@@ -41,7 +41,7 @@ enum FindDeferredDeepLink {
         return found ?? nil
     }
 
-    /// Whether a header field has evidence in addition to the fingerprint.
+    /// Returns whether a header field has evidence in addition to the fingerprint.
     private static func bringsMore(_ request: Request) -> Bool {
         request.hasField("x-install-referrer") || request.hasField("x-idfa") || request.hasField("x-gaid")
             || PlayReport.isField(of: request)

@@ -164,7 +164,7 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         }
     }
 
-    /// The installation's hashes under all server keys, the current key's first.
+    /// Returns the installation's hashes under all server keys, the hash under the current key first.
     private func installs(_ installID: InstallID) -> [KeyedHash] {
         keys.server.all.map { $0.install(app: app, isTest: isTest, installID: installID) }
     }

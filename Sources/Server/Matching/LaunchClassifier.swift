@@ -14,7 +14,7 @@ final class LaunchClassifier {
 
     /// The kinds by a hash of their header fields; its random seed prevents strangers from making two kinds collide.
     private var kinds: [Int: Kind] = [:]
-    /// The number of kinds at which the table is emptied, so that strangers' header fields cannot fill the memory.
+    /// If the table has this many kinds, a new kind empties it, so that strangers cannot fill the memory.
     private static let limit = 512
 
     /// Classifies a launch; `platform` and `release` come from the body, nil if it lacks them.

@@ -59,7 +59,7 @@ enum ShowMetrics {
         var metrics: [MetricFamily] = [
             .gauge(prefix, "Open connections.", Double(statistics.openConnections)),
             .counter("\(prefix)_accepted_total", "Connections accepted.", Double(accepted)),
-            .counter("\(prefix)_turned_away_total", "Connections refused with 503.", Double(refused)),
+            .counter("\(prefix)_turned_away_total", "Connections refused, mostly with 503.", Double(refused)),
             .counter("afterlink_http_rejections_total", "Bytes that never became a request.", rejections),
         ]
         guard let expiry = statistics.certificateExpiry else { return metrics }
@@ -171,7 +171,7 @@ enum ShowMetrics {
         let (tries, states, pending) = (
             "Attempts to deliver a postback, by result.",
             "Postback endpoints that no operator has disabled, by state.",
-            "Postbacks that wait to be delivered to them."
+            "Pending postbacks of the endpoints that no operator has disabled."
         )
         let age = "Seconds since the event of the postback that waits longest."
         let seconds = health.postbackSeconds

@@ -82,7 +82,7 @@ enum PostbackEndpoints {
         return try await show(&exchange)
     }
 
-    /// `POST /admin/api/postbacks/{id}/rotate`: creates a new secret; for a day, the previous one signs too.
+    /// `POST /admin/api/postbacks/{id}/rotate`: creates a new secret; for a day, the previous secret signs too.
     static func rotate(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let (endpoint, rotation) = try await rotateSecret(&exchange)
         return Response(.ok) { PostbackBody.write(rotation, of: endpoint.id, to: &$0) }
@@ -285,7 +285,7 @@ extension PostbackDelivery {
     }
 }
 
-/// A new secret, the change that stores it, and the time until which the previous one signs too.
+/// A new secret, the change that stores it, and the time until which the previous secret signs too.
 public typealias PostbackRotation = (secret: PostbackSecret, change: EndpointChange, until: Timestamp)
 
 extension PostbackEndpoint {

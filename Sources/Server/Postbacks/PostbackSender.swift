@@ -73,7 +73,7 @@ public final class PostbackSender: Sendable {
 
     /// Returns a sentence that states why no postbacks can be sent to a URL; nil if they can.
     ///
-    /// A name may have other addresses at each call. So for a name, the result is nil unless every address is refused.
+    /// A name may have other addresses at each call. So for a name, the result is nil if any address is permitted.
     public func refusal(ofURL url: String) -> String? {
         guard let target = PostbackTarget(url.trimmed) else { return nil }
         let literal = NetworkAddress(target.host.filter { !"[]".contains($0) })
@@ -141,7 +141,7 @@ extension PostbackSender {
 }
 
 extension PeerAddress {
-    /// Whether a connection to an address reaches this listener.
+    /// Returns whether a connection to an address reaches this listener.
     fileprivate func isReached(by peer: PeerAddress) -> Bool {
         peer.port == port && (peer == self || isUnspecified && peer.isOfThisMachine)
     }

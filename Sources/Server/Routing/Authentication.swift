@@ -30,7 +30,7 @@ extension Exchange {
         return key
     }
 
-    /// - Throws: 403 if the app that a body names, if any, is not the key's.
+    /// - Throws: 403 if a body names another app than the key's.
     static func require(_ app: AppID, isNamed name: String?) throws(APIError) {
         guard name == nil || name == app.text else {
             throw .forbidden("The key belongs to another app than the one that \"app\" names")
@@ -61,7 +61,7 @@ enum KeyInURL {
     /// How many times a key in an address may be percent-encoded and still be found.
     private static let maximumEncodings = 3
 
-    /// Whether the path or the query contains a text in the form of a key, percent-encoded or not.
+    /// Returns whether the path or the query contains a text in the form of a key, percent-encoded or not.
     static func isFound(in request: Request) -> Bool {
         // Every key contains an underscore. A released client's check contains neither an underscore nor a percent
         // sign, so it is not decoded.

@@ -14,7 +14,9 @@ struct EntityTag {
         text = "\"\(digits.joined())\""
     }
 
-    /// Whether a request's `If-None-Match` is `*` or names the tag, strong or weak: its client has the body already.
+    /// Returns whether a request's `If-None-Match` is `*` or names the tag, strong or weak.
+    ///
+    /// If so, the client has the body already.
     func isNamed(by request: Request) -> Bool {
         request.fields("if-none-match").contains { line in
             line.split(separator: ",").contains { candidate in

@@ -30,7 +30,7 @@ struct FieldBody<Field: SettingField> {
         }
     }
 
-    /// Makes a value of the fields.
+    /// Makes a value from the fields.
     ///
     /// - Throws: 422 with the problems of the body, `others`, and the problems that `make` throws.
     func validated<Value>(
@@ -62,7 +62,7 @@ struct FieldBody<Field: SettingField> {
         }
     }
 
-    /// Reads every element; nil unless `read` accepts each.
+    /// Reads every element; returns nil if `read` refuses an element, or if the value is not a list.
     private static func all(_ value: JSONValue, _ read: (JSONValue) -> String?) -> [String]? {
         guard let values = value.array else { return nil }
         let texts = values.compactMap(read)

@@ -82,7 +82,7 @@ extension JSONBody {
     /// The object's text in the body.
     var source: String { String(decoding: bytes[object.byteRange], as: UTF8.self) }
 
-    /// A text of at most `maximumLength` characters; nil if it was not sent or is empty.
+    /// Reads a text of at most `maximumLength` characters; nil if it was not sent or is empty.
     func text(_ name: String, _ maximumLength: Int) throws(APIError) -> String? {
         switch object[name] {
         case nil, .some(.null): return nil
@@ -95,7 +95,7 @@ extension JSONBody {
         }
     }
 
-    /// The member if it is a text; nil for every other type.
+    /// Reads a member that may have any type; nil if it is not a text.
     func anyText(_ name: String) -> String? {
         guard case .string(let text) = object[name] else { return nil }
         return text
@@ -125,7 +125,7 @@ extension JSONBody {
         return number
     }
 
-    /// A list of at most `count` texts of at most `maximumLength` characters each; nil if it was not sent.
+    /// Reads a list of at most `count` texts of at most `maximumLength` characters each; nil if it was not sent.
     func texts(_ name: String, _ maximumLength: Int, count: Int = .max) throws(APIError) -> [String]? {
         let form = "a list of texts"
         guard let values = try value(name, form, { $0.array }) else { return nil }
@@ -139,7 +139,7 @@ extension JSONBody {
         return texts
     }
 
-    /// A list of objects; nil if it was not sent.
+    /// Reads a list of objects; nil if it was not sent.
     ///
     /// The error for a member of an object names the member without the list.
     func objects(_ name: String, count: ClosedRange<Int>) throws(APIError) -> [JSONBody]? {
@@ -179,7 +179,7 @@ extension JSONBody {
         return value
     }
 
-    /// Whether the body has no content coding (RFC 9110 §8.4), or `identity` alone.
+    /// Returns whether the body has no content coding (RFC 9110 §8.4), or `identity` alone.
     private static func isUncoded(_ request: Request) -> Bool {
         guard request.hasField("content-encoding") else { return true }
         return request.fields("content-encoding").allSatisfy { line in
@@ -187,7 +187,7 @@ extension JSONBody {
         }
     }
 
-    /// Whether a `Content-Type` field has this type and subtype, in letters of either case and with any parameters.
+    /// Returns whether a `Content-Type` field has this type and subtype, in either case and with any parameters.
     private static func isMediaType(_ lowercase: String, _ field: Span<UInt8>) -> Bool {
         let wanted = lowercase.utf8.span
         guard field.count >= wanted.count else { return false }

@@ -138,7 +138,7 @@ struct Router {
         return .unknownPath
     }
 
-    /// Whether the fallback route handles the method: reads, and methods that always get 405.
+    /// Returns whether the fallback route handles the method: reads, and methods that always get 405.
     private static func reachesFallback(_ method: Method) -> Bool {
         switch method {
         case .get, .head, .trace, .query: true
@@ -160,7 +160,7 @@ struct Router {
         return true
     }
 
-    /// The text of a parameter; nil if it is empty, or has more parts than the parameter allows.
+    /// Returns the text of a parameter; nil if it is empty, or has more parts than the parameter allows.
     private static func text(_ parts: Span<UInt8>, as parameter: Parameter) -> String? {
         var bytes: [UInt8] = []
         for index in parts.indices {

@@ -39,7 +39,7 @@ public struct Trial: Sendable {
     let app: String?
     /// The languages that the app is localised in, as far as this program knows them.
     let localization: AppLocalization
-    /// The click's campaign, unless it leads to a link, which has its own.
+    /// The click's campaign; not sent for a click on a link, because a link has its own campaign.
     let campaignKey: String
 
     /// - Parameters:
@@ -52,7 +52,7 @@ public struct Trial: Sendable {
     ///   - number: a number that no other trial has.
     ///   - app: the id or name of the click's app; nil where the key identifies it.
     ///   - localization: the languages that the app is localised in.
-    ///   - campaignKey: the click's campaign, unless it leads to a link.
+    ///   - campaignKey: the click's campaign; not sent for a click on a link.
     public init(
         profile: BrowserProfile,
         device: TrialDevice,
@@ -97,8 +97,8 @@ public struct Trial: Sendable {
         return destination.hasSuffix("://") ? destination + "simulated/" : destination + "/simulated/"
     }
 
-    /// The header fields that the service attributes to the visitor: those of the browser, or the user agent that a
-    /// customer's server reports.
+    /// The header fields that the service attributes to the visitor: the browser's fields, or only the user agent if a
+    /// customer's server reports the click.
     var visit: VisitHeaders {
         guard poster != .server else { return VisitHeaders(userAgent: profile.agent) }
         let others = [("user-agent", profile.agent), ("accept-language", person.acceptLanguage)]

@@ -128,10 +128,10 @@ extension TrialResult {
             let form = hit.input.form.rawValue
             let maker =
                 trial.release.sendsRawSignals
-                ? "Of the values the server makes \(hit.input.text) in form \(form)"
+                ? "From the values, the server makes \(hit.input.text) in form \(form)"
                 : "Form \(form) of this release hashes \(hit.input.text)"
             sentences.append(
-                "\(maker); it is \(place) of those"
+                "\(maker). This is \(place) of the texts"
                     + " under which the click is found in this form, with a weight of \(Self.percent(hit.weight))."
             )
         }
@@ -154,7 +154,7 @@ extension TrialResult {
             sentences.append("The server states the reason to test keys only.")
         }
         if reading.isRobot {
-            sentences.append("The agent is that of a known robot, whose clicks are never matched.")
+            sentences.append("The user agent is a known robot's, and clicks of robots are never matched.")
         }
         if isAfterWindow { sentences.append("The launch came after the click's attribution window.") }
         if isAfterWindowOfMethod {

@@ -119,7 +119,7 @@ public struct TrialAnalysis: Sendable {
         /// The values that apps may hash for this click; empty if the click does not report the component.
         public let click: [Spelling]
 
-        /// Whether the device's value is among those of the click.
+        /// Whether the launch's value is among the click's values.
         public var fits: Bool { click.contains { $0.text == launch } }
     }
 
@@ -129,7 +129,7 @@ public struct TrialAnalysis: Sendable {
     public let components: [Component]
     /// The fingerprint by which the launch finds the click; nil if no fingerprint does.
     public let hit: Made?
-    /// Whether the agent is that of a known robot.
+    /// Whether the user agent is a known robot's.
     public let isRobot: Bool
     /// The components that the click lacks for its most complete form; empty if there is a fingerprint.
     public let missing: [SignalComponent]

@@ -18,7 +18,7 @@
     try { return Intl.DateTimeFormat().resolvedOptions().timeZone; } catch (error) { return undefined; }
   }
 
-  // The user agents of Safari and of browsers on Android name the phone; the server reads them itself.
+  // The server itself reads the user agent, which names the system and, in some browsers, the model of the phone.
   function signals(hints) {
     var display = window.screen || {};
     return {

@@ -9,7 +9,7 @@
   var copy = document.getElementById('copy');
   var token = null;
 
-  // Only its touch points distinguish an iPad that requests desktop pages from a Mac.
+  // An iPad that requests desktop pages differs from a Mac only by its touch points.
   var isTablet = !!page.tablet && navigator.maxTouchPoints > 1;
   if (page.tablet) document.body.classList.add(isTablet ? 'tablet' : 'computer');
 
