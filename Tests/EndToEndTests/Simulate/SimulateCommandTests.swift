@@ -85,7 +85,8 @@ struct SimulateCommandTests {
         #expect(updated.status == 0, "\(updated.errors)")
         for text in [
             "> POST /v1/deferred-deeplink/resolve", #""osVersion": "26.5""#, #""machine": "iPhone17,1""#,
-            "Matched: the launch got this click", "From the values, the server makes iPhone|Europe/Istanbul|tr",
+            "Matched: the launch got this click",
+            "From the values, the server makes iPhone|Europe/Istanbul|tr",
         ] { #expect(updated.text.contains(text), "\(text)") }
         let token = try run(installation, server, "--resolve --token --device-timezone Asia/Dubai")
         #expect(token.status == 0, "\(token.errors)\(token.text)")
