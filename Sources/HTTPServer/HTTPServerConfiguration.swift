@@ -72,7 +72,7 @@ public struct Limits: Sendable, Hashable {
 
     /// The smallest limit of a path.
     ///
-    /// A body up to this length, and up to ``bodyByteCount``, needs no search for its path's limit.
+    /// A body that exceeds neither this length nor ``bodyByteCount`` needs no search for its path's limit.
     private(set) var leastByteCount = Int.max
 
     /// The maximum number of requests on one connection (`--limit-requests`).
@@ -110,8 +110,8 @@ public struct Timeouts: Sendable, Hashable {
 
     /// The maximum time in which the peer acknowledges no byte of a response.
     ///
-    /// The server drops the connection after this time, at the latest a quarter of the time and one interval
-    /// later.
+    /// The server drops the connection after this time, at the latest after a further quarter of it and one sweep
+    /// interval.
     public var write: Duration = .seconds(10)
 
     /// How long the server reads from a peer after the last response.
@@ -119,7 +119,7 @@ public struct Timeouts: Sendable, Hashable {
     /// If it closed with unread bytes, the kernel would send a reset, and the peer could lose the response.
     public var linger: Duration = .milliseconds(500)
 
-    /// How long an idle connection may still send a request after the server was asked to stop.
+    /// After a stop has begun, an idle connection may start one more request within this time.
     public var farewell: Duration = .milliseconds(100)
 
     /// How long the server keeps the socket of an ended connection if a response with `onDelivery` may still arrive.

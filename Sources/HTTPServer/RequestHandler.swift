@@ -67,12 +67,12 @@ public struct Rejection: Sendable, Hashable {
 
     public let kind: Kind
 
-    /// One sentence about the broken rule, which contains no byte of the request.
+    /// One sentence that states the broken rule, and contains no byte of the request.
     public let reason: String
 
     public let peer: PeerAddress
 
-    /// When the server read the first byte of the refused request; without a byte, when it accepted the connection.
+    /// When the server read the request's first byte; if there was none, when the server accepted the connection.
     public let firstByteAt: MonotonicTime
 
     /// The request's `Origin` field; `nil` if the server had not read one before the refusal.

@@ -129,7 +129,7 @@ enum Routes {
         ]
     }
 
-    /// Makes a route of operators; a read key may use those that change nothing.
+    /// Makes a route of operators; read keys may use it if it changes nothing.
     private static func admin(
         _ method: Method,
         _ path: String,

@@ -40,7 +40,7 @@ public struct ServiceSettings: Sendable {
     public var shown: [ShownSetting] = []
     /// For tests only: whether `X-Test-Time` sets the time of a request.
     public var usesTestClock = false
-    /// The program's version; only operators see it, in statistics and metrics.
+    /// The program's version; only operators see it, in statistics, metrics and the dashboard.
     public var version: String
 
     public init(version: String) { self.version = version }

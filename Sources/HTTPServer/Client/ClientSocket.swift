@@ -119,7 +119,7 @@ struct ClientSocket: ~Copyable {
         repeat {
             let left = limit.nanoseconds(since: .now())
             guard left > 0 else { throw .timedOut(stage: .connection) }
-            // If a signal interrupts the call, the loop tries again.
+            // If a signal interrupts the call, repeat it.
             if linux_wait_writable(descriptor.number, left) > 0 { break }
         } while true
         guard linux_connection_error(descriptor.number) == 0 else { throw .notReached }

@@ -68,7 +68,7 @@ package struct ConnectionState {
 
     /// Whether the connection ends with the current response.
     private var isLast = false
-    /// Whether the peer sends no request after this one.
+    /// Whether the peer sends no request after the current one.
     private var peerIsDone = false
     private var isStopping = false
 

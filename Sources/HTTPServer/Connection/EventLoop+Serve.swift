@@ -7,7 +7,7 @@ extension EventLoop {
 
     /// Reports the delivery of all responses of a connection, and then ends the connection.
     func end(_ connection: Connection) async {
-        // Without a session, the peer sent no byte, and so did not fail a handshake.
+        // Without a session, no handshake has started.
         if connection.handshake != nil, connection.tls != nil { counters.failedHandshakes.add(1) }
         if !connection.ledger.isEmpty {
             endSending(connection)

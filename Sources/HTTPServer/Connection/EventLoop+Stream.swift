@@ -2,7 +2,7 @@ internal import Threads
 
 /// Sends responses whose bodies the loop pulls.
 extension EventLoop {
-    /// The maximum number of bytes of a piece, so that a connection holds at most 64 KiB with the chunk around it.
+    /// The maximum length of a piece in bytes; with the chunk's framing, a piece takes less than 64 KiB.
     private static let pieceByteCount = 63 * 1024
 
     /// Sends a response with a stream, piece by piece, as fast as the peer takes the bytes.

@@ -37,13 +37,13 @@ struct WorkerPool {
     private static let maximumIdleWorkers = 8
     /// If this many workers have ended, the loop returns their memory to the system, even while others are ending.
     private static let worthReturning = 512
-    /// The smallest number of ended workers whose memory the loop returns once no others are ending.
+    /// If this many workers have ended and no others are ending, the loop returns their memory.
     private static let worthReturningLast = 32
 
     private var free: [Worker] = []
     /// The smallest number of free workers since the last dismissal; the loop did not need these workers.
     private var minimumIdleCount = 0
-    /// The number of workers in the last dismissal; each keeps its memory until the loop has run its task to the end.
+    /// The number of workers in the last dismissal; each keeps its memory until its task has run to the end.
     private var endingCount = 0
     /// The number of workers that have ended since the loop last returned memory to the system.
     private var endedCount = 0
@@ -107,7 +107,7 @@ enum Wake {
     init(_ continuation: UnsafeContinuation<Message, Never>) { unsafe self.continuation = continuation }
 
     consuming func resume(_ message: Message) {
-        // The call consumes this value, so that there is no second one.
+        // This call consumes the waiter, so there is no second call.
         unsafe continuation.resume(returning: message)
     }
 }

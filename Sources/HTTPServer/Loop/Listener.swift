@@ -90,9 +90,9 @@ public struct PeerAddress: Sendable, Hashable {
 }
 
 extension PeerAddress {
-    /// Whether the address is one of this machine's: the system binds a socket to no other address.
+    /// Whether the address belongs to this machine: the system binds sockets only to such addresses.
     ///
-    /// It is true, too, if the system refuses a socket.
+    /// It is also true if the system cannot create a socket.
     public var isOfThisMachine: Bool {
         let isIPv4 = ipv4 != nil
         let type = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import Threads
 
-/// What a loop's handler waits for through its ``port``: descriptors, and times.
+/// The descriptors and the times that a loop's handler waits for with the functions of ``port``.
 ///
 /// It belongs to its loop, and only the loop's thread touches it. It calls or releases closures of the handler. Such a
 /// closure may call the port again, and so may the `deinit` of an object that only the closure kept alive.
@@ -85,7 +85,7 @@ final class PortWaits {
         timedCalls.insert(TimedCall(time: time, handler: handler), at: index)
     }
 
-    /// Calls epoll for a descriptor, whose events are level-triggered.
+    /// Changes the registration of a descriptor in epoll; its events are level-triggered.
     private func control(_ operation: Int32, _ descriptor: Int32, _ watch: Watch) -> Bool {
         let events = EPOLLIN.rawValue | (watch.watchesWriting ? EPOLLOUT.rawValue : 0)
         return linux_epoll_control(epoll, operation, descriptor, events, watch.token) == 0

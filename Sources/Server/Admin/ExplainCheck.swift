@@ -76,7 +76,7 @@ extension Explainer {
 }
 
 extension Explanation {
-    /// The explanation as JSON, for the endpoint and `afterlink explain --json`.
+    /// Returns the explanation as JSON, for the endpoint and `afterlink explain --json`.
     public func json() -> JSONWriter {
         .object { json in
             json.member("summary", summary)
@@ -127,7 +127,7 @@ extension Explanation {
 }
 
 extension ClickExplanation {
-    /// The explanation as JSON, for the endpoint and `afterlink explain --json`.
+    /// Returns the explanation as JSON, for the endpoint and `afterlink explain --json`.
     public func json() -> JSONWriter {
         .object { json in
             json.member("summary", summary)

@@ -114,7 +114,7 @@ enum AppEndpoints {
 }
 
 extension APIError {
-    /// The error for an unknown app; `field` names the parameter or member, and is nil if the path named the app.
+    /// Creates the error for an unknown app; `field` names the parameter or member, and is nil if the path named the app.
     static func noApp(field: String? = nil) -> APIError {
         .notFound("There is no such app; GET /admin/api/apps lists them", field: field)
     }
@@ -153,10 +153,10 @@ public enum LinkHostChange {
     ///
     /// - Parameters:
     ///   - app: the app as it is now.
-    ///   - settings: its new settings.
+    ///   - settings: the app's new settings.
     ///   - directory: all apps.
     ///   - links: the store of all apps' links.
-    /// - Returns: the refused field, and advice what to do.
+    /// - Returns: the refused field, and advice on what to do.
     /// - Throws: a store's failure.
     public static func problem(
         of app: App,

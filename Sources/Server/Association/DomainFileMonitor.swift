@@ -44,7 +44,7 @@ public final class DomainFileMonitor: Sendable {
     ///   - log: gets a line for each copy whose state has changed. At the first poll, it gets one for each copy that is
     ///     not the same as this service's file, or could not be read.
     ///   - mustStop: called before the requests for each holder of a host's copies; true ends the poll.
-    ///   - noteChange: called for each copy whose state has changed since the poll before.
+    ///   - noteChange: called for each copy whose state has changed since the previous poll.
     package func pollAll(
         _ directory: Directory,
         by outgoing: OutgoingRequests,

@@ -133,7 +133,7 @@ public struct CSVReader {
 
 /// Writes comma-separated values (RFC 4180) that spreadsheets read as texts and never as formulas.
 public enum CSVText {
-    /// The characters, in ASCII and in full width, with which a cell starts that a spreadsheet reads as a formula.
+    /// If a cell starts with one of these characters, spreadsheets read it as a formula; some have full-width forms.
     ///
     /// Source: OWASP, "CSV Injection".
     private static let formulaStarts = Set("=+-@\t\r\n＝＋－＠".unicodeScalars)
@@ -143,7 +143,9 @@ public enum CSVText {
     /// The content of a cell.
     public enum Cell: Equatable, Sendable {
         case text(String)
-        /// A number as digits; an apostrophe before a negative number would make it a text, so it gets none.
+        /// A number as digits.
+        ///
+        /// It gets no apostrophe, because an apostrophe would make a negative number a text.
         case number(String)
     }
 

@@ -5,7 +5,7 @@ internal import JSON
 /// The body of a click's request, with the type and length of every member validated.
 ///
 /// Unlisted members are ignored; `null` and an empty text count as not sent. ``ClickReading`` copies values to
-/// `Click.Facts`, which the store writes. A new member that is to be stored must be added in all three.
+/// `Click.Facts`, which the store writes. A new member that is to be stored must be added to all three types.
 struct ClickBody {
     var app: String?
     var fingerprint: Fingerprint?

@@ -56,7 +56,7 @@ extension Exchange {
 }
 
 extension APIError {
-    /// The error for a click of a link that no longer leads anywhere.
+    /// Creates the error for a click on a link that no longer leads anywhere.
     static func linkEnded(_ ending: Link.Ending) -> APIError {
         let message = "The link \(ending.reason), and no longer leads anywhere"
         return APIError(status: .gone, code: .linkEnded, message: message, field: "link")

@@ -4,8 +4,8 @@ package import HTTPServer
 /// The address, user agent and time of a click, from the request; with a server key, from the body if it has them.
 struct ClickProvenance {
     let address: NetworkAddress
-    /// Whether ``address`` is the visitor's; false for the address of a customer's server, whose body states
-    /// none.
+    /// Whether ``address`` is the visitor's; false if a customer's server sent the click and its body states no
+    /// address.
     let isVisitorsAddress: Bool
     /// The header fields of the visitor's browser, from the visitor's own request.
     let headers: VisitHeaders

@@ -69,7 +69,7 @@ struct ClickReading {
         return click
     }
 
-    /// The token that names a stored click; nil for a click that is counted and never matched.
+    /// Creates the token that names a stored click; nil for a click that is counted and never matched.
     func token(for click: Click) -> ClickToken? {
         guard !isCounted else { return nil }
         let (app, expiresAt) = (click.facts.app, click.facts.expiresAt)
@@ -162,8 +162,9 @@ struct ClickReading {
         return facts
     }
 
-    /// The click ids of ad networks in the body, the tapped address and the deep link, as JSON; nil without any, and if
-    /// they are not kept.
+    /// The click ids of ad networks in the body, the tapped address and the deep link, as JSON.
+    ///
+    /// Nil if there are none, or if the app or the visitor does not let the service keep them.
     private var clickIDs: String? {
         guard app.settings.clickIDs != .off, !isCounted else { return nil }
         var ids = body.clickIDs

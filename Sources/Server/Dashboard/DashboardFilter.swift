@@ -47,7 +47,7 @@ struct DashboardFilter {
         }
     }
 
-    /// The query for the counts of a span.
+    /// Creates the query for the counts of a span.
     func query(_ span: DashboardSpan) -> StatisticsQuery {
         var query = StatisticsQuery(app: app?.id, isTest: isTest)
         (query.campaign, query.slice) = (campaign, slice)
@@ -101,7 +101,7 @@ struct DashboardFilter {
         if let noteOfDays { html.note(noteOfDays) }
     }
 
-    /// Writes the choices of a page of counts: a campaign, a source, a platform, and the value that a row was chosen by.
+    /// Writes the choices of a page of counts: a campaign, a source, a platform, and another value if a row chose one.
     func writeCountChoices(to html: inout HTML) {
         func value(_ dimension: Dimension) -> String {
             slice?.dimension == dimension ? slice?.value ?? "" : ""

@@ -109,7 +109,7 @@ struct DashboardPage {
         }
     }
 
-    /// The list of keys, which the script opens.
+    /// Writes the list of keys, which the script opens.
     private static func help(_ html: inout HTML) {
         html.element("dialog", ["id": "keys", "aria-label": DashboardText.keys]) { html in
             html.element("h2", DashboardText.keys)

@@ -76,7 +76,7 @@ enum DashboardPeriod: String, CaseIterable, Sendable {
     }
 }
 
-/// The span that a page shows, and the earlier span with which it compares it.
+/// The span that a page shows; ``earlier`` is the span for the comparison.
 struct DashboardSpan: Sendable {
     static let dayMilliseconds: Int64 = 86_400_000
 

@@ -110,7 +110,7 @@ extension Routes {
         }
     }
 
-    /// Makes a route of a page, which without a session leads to the form for a key and then back to the page.
+    /// Makes a route of a page; without a session, it redirects to the form for a key, which leads back to the page.
     private static func page(_ path: String, _ make: @escaping Page) -> Route {
         Route(.get, path, .anyone, limitedAs: .admin, needsDirectory: true) { exchange in
             var visit: DashboardVisit?

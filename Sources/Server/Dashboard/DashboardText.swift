@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// Every sentence of the dashboard.
+/// The texts of the dashboard.
 enum DashboardText {
     // Frame
     static let skip = "Skip to content"

@@ -73,7 +73,7 @@ enum DashboardCookie {
         return host == "localhost" || NetworkAddress(String(host))?.isLoopback == true
     }
 
-    /// The value that the request brought; nil without one.
+    /// Returns the cookie's text in the request; nil if the request has no such cookie.
     static func text(in exchange: Exchange) -> String? {
         guard let name = name(in: exchange) else { return nil }
         for line in exchange.request.fields("cookie") {
@@ -85,7 +85,7 @@ enum DashboardCookie {
         return nil
     }
 
-    /// The field that sets the cookie, or with an empty text removes it.
+    /// Returns the field that sets the cookie, or removes it if the text is empty.
     static func field(_ name: String, _ text: String) -> FieldLine {
         let secure = name.hasPrefix("__Host-") ? "; Secure" : ""
         let age = text.isEmpty ? 0 : DashboardSession.maximumMilliseconds / 1000

@@ -15,7 +15,7 @@ extension HTML {
         }
     }
 
-    /// Writes the choice of one app or of all; an installation with one app has none.
+    /// Writes the choice of one app or of all; writes nothing if there is only one app.
     mutating func appChoice(_ apps: [App], chosen: AppID?) {
         guard apps.count > 1 else { return }
         let choices = [("", DashboardText.allApps)] + apps.map { ($0.id.text, $0.settings.name) }

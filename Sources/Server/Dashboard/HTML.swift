@@ -44,7 +44,7 @@ struct HTML: Sendable {
 
     mutating func element(_ name: StaticString, _ text: String) { element(name, [:], text) }
 
-    /// Writes the start of an element, which is all of an element that never has content, such as `input`.
+    /// Writes the start of an element; an element that never has content, such as `input`, needs no end.
     mutating func open(_ name: StaticString, _ attributes: Attributes = [:]) {
         recording?.open(name)
         bytes.append(UInt8(ascii: "<"))
@@ -115,7 +115,7 @@ extension HTML {
         }
     }
 
-    /// Writes the first cell of a row, which names it, with a link if it has an address.
+    /// Writes the first cell of a row, which names the row; the name is a link if there is an address.
     mutating func rowName(_ text: String, _ address: DashboardAddress? = nil) {
         element("th", ["scope": "row"]) { html in
             if let address { html.link(address, text) } else { html.text(text) }

@@ -3,13 +3,13 @@ internal import HTTPServer
 
 /// The pages before a session: the form for a key, the page of a one-time link, and the end of a session.
 enum SignIn {
-    /// `GET /sign-in`: the form for a key; 403 where a key must not be sent.
+    /// `GET /sign-in`: shows the form for a key; returns 403 over plain HTTP from another machine.
     static func show(_ exchange: inout Exchange) async throws(APIError) -> Response {
         _ = try cookieName(exchange)
         return page(next: exchange.queryItem("next"), problem: nil).response(visit: nil)
     }
 
-    /// `POST /sign-in`: starts a session for a key, and counts a failure against the address.
+    /// `POST /sign-in`: starts a session for a key; counts a failure against the client's address.
     static func signIn(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let form = try DashboardForm(exchange)
         let name = try cookieName(exchange)
@@ -31,7 +31,7 @@ enum SignIn {
         return DashboardPage.redirect(to: safe(next), [DashboardCookie.field(name, text)])
     }
 
-    /// `GET /enter/{link}`: a button, because programs that preview links must not use this one up.
+    /// `GET /enter/{link}`: shows a button, because programs that preview links must not use up the one-time link.
     static func showLink(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let link = exchange.parameter ?? ""
         return DashboardPage(title: DashboardText.signIn, isOpen: true) { html in
@@ -108,7 +108,7 @@ enum SignIn {
         return name
     }
 
-    /// Returns a path of this dashboard, and never an address of another site.
+    /// Returns `next` if it is a path of this dashboard, and `/` otherwise, for example for another site's address.
     private static func safe(_ next: String?) -> String {
         guard let next, next.utf8.first == UInt8(ascii: "/"), !next.hasPrefix("//"),
             next.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") })

@@ -18,7 +18,7 @@ enum ReportEvents {
 }
 
 extension EventReport.Cohort {
-    /// Returns whether the day has begun that follows the day of the matches by `day` days.
+    /// Returns whether the day that comes `day` days after the day of the matches has begun.
     ///
     /// A day that has not begun has no sums.
     func hasBegun(_ day: Int64, at now: Timestamp) -> Bool {

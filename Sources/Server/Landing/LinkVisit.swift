@@ -86,10 +86,10 @@ struct LinkAddress: Equatable {
         origin = host.map { "https://\($0.text)" } ?? exchange.origin ?? ""
     }
 
-    /// The path with a query.
+    /// Returns the path with a query.
     func path(_ items: [QueryItem]) -> String { append(items, to: path) }
 
-    /// The whole address with a query.
+    /// Returns the whole address with a query.
     func url(_ items: [QueryItem] = []) -> String { append(items, to: origin + path) }
 
     private func append(_ items: [QueryItem], to text: String) -> String {

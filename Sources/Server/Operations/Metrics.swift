@@ -15,12 +15,12 @@ public final class Metrics: Sendable {
         return metrics
     }
 
-    /// The number of error responses by code, over all loops.
+    /// Returns the number of error responses by code, over all loops.
     func errorCounts() -> [APIError.Code: Int64] {
         loops.withLock { $0 }.reduce(into: [:]) { $0.merge($1.errorCounts, uniquingKeysWith: +) }
     }
 
-    /// The counts of each route over all loops, in the order of the routes; unknown paths come last with an empty name.
+    /// Returns each route's counts over all loops, in the order of the routes; unknown paths come last, without a name.
     func counts() -> [(route: String, counts: LoopMetrics.RouteCounts)] {
         let loops = loops.withLock { $0 }
         return (routes + [""]).enumerated().map { index, route in
@@ -36,7 +36,7 @@ final class LoopMetrics: Sendable {
     struct RouteCounts {
         /// The number of responses by status code.
         var statuses: [Int: Int64] = [:]
-        /// The number of requests whose duration is up to each of ``bounds``, then of longer requests; not cumulative.
+        /// The number of requests by duration: one for each of ``bounds``, and one for longer requests; not cumulative.
         var durations = [Int64](repeating: 0, count: bounds.count + 1)
         var totalMicroseconds: UInt64 = 0
 

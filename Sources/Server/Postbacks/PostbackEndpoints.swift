@@ -62,7 +62,7 @@ enum PostbackEndpoints {
         return Response(.ok) { json in PostbackBody.write(status, to: &json) }
     }
 
-    /// `POST /admin/api/postbacks/{id}/enable`: sends to the endpoint again.
+    /// `POST /admin/api/postbacks/{id}/enable`: enables the endpoint, so that it gets events again.
     static func enable(_ exchange: inout Exchange) async throws(APIError) -> Response {
         try await set(.enabled, &exchange)
     }

@@ -3,7 +3,7 @@ public import HTTPServer
 internal import Synchronization
 internal import Threads
 
-/// The addresses inside the operator's networks that postbacks may be sent to.
+/// A range of addresses inside the operator's networks to which postbacks may be sent.
 public struct PostbackAllowance: Hashable, Sendable {
     public let range: AddressRange
     /// Nil for all ports.

@@ -37,8 +37,9 @@ extension Exchange {
         }
     }
 
-    /// The digest of the token in `Authorization: Bearer <token>` (RFC 6750 §2.1); nil for a missing, malformed or
-    /// repeated field.
+    /// Returns the digest of the token in `Authorization: Bearer <token>` (RFC 6750 §2.1).
+    ///
+    /// Returns nil for a missing, malformed or repeated field.
     ///
     /// Reads the token in place, so that it is never copied.
     private static func digestOfToken(of request: Request) -> KeyDigest? {

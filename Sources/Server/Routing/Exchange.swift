@@ -48,8 +48,9 @@ struct Exchange {
     let parameter: String?
     /// The client's address: the peer's, or the one that a trusted proxy reports.
     let address: NetworkAddress
-    /// Apps and keys as they were when the request came, or at ``readDirectory()``; without other apps if there is an
-    /// ``onlyApp``.
+    /// Apps and keys as they were when the request came, or at ``readDirectory()``; empty if the route needs none.
+    ///
+    /// If there is an ``onlyApp``, it contains no other apps.
     private(set) var directory: Directory
     /// The only app whose data the request may see; nil for all.
     private(set) var onlyApp: AppID?
@@ -96,12 +97,12 @@ struct Exchange {
     /// The items of the query in their order, decoded.
     var queryItems: [QueryItem] { request.query.map { QueryItem.items(ofQuery: $0[...].utf8) } ?? [] }
 
-    /// The first item of the query by this name, decoded; nil without one.
+    /// Returns the first item of the query by this name, decoded; nil without one.
     func queryItem(_ name: String) -> String? {
         request.query.flatMap { QueryItem.value(of: name, inQuery: $0) }
     }
 
-    /// The first item of the query by this name, decoded; nil without one, and for an empty one.
+    /// Returns the first item of the query by this name, decoded; nil if there is none, or it is empty.
     func sentQueryItem(_ name: String) -> String? { queryItem(name).flatMap { $0.isEmpty ? nil : $0 } }
 
     /// Reads the bytes of the query's only item by this name, decoded, without making a `String`; nil if there is none
@@ -112,7 +113,7 @@ struct Exchange {
 }
 
 extension Request {
-    /// The value of a header field that may have only one line; nil if it was not sent.
+    /// Returns the value of a header field that may have only one line; nil if it was not sent.
     ///
     /// Source: RFC 9110 §5.3, which forbids several lines of a field that is not a list.
     ///

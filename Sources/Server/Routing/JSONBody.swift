@@ -11,7 +11,7 @@ struct JSONBody {
     private let bytes: [UInt8]
     /// The object's path in the body, for example `signals.`.
     private let path: String
-    /// The status of a member that is refused.
+    /// The status of the error for a refused member.
     private var refusal = Status.badRequest
 }
 

@@ -95,7 +95,7 @@ public struct RateLimits: Equatable, Sendable {
         return limits
     }()
 
-    /// The limit of a class in ``standard``; nil for none.
+    /// Returns the limit of a class in ``standard``; nil for none.
     public static func standardLimit(_ limitClass: RateLimitClass) -> RateLimit? {
         switch limitClass {
         case .clicks, .checks: RateLimit(perSecond: 500, burst: 10_000)

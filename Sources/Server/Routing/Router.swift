@@ -17,9 +17,9 @@ final class Route: Sendable {
     typealias Endpoint = @Sendable (inout Exchange) async throws(APIError) -> Response
 
     let method: Method
-    /// The path; `{name}` in it matches any single part, `{name...}` any number of parts.
+    /// The path; `{name}` in it matches any single part, `{name...}` one or more parts.
     ///
-    /// A path of only `{name...}` is the fallback for GET and HEAD.
+    /// The path `/{name...}` is the fallback for GET and HEAD, and also matches `/`.
     let path: String
     /// The route's name in logs and metrics.
     let name: String

@@ -33,7 +33,7 @@ public struct Trial: Sendable {
     public let destination: Target
     /// The click's journey, which no other trial has.
     public let journey: String
-    /// The build number of the app, so that no two trials come from one caller.
+    /// The build number of the app, which makes it unlikely that two trials come from one caller.
     let build: String
     /// The id or name of the click's app; nil where the key identifies it.
     let app: String?

@@ -48,7 +48,7 @@ struct ChartFigures {
         self.expected = sums(expected, +)
     }
 
-    /// The words for one label: its name and its figures.
+    /// Returns the words for one label: its name and its figures.
     func text(at index: Int) -> String {
         var words = series.map { "\($0.name) \(DashboardText.count($0.values[index]))" }
         if !expected.isEmpty {

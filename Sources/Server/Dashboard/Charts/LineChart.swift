@@ -52,7 +52,7 @@ struct LineChart {
         return path
     }
 
-    /// Writes the line of a series: dashed to an interval that has not ended, and with a gap where a value is missing.
+    /// Writes the line of a series; its part to an unfinished interval is dashed, and a missing value leaves a gap.
     private func write(_ line: ChartFigures.Series, _ number: Int, _ top: Int64, to html: inout HTML) {
         let points = line.values.enumerated().map { index, value in
             value.map { (x: x(index), y: Self.y(Double($0), top)) }

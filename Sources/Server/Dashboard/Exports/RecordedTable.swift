@@ -13,7 +13,7 @@ struct RecordedTable {
 
     init(_ caption: String) { self.caption = caption }
 
-    /// Starts with the table that has the caption; ignores all others.
+    /// Starts to record if the table has the caption, and no table was recorded before.
     mutating func start(_ caption: String) { isOpen = rows.isEmpty && caption == self.caption }
     mutating func end() { isOpen = false }
 
@@ -53,7 +53,7 @@ struct RecordedTable {
         guard let headings = rows.first else { return nil }
         var names: [String] = []
         for case .text(let name) in headings.map({ $0 == .none ? .text("") : $0 }) {
-            // The column of a change gets the name of the figure before it as a prefix, so that no two names are equal.
+            // A repeated heading gets the previous heading as a prefix, so that two columns of changes differ.
             names.append(names.contains(name) ? "\(names.last ?? ""): \(name)" : name)
         }
         var rest: [[ExportValue]]? = Array(rows.dropFirst())

@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// The list of links, newest first; each row leads to its link.
+/// The list of links, newest first; each row links to the page of its link.
 enum LinksPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let query = try LinkEndpoints.query(exchange)
@@ -69,7 +69,7 @@ enum LinksPage {
         to html: inout HTML
     ) {
         html.filters("/links") { html in
-            // The period of other pages stays in the address.
+            // Keep the choices that other pages have, such as the period, in the address.
             for item in visit.address.page("/links").items where item.name != "app" {
                 html.hidden(item.name, item.value)
             }

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The traffic of the last half hour, which all live pages of this server share.
 ///
-/// The first page that asks in a second reads the rows since the last read from the database. So the pages show the
-/// traffic of every server, and any number of pages costs one read a second. Without pages, nothing is read.
+/// Once a second, one page reads the new rows from the database for all pages. So the pages show the traffic of every
+/// server, and any number of pages costs one read a second. Without pages, nothing is read.
 final class LiveFeed: Sendable {
     struct Event: Sendable {
         /// The event's number, in the order in which this server read the events.
@@ -46,7 +46,7 @@ final class LiveFeed: Sendable {
         var position: Int64 = 0
         /// The newest rows by key, with their times in milliseconds, because the next read may return them again.
         var seen: [Int64: Int64] = [:]
-        /// The newest events by kind, so that events of one kind do not displace those of another.
+        /// The newest events by kind, so that events of one kind do not displace another kind's events.
         var events: [Kind: [Event]] = [:]
         var eventCount = 0
         var minutes: [Int64: [Group: Counts]] = [:]

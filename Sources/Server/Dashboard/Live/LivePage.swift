@@ -270,7 +270,7 @@ final class LiveStream: ResponseStream {
         return now
     }
 
-    /// Returns whether the page's key is valid, and its session has not ended.
+    /// Returns whether the session has not ended, and its key is valid if a key started it.
     private func isSignedIn(at now: Timestamp) throws -> Bool {
         if let key = visit.session.key {
             guard try stores.apps.directory().keys.first(where: { $0.id == key })?.isValid(at: now) == true

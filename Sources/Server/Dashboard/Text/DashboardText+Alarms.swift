@@ -3,7 +3,7 @@ internal import DomainFiles
 
 /// The overview's alarms about domain files, the certificate, the disk and similar needs of the service.
 extension DashboardText {
-    /// The sentence about a copy of a domain file that differs; nil for others.
+    /// Returns the sentence about a copy of a domain file that differs; nil for any other copy.
     static func alarm(_ copy: DomainCopy) -> String? {
         guard case .differs(let differences) = copy.state else { return nil }
         return

@@ -63,7 +63,7 @@ extension DashboardText {
     static let delete = "Delete…"
     static let deleteForGood = "Delete for good"
 
-    /// Returns a rate with the interval that Wilson gives for it, as `12 % (8 % – 17 %)`; a dash without clicks.
+    /// Returns a rate with Wilson's 95 % confidence interval, as `12 % (8 % – 17 %)`; a dash without clicks.
     ///
     /// Source: E. B. Wilson, Probable Inference, the Law of Succession, and Statistical Inference, 1927.
     static func rate(_ matches: Int, of clicks: Int) -> String {
@@ -119,7 +119,7 @@ extension DashboardText {
 
 /// The fields of a link's form.
 extension DashboardText {
-    /// An input: its field, its label, and how to fill it in; nil if the label is enough.
+    /// An input: its field, its label, and a hint on how to fill it in; the hint is nil if the label is enough.
     typealias LinkInput = (field: LinkField, label: String, hint: String?)
 
     static let linkGroups: KeyValuePairs<String, [LinkInput]> = [
