@@ -9,7 +9,7 @@ extension DashboardText {
     static let timesCaption = "Matches by time to install"
     static let expectedBand = "Expected conversions ± spread"
     static let rate = "Conversion rate"
-    static let funnelHeadings = ["Step", "", "Number", "Of the first"]
+    static let funnelHeadings = ["Step", "", "Number", "Share of the first step"]
 
     static func expected(_ number: ExpectedConversions?) -> String {
         guard let number else { return "–" }

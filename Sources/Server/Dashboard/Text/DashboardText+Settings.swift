@@ -40,7 +40,7 @@ extension DashboardText {
     static let endOthers = "End all other sessions"
     static let processSettings = "Settings of this process"
     static let settingCaption = "Values, and where each was set"
-    static let settingsAsCommand = "As command, with the service's flags, environment and file"
+    static let settingsAsCommand = "As a command, run with the service's flags, environment and file"
     static let settingHeadings = ["Setting", "Value", "From"]
 
     static let auditLog = "Audit log"
