@@ -114,7 +114,8 @@ enum AppEndpoints {
 }
 
 extension APIError {
-    /// Creates the error for an unknown app; `field` names the parameter or member, and is nil if the path named the app.
+    /// Creates the error for an unknown app; `field` names the parameter or member, and is nil if the path named the
+    /// app.
     static func noApp(field: String? = nil) -> APIError {
         .notFound("There is no such app; GET /admin/api/apps lists them", field: field)
     }
