@@ -110,8 +110,8 @@ public struct Timeouts: Sendable, Hashable {
 
     /// The maximum time in which the peer acknowledges no byte of a response.
     ///
-    /// The server drops the connection after this time, at the latest after a further quarter of it and one sweep
-    /// interval.
+    /// The server drops the connection after this time, at the latest after a further quarter of it and one
+    /// sweep interval.
     public var write: Duration = .seconds(10)
 
     /// How long the server reads from a peer after the last response.

@@ -15,8 +15,8 @@ public enum Delivery: Sendable, Hashable {
 /// The body of a response whose length is unknown; only the loop's thread uses it.
 ///
 /// Over HTTP/1.1 the server sends each piece as a chunk, and the end of a whole body as the last chunk. Over HTTP/1.0 it
-/// sends the pieces and closes. If the body is cut off, the server sends no last chunk over HTTP/1.1, and resets the
-/// connection over HTTP/1.0.
+/// sends the pieces and closes. If the body is cut off, the server sends no last chunk over HTTP/1.1, and
+/// resets the connection over HTTP/1.0.
 public protocol ResponseStream: AnyObject {
     /// Makes the next piece of the body.
     ///

@@ -22,7 +22,8 @@ public struct ServiceSettings: Sendable {
     public var robots = RobotAgents.embedded
     /// The tables of devices and systems that signals are read with.
     public var devices = DeviceData.embedded
-    /// The addresses of relays; many distant people share one, so such an address does not distinguish visitors.
+    /// The addresses of relays; many distant people share one, so such an address does not distinguish
+    /// visitors.
     public var relays = AddressRanges()
     /// The pages that people see when they open a link.
     public var pages = LandingPages.embedded
@@ -171,8 +172,8 @@ public final class Service: Sendable {
             nextProxyHint.compareExchange(expected: due, desired: next, ordering: .relaxed).exchanged
         else { return }
         let hint =
-            "an address that sends X-Forwarded-For or Forwarded reached its rate limit and gets 429."
-            + " If it is your proxy, name it with --trusted-proxy; until then, all clients behind it count as one"
+            "an address that sends X-Forwarded-For or Forwarded reached its rate limit and gets 429. If it is"
+            + " your proxy, name it with --trusted-proxy; until then, all clients behind it count as one"
         log.event(.warning, hint)
     }
 
@@ -246,8 +247,8 @@ public final class Service: Sendable {
         }
     }
 
-    /// Returns the time of a request: its `X-Test-Time`, or the wall clock's time if the field is missing or the test
-    /// clock is off.
+    /// Returns the time of a request: its `X-Test-Time`, or the wall clock's time if the field is missing or
+    /// the test clock is off.
     func moment(of request: Request) throws(APIError) -> Timestamp {
         guard settings.usesTestClock, let text = request.field("x-test-time") else { return clock.now() }
         guard let moment = Timestamp(iso8601: text) else {

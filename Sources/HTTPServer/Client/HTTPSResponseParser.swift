@@ -64,8 +64,8 @@ package struct HTTPSResponseParser {
 
     /// Records that the server sends no more, and returns the response.
     ///
-    /// It throws `endedEarly` if the response is incomplete, or if `isClean` is false. Without TLS, the caller always
-    /// passes true. Over TLS, the caller passes whether the server has sent a close_notify.
+    /// It throws `endedEarly` if the response is incomplete, or if `isClean` is false. Without TLS, the
+    /// caller always passes true. Over TLS, the caller passes whether the server has sent a close_notify.
     package mutating func end(isClean: Bool) throws(HTTPSFailure) -> HTTPSResponse {
         guard state == .body, case .rest = framing, isClean else { throw .endedEarly }
         return HTTPSResponse(status: status, fields: fields, body: body)
@@ -189,7 +189,8 @@ package struct HTTPSResponseParser {
         return true
     }
 
-    /// Cuts the body at the limit, and returns whether it was longer; throws `tooLarge` if longer bodies are not cut.
+    /// Cuts the body at the limit, and returns whether it was longer; throws `tooLarge` if longer bodies are
+    /// not cut.
     private mutating func endAtLimit() throws(HTTPSFailure) -> Bool {
         guard body.count > limits.bodyByteCount else { return false }
         guard cutsLongBody else { throw .tooLarge }

@@ -35,7 +35,8 @@ final class Worker {
 struct WorkerPool {
     /// The number of free workers that the loop does not dismiss before it stops.
     private static let maximumIdleWorkers = 8
-    /// If this many workers have ended, the loop returns their memory to the system, even while others are ending.
+    /// If this many workers have ended, the loop returns their memory to the system, even while others are
+    /// ending.
     private static let worthReturning = 512
     /// If this many workers have ended and no others are ending, the loop returns their memory.
     private static let worthReturningLast = 32
@@ -64,8 +65,8 @@ struct WorkerPool {
 
     /// Whether enough workers have ended to return their memory to the system.
     ///
-    /// After many workers were dismissed, they end over several seconds. With `worthReturning` alone, the loop would
-    /// not return the memory of the last ones.
+    /// After many workers were dismissed, they end over several seconds. With `worthReturning` alone, the
+    /// loop would not return the memory of the last ones.
     var hasMemoryToReturn: Bool {
         endedCount >= (endingCount == 0 ? Self.worthReturningLast : Self.worthReturning)
     }

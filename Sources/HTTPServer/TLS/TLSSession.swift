@@ -2,9 +2,9 @@ internal import COpenSSL
 
 /// The TLS of one connection: it turns received bytes into plain text, and plain text into bytes to send.
 ///
-/// It has no socket and no clock, and never waits. Only one thread uses it: its loop's thread, or the thread that uses
-/// its ``TLSClient``. It is `@safe` because this object is the only owner of the OpenSSL connection, and frees it in
-/// `deinit`.
+/// It has no socket and no clock, and never waits. Only one thread uses it: its loop's thread, or the thread
+/// that uses its ``TLSClient``. It is `@safe` because this object is the only owner of the OpenSSL
+/// connection, and frees it in `deinit`.
 @safe final class TLSSession {
     enum Phase: Equatable {
         /// Both sides can send only messages of the handshake.

@@ -236,8 +236,8 @@ public struct StatisticsBody {
 public enum CollisionBody {
     /// Writes the member `collisions` of an object; leaves out unknown values.
     ///
-    /// For each limit of the share of false matches, it writes the minimum confidence and the window that meet the
-    /// limit. If none meets the limit, it leaves the value out.
+    /// For each limit of the share of false matches, it writes the minimum confidence and the window that
+    /// meet the limit. If none meets the limit, it leaves the value out.
     public static func write(_ reports: [AppCollisions], in directory: Directory, to json: inout JSONWriter) {
         json.objects("collisions", reports) { json, app in
             let report = app.report

@@ -4,8 +4,8 @@ internal import JSON
 
 /// Tests whether a shop's domain leads to the receivers of Apple's postbacks.
 ///
-/// Apple's devices call the registrable domain, which usually belongs to another server. The probe calls that domain
-/// too, and the probe's body must arrive here with the same bytes.
+/// Apple's devices call the registrable domain, which usually belongs to another server. The probe calls that
+/// domain too, and the probe's body must arrive here with the same bytes.
 package struct ApplePostbackProbe {
     /// The result of a probe of one receiver.
     package struct Finding: Sendable {

@@ -97,8 +97,8 @@ extension ConversionSchemas {
         )
     }
 
-    /// - Throws: the first problem of a schema. An unknown member is a problem too, because a mistyped bound would
-    ///   limit nothing.
+    /// - Throws: the first problem of a schema. An unknown member is a problem too, because a mistyped bound
+    ///   would limit nothing.
     private static func read(_ object: JSONObject) throws(FieldProblem) -> ConversionSchema {
         try check(object, schemaMembers)
         guard let list = object["rules"]?.array, list.count <= ConversionSchema.maximumRuleCount else {

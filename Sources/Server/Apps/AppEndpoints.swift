@@ -86,7 +86,8 @@ enum AppEndpoints {
             ("fingerprint_window", \.fingerprint), ("deterministic_window", \.deterministic),
         ]
 
-    /// Changes the windows that the body names, and returns the problems of invalid ones; `null` removes a window.
+    /// Changes the windows that the body names, and returns the problems of invalid ones; `null` removes a
+    /// window.
     private static func change(_ windows: inout MethodWindows, _ object: JSONObject) -> [FieldProblem] {
         var problems: [FieldProblem] = []
         for (name, path) in Self.windows {
@@ -114,8 +115,8 @@ enum AppEndpoints {
 }
 
 extension APIError {
-    /// Creates the error for an unknown app; `field` names the parameter or member, and is nil if the path named the
-    /// app.
+    /// Creates the error for an unknown app; `field` names the parameter or member, and is nil if the path
+    /// named the app.
     static func noApp(field: String? = nil) -> APIError {
         .notFound("There is no such app; GET /admin/api/apps lists them", field: field)
     }

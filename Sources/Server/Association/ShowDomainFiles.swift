@@ -31,8 +31,8 @@ enum ShowAssetLinks {
 extension Exchange {
     /// Creates the response that contains a domain file.
     ///
-    /// Caches may store it for an hour, so that a change takes effect soon. A longer time would save little, because
-    /// phones request the files rarely, and from Apple's and Google's copies.
+    /// Caches may store it for an hour, so that a change takes effect soon. A longer time would save little,
+    /// because phones request the files rarely, and from Apple's and Google's copies.
     fileprivate func domainFile(_ body: [UInt8]) -> Response { Response(body, as: .json, for: request) }
 
     /// Returns the requested link host and the apps that list it.

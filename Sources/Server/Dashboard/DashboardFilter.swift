@@ -11,7 +11,8 @@ struct DashboardFilter {
     /// Whether figures are compared with the earlier span's figures.
     let compares: Bool
     let now: Timestamp
-    /// The reason why the days are UTC's days although an app has another offset; nil if they have the app's offset.
+    /// The reason why the days are UTC's days although an app has another offset; nil if they have the app's
+    /// offset.
     let noteOfDays: String?
     private let apps: [App]
 
@@ -69,7 +70,8 @@ struct DashboardFilter {
 
     /// Writes the form with these choices and those that `further` writes.
     ///
-    /// A page with a comparison shows the choice to compare; any other page keeps the choice in a hidden field.
+    /// A page with a comparison shows the choice to compare; any other page keeps the choice in a hidden
+    /// field.
     func writeForm(
         _ visit: DashboardVisit,
         comparing isComparison: Bool = false,
@@ -101,7 +103,8 @@ struct DashboardFilter {
         if let noteOfDays { html.note(noteOfDays) }
     }
 
-    /// Writes the choices of a page of counts: a campaign, a source, a platform, and another value if a row chose one.
+    /// Writes the choices of a page of counts: a campaign, a source, a platform, and another value if a row
+    /// chose one.
     func writeCountChoices(to html: inout HTML) {
         func value(_ dimension: Dimension) -> String {
             slice?.dimension == dimension ? slice?.value ?? "" : ""

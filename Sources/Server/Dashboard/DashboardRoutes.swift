@@ -110,7 +110,8 @@ extension Routes {
         }
     }
 
-    /// Makes a route of a page; without a session, it redirects to the form for a key, which leads back to the page.
+    /// Makes a route of a page; without a session, it redirects to the form for a key, which leads back to
+    /// the page.
     private static func page(_ path: String, _ make: @escaping Page) -> Route {
         Route(.get, path, .anyone, limitedAs: .admin, needsDirectory: true) { exchange in
             var visit: DashboardVisit?
@@ -153,7 +154,8 @@ extension Routes {
                     return try await perform(&exchange, visit, form)
                 } catch {
                     guard error.code == .conflict, error.field == nil else { throw error }
-                    // The write compares the record again, because another request may change it after the check.
+                    // The write compares the record again, because another request may change it after the
+                    // check.
                     try await exchange.readDirectory()
                     return try await record(exchange, form).conflict(with: form, visit).response(visit: visit)
                 }
@@ -199,7 +201,8 @@ enum Reply {
     }
 }
 
-/// A file of the dashboard, with the digest of its content in its name, so that browsers may cache it for a year.
+/// A file of the dashboard, with the digest of its content in its name, so that browsers may cache it for a
+/// year.
 struct DashboardFile: Sendable {
     let path: String
     let body: [UInt8]

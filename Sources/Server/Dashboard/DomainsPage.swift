@@ -3,7 +3,8 @@ internal import DomainFiles
 internal import HTTPServer
 internal import JSON
 
-/// The domain files of a link host, the polled copies of all hosts' files, and the rule that decides about a URL.
+/// The domain files of a link host, the polled copies of all hosts' files, and the rule that decides about a
+/// URL.
 enum DomainsPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let app = try exchange.appItem()

@@ -31,7 +31,8 @@ enum SignIn {
         return DashboardPage.redirect(to: safe(next), [DashboardCookie.field(name, text)])
     }
 
-    /// `GET /enter/{link}`: shows a button, because programs that preview links must not use up the one-time link.
+    /// `GET /enter/{link}`: shows a button, because programs that preview links must not use up the one-time
+    /// link.
     static func showLink(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let link = exchange.parameter ?? ""
         return DashboardPage(title: DashboardText.signIn, isOpen: true) { html in
@@ -108,7 +109,8 @@ enum SignIn {
         return name
     }
 
-    /// Returns `next` if it is a path of this dashboard, and `/` otherwise, for example for another site's address.
+    /// Returns `next` if it is a path of this dashboard, and `/` otherwise, for example for another site's
+    /// address.
     private static func safe(_ next: String?) -> String {
         guard let next, next.utf8.first == UInt8(ascii: "/"), !next.hasPrefix("//"),
             next.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") })

@@ -6,7 +6,8 @@ enum StreamExport {
     static let items = ["app", "since", "until"]
 
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        // In HTTP/1.0, only the end of the connection ends a stream, so a client may take a cut stream for a whole one.
+        // In HTTP/1.0, only the end of the connection ends a stream, so a client may take a cut stream for a
+        // whole one.
         guard exchange.request.version == .http11 else {
             let advice = "An export needs HTTP/1.1; in nginx, set proxy_http_version 1.1"
             throw APIError(status: .versionNotSupported, code: .versionNotSupported, message: advice)

@@ -36,7 +36,8 @@ public struct LandingPages: Sendable {
         }
         for place in ["{{{script}}}", "{{nonce}}"] where !text.contains(place) {
             let advice =
-                "Put <script nonce=\"{{nonce}}\">{{{script}}}</script> at the end of the body; it records the click"
+                "Put <script nonce=\"{{nonce}}\">{{{script}}}</script> at the end of the body; it records"
+                + " the click"
             throw DataFileError(file, 0, 0, "has no \(place)", advice)
         }
         do throws(PageTemplate.Problem) {

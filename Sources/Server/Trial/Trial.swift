@@ -97,8 +97,8 @@ public struct Trial: Sendable {
         return destination.hasSuffix("://") ? destination + "simulated/" : destination + "/simulated/"
     }
 
-    /// The header fields that the service attributes to the visitor: the browser's fields, or only the user agent if a
-    /// customer's server reports the click.
+    /// The header fields that the service attributes to the visitor: the browser's fields, or only the user
+    /// agent if a customer's server reports the click.
     var visit: VisitHeaders {
         guard poster != .server else { return VisitHeaders(userAgent: profile.agent) }
         let others = [("user-agent", profile.agent), ("accept-language", person.acceptLanguage)]

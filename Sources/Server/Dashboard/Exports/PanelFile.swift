@@ -109,8 +109,8 @@ enum OverviewPanel: String, CaseIterable {
         }
     }
 
-    /// Returns the groups that the panel lists, and the name of the address item that chooses one, if there is such an
-    /// item.
+    /// Returns the groups that the panel lists, and the name of the address item that chooses one, if there
+    /// is such an item.
     ///
     /// Returns nil for a panel of other figures.
     func groups(of report: StatisticsReport) -> (groups: [StatisticsReport.Group], item: String?)? {

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The traffic of the last half hour, which all live pages of this server share.
 ///
-/// Once a second, one page reads the new rows from the database for all pages. So the pages show the traffic of every
-/// server, and any number of pages costs one read a second. Without pages, nothing is read.
+/// Once a second, one page reads the new rows from the database for all pages. So the pages show the traffic
+/// of every server, and any number of pages costs one read a second. Without pages, nothing is read.
 final class LiveFeed: Sendable {
     struct Event: Sendable {
         /// The event's number, in the order in which this server read the events.
@@ -109,8 +109,8 @@ final class LiveFeed: Sendable {
         for stream in streams { stream.resume(returning: false) }
     }
 
-    /// Returns the events with numbers above `number` whose groups `filter` accepts, in the order of their times, and
-    /// the number of the last event.
+    /// Returns the events with numbers above `number` whose groups `filter` accepts, in the order of their
+    /// times, and the number of the last event.
     func events(after number: Int, _ filter: (Group) -> Bool) -> (events: [Event], last: Int) {
         let (found, last) = state.withLock { state in
             (

@@ -8,12 +8,14 @@ extension DashboardText {
     static let browsers = "Browsers"
     static let linkID = "Link"
     static let withoutHours =
-        "Days in UTC: days that start at another hour need counts by hour, which counts by name have only for 30 days."
+        "Days in UTC: days that start at another hour need counts by hour, which counts by name have only for"
+        + " 30 days."
     static let severalOffsets = "Days in UTC: the apps have days of their own. Choose an app to see its days."
     static let partsOfSlice =
         "Counts are limited to one value, so there are no counts by other values, and no time to install."
 
-    /// Returns the sentence about a list of which only a part was read; a link below the list continues the search.
+    /// Returns the sentence about a list of which only a part was read; a link below the list continues the
+    /// search.
     static func searched(backTo time: Timestamp) -> String {
         "Searched back to \(self.time(time)). The link below searches further back."
     }

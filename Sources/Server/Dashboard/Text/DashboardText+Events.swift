@@ -21,9 +21,9 @@ extension DashboardText {
         "Verified revenue comes from server keys and is the total. Reported revenue comes from apps, whose keys anyone can"
         + " read, so the total excludes it."
     static let cohortsExplained =
-        "Each row is about the installations that were matched on one day in UTC. D0 is the first 24 hours after each match."
-        + " D7 has their events and their verified revenue up to the end of the seventh day after D0. A dash means none, or"
-        + " a day that is still to come."
+        "Each row is about the installations that were matched on one day in UTC. D0 is the first 24 hours"
+        + " after each match. D7 has their events and their verified revenue up to the end of the seventh day"
+        + " after D0. A dash means none, or a day that is still to come."
 
     static var cohortHeadings: [String] {
         ["Day", "Matches"] + EventCount.cohortDays.map { "D\($0)" }

@@ -50,7 +50,8 @@ extension DashboardText {
         "Variant", "Share", "Destination", "Clicks", "Matches", "Matches per click (95 %)",
     ]
     static let intervalExplained =
-        "The range contains the true rate in 95 of 100 such tests. Variants whose ranges overlap may differ by chance alone."
+        "The range contains the true rate in 95 of 100 such tests. Variants whose ranges overlap may differ"
+        + " by chance alone."
     static func variants(of slug: String) -> String { "Variants of \(slug), all time" }
     static let formerVariant = "Removed from the link; its counts remain"
     static let preview = "Preview in messengers"
@@ -119,7 +120,8 @@ extension DashboardText {
 
 /// The fields of a link's form.
 extension DashboardText {
-    /// An input: its field, its label, and a hint on how to fill it in; the hint is nil if the label is enough.
+    /// An input: its field, its label, and a hint on how to fill it in; the hint is nil if the label is
+    /// enough.
     typealias LinkInput = (field: LinkField, label: String, hint: String?)
 
     static let linkGroups: KeyValuePairs<String, [LinkInput]> = [

@@ -15,8 +15,8 @@ extension DashboardText {
     static let noneLive = "There was no traffic in the last 30 minutes. What happens now appears here."
     static let liveNote = "The page follows the traffic of all servers by itself while it is visible."
     static let liveCurl =
-        "As curl: the clicks and then the launches since the first of these minutes. Each line starts with its cursor. With"
-        + " the last cursor as since, the call returns the later lines"
+        "As curl: the clicks and then the launches since the first of these minutes. Each line starts with"
+        + " its cursor. With the last cursor as since, the call returns the later lines"
     static let liveCommand = "As a command on the server, which shows the launches"
     static let liveHeadings = ["Time", "What", "Campaign", "App"]
     static let tooManyStreams =
