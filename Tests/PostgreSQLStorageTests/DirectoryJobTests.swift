@@ -28,7 +28,7 @@ struct DirectoryJobTests {
         return (DirectoryJob(server.makeContext(), directory, slots), directory, slots)
     }
 
-    @Test("apps, keys and days that another server changes are seen by the next poll")
+    @Test("the next poll finds apps and days that another server has added or changed")
     func changes() throws {
         let server = try JobServer(database)
         var (job, directory, slots) = try job(of: server)

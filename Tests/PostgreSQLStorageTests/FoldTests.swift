@@ -20,7 +20,10 @@ struct FoldTests {
 
     init() throws { database = try JobDatabase() }
 
-    /// Returns what a transaction counts: clicks of a campaign, a live click, a tap of link 1, and a check.
+    /// Returns the counts of a transaction.
+    ///
+    /// It counts clicks (in a campaign too), a live click, clicks and matches of link 1, and an unrecorded
+    /// check.
     private static func payload(clicks: Int64 = 1, of campaign: String? = nil, at time: Timestamp = hour)
         -> CountPayload
     {
@@ -162,7 +165,7 @@ struct FoldTests {
         #expect(
             try database.integer("SELECT count FROM counts WHERE span = 1 AND campaign = 'other'") == 2000
         )
-        // A known name keeps its count, another day has room, and so has another server.
+        // A name that is already counted keeps its own count, and the next day has room for new names.
         try Self.write(Self.payload(of: "c1"), by: servers[0])
         let tomorrow = Timestamp(milliseconds: Self.hour.milliseconds + JobServer.day)
         try Self.write(Self.payload(of: "new", at: tomorrow), by: servers[0])

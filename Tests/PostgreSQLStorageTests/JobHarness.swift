@@ -51,7 +51,8 @@ struct JobDatabase: Sendable {
     /// Executes SQL, and returns the integer of the first row; 0 for NULL or without rows.
     func integer(_ sql: String) throws -> Int { try Int(database.execute(sql)) ?? 0 }
 
-    /// Inserts a click with this number, whose window ends at `end`, and adds its day if it is missing.
+    /// Inserts a click with this number, whose window ends at `end`, and makes the partitions of its slot if
+    /// they are missing.
     func insertClick(_ number: Int64, until end: Int64, fingerprint: UInt64 = 5) throws {
         let home = RowHome(of: number)
         try Partitions(connection: connect()).make(home.slot)
@@ -91,7 +92,7 @@ struct JobDatabase: Sendable {
 final class JobServer: Sendable {
     static let noon = Timestamp(milliseconds: 1_700_049_600_000)
     static let day: Int64 = 86_400_000
-    /// The day of ``noon`` since 1970.
+    /// The day of ``noon``, in days since 1970-01-01.
     static let today = noon.milliseconds / day
 
     let state: StoreState
@@ -136,7 +137,7 @@ final class JobServer: Sendable {
     }
 }
 
-/// An engine that does only the writes of the table of jobs.
+/// An engine that performs only the writes to the table `jobs`.
 private final class LeaseEngine: BlockingEngine {
     typealias Rules = PostgreSQLRules
 

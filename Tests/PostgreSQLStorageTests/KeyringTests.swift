@@ -54,7 +54,7 @@ struct KeyringTests {
         for number in Int64(1)...5 { #expect(try !keyring.insert(row(number, .addresses))) }
         try keyring.delete(number: 2)
         try keyring.delete(number: 2)
-        // A number of a deleted row does not come back.
+        // The number of a deleted row is not used again.
         #expect(try !keyring.insert(row(2)))
         #expect(try keyring.rows().map(\.number).sorted() == [1, 5])
         #expect(try keyring.insert(row(6)))
@@ -79,7 +79,7 @@ struct KeyringTests {
         #expect(try keyrings[0].rows().count == 20)
     }
 
-    @Test("the others read a server's report, until the server has been silent for 30 s")
+    @Test("other processes read a server's report until the server has been silent for 30 s")
     func reports() throws {
         let (first, second) = (try startServer(11), try startServer(12))
         let keyring = PostgreSQLKeyring(configuration, server: first)
@@ -109,7 +109,7 @@ struct KeyringTests {
     }
 
     @Test(
-        "a report waits for a transaction of the server half a second at most, and works after a lost connection"
+        "a report waits at most half a second for its server's transaction, and calls work again after a loss"
     )
     func failures() throws {
         let server = try startServer(11)

@@ -96,7 +96,7 @@ struct OpeningTests {
         #expect(try opening().plan().pending.isEmpty)
     }
 
-    @Test("names of erased rows survive the migration that lets exports name erased events")
+    @Test("the migration that lets `erased_rows` name events keeps the names of other erased rows")
     func erasedRows() throws {
         let former = try opening { $0.removeAll { $0.name >= "0004" } }
         #expect(try former.open().isNew)
@@ -114,7 +114,7 @@ struct OpeningTests {
         #expect(rows == "(7,clicks,5,6,1,2,40) (9,checks,-3,-4,1,2,50) (12,events,5,0,1,2,60)")
     }
 
-    @Test("the database's errors say what to do")
+    @Test("the error about a database that does not exist says so")
     func unreachable() throws {
         let url = database.socketURL.replacing(database.name, with: "nothing")
         var configuration = try PostgreSQLConfiguration(url: url, name: "x", clock: Self.clock)
@@ -152,7 +152,7 @@ struct OpeningTests {
         #expect(error?.code == .resources)
     }
 
-    @Test("partitions are made while another transaction has read the tables, and dropped with their rows")
+    @Test("partitions are made although an open transaction has read the tables, and dropped with their rows")
     func partitions() throws {
         let opening = try opening()
         let connection = try opening.open().connection

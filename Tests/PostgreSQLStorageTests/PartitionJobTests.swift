@@ -9,7 +9,7 @@ import Threads
 @testable import Storage
 
 @Suite(
-    "Days and retention",
+    "The job that makes and drops days",
     .blocking,
     .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
 )
@@ -33,12 +33,12 @@ struct PartitionJobTests {
             .milliseconds
     }
 
-    /// The number of a click of a day.
+    /// Returns the number of a click from its day, its time since midnight, and whether its window is long.
     private static func number(_ day: Int64, at milliseconds: Int64 = hour, isLong: Bool = false) -> Int64 {
         (day * Self.day + milliseconds) << 16 | (isLong ? 1 << 6 : 0) | 5
     }
 
-    @Test("makes three days ahead, and the next one after midnight")
+    @Test("makes the next three days, and one more after midnight")
     func ahead() throws {
         var job = PartitionJob(server.makeContext())
         try job.runToEnd()
@@ -121,7 +121,7 @@ struct PartitionJobTests {
         server.move(to: Timestamp(milliseconds: (Self.today + 3) * Self.day))
         try job.runToEnd()
         #expect(try slots.last == Self.today + 6)
-        // The day without clicks is needed to its end, and dropped one day and a millisecond later.
+        // The day without clicks is needed until its end, and dropped one day and a millisecond later.
         #expect(try slots.contains(Self.today))
         #expect(server.state.healthSnapshot.retentionLagSeconds == 86_400)
         try reader.execute("INSERT INTO idempotencies VALUES (1, 6, 1, 1, 1)")
@@ -130,7 +130,7 @@ struct PartitionJobTests {
         #expect(try slots == [-1] + (Self.today + 1...Self.today + 6))
     }
 
-    @Test("finds the last expiry of a day beyond the first page")
+    @Test("finds a day's last expiry even if that click is beyond the first page")
     func pages() throws {
         var job = PartitionJob(server.makeContext())
         try job.runToEnd()
@@ -150,7 +150,7 @@ struct PartitionJobTests {
         #expect(try neededUntil(Self.today) == end + 1007)
     }
 
-    @Test("deletes clicks with a long window one by one, with what refers to them")
+    @Test("deletes clicks with a long window one by one, with the rows that refer to them")
     func longWindows() throws {
         let noon = JobServer.noon.milliseconds
         for index in 0..<3 {
@@ -168,7 +168,7 @@ struct PartitionJobTests {
         )
     }
 
-    @Test("deletes the records of checks of the oldest day if there are too many")
+    @Test("deletes the oldest ended day's records of checks if the database has too many records")
     func tooManyChecks() throws {
         var job = PartitionJob(server.makeContext())
         try job.runToEnd()
@@ -196,7 +196,8 @@ struct PartitionJobTests {
         server.move(to: Timestamp(milliseconds: start))
         try job.runToEnd()
         let other = try JobServer(database, at: Timestamp(milliseconds: start + Self.day))
-        // The first server's clock is a day behind, and its lease has ended by the other's clock.
+        // The second server's clock starts a day ahead, and is then set to the millisecond before the lease
+        // ends.
         var otherJob = PartitionJob(other.makeContext())
         other.move(to: Timestamp(milliseconds: start + 59_999))
         try database.database.execute("DELETE FROM partitions WHERE slot = \(Self.today + 4)")
@@ -210,7 +211,7 @@ struct PartitionJobTests {
         #expect(try slots.contains(Self.today + 4))
     }
 
-    @Test("notes that jobs trusted the clock, at most once an hour")
+    @Test("records when jobs trusted the clock, at most once an hour")
     func clock() throws {
         let server = try JobServer(database) { $0.trustsClock = false }
         var job = PartitionJob(server.makeContext())

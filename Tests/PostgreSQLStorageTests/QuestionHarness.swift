@@ -8,7 +8,7 @@ import Threads
 
 /// The questions of a loop to a database of one test, whose rows the test writes as SQL.
 ///
-/// Sendable, because the tasks of a test all run on the thread of its loop.
+/// `@unchecked Sendable` is correct because all tasks of a test run on the thread of the harness's loop.
 final class QuestionHarness: @unchecked Sendable {
     static let noon = Timestamp(milliseconds: 1_700_000_000_000)
     static let day = noon.milliseconds / 86_400_000
@@ -25,7 +25,7 @@ final class QuestionHarness: @unchecked Sendable {
     /// The time by which each question decides which slots are hot, that is, which slots it reads.
     var now = QuestionHarness.noon
 
-    /// Connects to the test's database, or to another server; `pause` is that of ``TurnQuestions``.
+    /// Connects to the test's database, or to another server; `pause` is passed to ``TurnQuestions``.
     init(url: String? = nil, pause: Duration = .seconds(60)) throws {
         database = try JobDatabase.make(at: Self.noon)
         func configuration(_ url: String) throws -> PostgreSQLConfiguration {
@@ -82,7 +82,8 @@ final class QuestionHarness: @unchecked Sendable {
         return asked.compactMap { answers[$0] }
     }
 
-    /// Runs a read over a cache until no row is missing; returns its result and the number of trips.
+    /// Runs a read on a cache, and fetches rows, until no row is missing; returns the read's result and the
+    /// number of trips.
     func read<Result: Sendable>(
         _ body: @escaping (RowCache) throws -> Result
     ) throws -> (result: Result, trips: Int) {
@@ -125,7 +126,7 @@ extension QuestionHarness {
         try publishSlots()
     }
 
-    /// Reads the table `partitions`, as the job does.
+    /// Publishes the slots of the table `partitions`, as the job does.
     func publishSlots() throws { slots.publish(try partitions.table()) }
 
     /// Writes a click with its rows of the index and of addresses, as the writer does; returns its record.
@@ -163,7 +164,7 @@ extension QuestionHarness {
         return record
     }
 
-    /// Makes many copies of a click's row in the index, each some milliseconds older than the one before.
+    /// Makes many copies of a click's row in the index, each a millisecond older than the one before.
     func copyIndexRow(of click: ClickRecord, _ count: Int, expiresAt: Timestamp? = nil) throws {
         let columns = SQLRow(IndexEntry.self).names.filter {
             !["since", "click", "expires_at", "state"].contains($0)

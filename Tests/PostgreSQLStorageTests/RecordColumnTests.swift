@@ -12,7 +12,7 @@ import Testing
     .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
 )
 struct RecordColumnTests {
-    /// A record with a column of each type, each of which may be NULL.
+    /// A record with a column of each type; only numbers and texts may be NULL.
     private struct Sample: Record, Equatable {
         static let columns: Columns = ["number", "share", "word", "data", "flag"]
 

@@ -137,7 +137,7 @@ struct RowAnswerTests {
         #expect(rows.open.first == entry.record)
     }
 
-    @Test("find a live click behind more expired rows than one answer has")
+    @Test("find a live click even if the newer rows of its key have expired and fill one answer")
     func expiredRowsHideNothing() throws {
         let end = noon.advanced(byMilliseconds: 60_000)
         let live = try harness.add(.sample())

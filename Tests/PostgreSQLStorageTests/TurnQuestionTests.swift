@@ -8,7 +8,7 @@ import Support
 import Testing
 import Threads
 
-/// How the questions of a turn are sent, and what happens when the server fails.
+/// How the questions of a turn are sent, and what happens when PostgreSQL fails.
 @Suite(
     "The questions of a turn",
     .blocking,
@@ -38,7 +38,7 @@ struct TurnQuestionTests {
         }
     }
 
-    @Test("are one statement of each kind, however many checks ask them")
+    @Test("are sent as one statement for each kind of question, however many checks ask them")
     func oneStatementOfEachKind() throws {
         let clicks = try (1...20).map { try harness.add(.sample(fingerprint: $0, visit: $0)) }
         // The first turn prepares the statements.
@@ -56,7 +56,7 @@ struct TurnQuestionTests {
         #expect(try harness.executions(of: .home(slot: QuestionHarness.day)) == 2)
     }
 
-    @Test("use indexes alone, also while the tables are empty")
+    @Test("read only through indexes, even while the tables are empty")
     func plans() throws {
         let kinds: [QuestionKind] = [
             .install, .key, .moreOfKey, .openClicks, .newestClicks, .around, .countAround, .liveClicks,
@@ -83,7 +83,7 @@ struct TurnQuestionTests {
         }
     }
 
-    @Test("find the rows of a new day, and let the server forget the statements of the day before")
+    @Test("find the rows of a new day, and let PostgreSQL forget the statements of the day before")
     func midnight() throws {
         let (today, scope) = (QuestionHarness.day, scope)
         func keyRows() throws -> [Int64] {
@@ -96,7 +96,7 @@ struct TurnQuestionTests {
         try harness.createSlots([today + 1])
         let click = try harness.add(.sample(at: tomorrow))
         #expect(try keyRows() == [click.number, yesterday.number])
-        // The job sets until when the ended days are needed.
+        // This is what the job does: it stores the time until which each ended day is needed.
         try harness.database.execute(
             """
             UPDATE partitions SET needed_until = \(tomorrow.milliseconds) + slot - \(today)
@@ -112,7 +112,7 @@ struct TurnQuestionTests {
         #expect(statements == [QuestionStatements.text(.key, harness.slots.hot(at: harness.now)).text])
     }
 
-    @Test("read the slots with live clicks and the newest slot without any, but no days ahead")
+    @Test("read slots with live clicks, the newest without any, the next day, and later days once written to")
     func hotSlots() {
         let moments: [Int64: Timestamp?] = [
             -1: nil, 1: Timestamp(milliseconds: 10), 2: Timestamp(milliseconds: 20),
@@ -123,7 +123,8 @@ struct TurnQuestionTests {
         #expect(table.hot(at: start) == [1, -1])
         let day = Timestamp(milliseconds: 4 * 86_400_000)
         #expect(table.hot(at: day) == [5, 4, 3, -1])
-        // A clock that was set back may have recorded clicks.
+        // After the clock was set back, the later slots are still read, because this process may have
+        // recorded clicks in them.
         #expect(table.hot(at: start) == [5, 4, 3, 2, 1, -1])
         #expect(table.hot(at: start.advanced(byMilliseconds: 10)) == [5, 4, 3, 2, 1, -1])
         #expect(table.hot(at: start.advanced(byMilliseconds: 21)) == [5, 4, 3, 2, -1])
@@ -135,7 +136,7 @@ struct TurnQuestionTests {
     }
 
     @Test(
-        "about installations are answered last, so that a check that sees a claim sees its installation too",
+        "read installations last, so that a check that sees a claim also sees the claim's installation",
         arguments: 0..<6
     )
     func installationsLast(others: Int) throws {
@@ -170,7 +171,7 @@ struct TurnQuestionTests {
         guard case .click(7) = answer else { Issue.record("\(String(describing: answer))"); return }
     }
 
-    @Test("fail if their statement fails, without those of other statements")
+    @Test("fail if their statement fails, while the questions of other statements get answers")
     func failingStatement() throws {
         try harness.database.execute("DROP TABLE learnt_counters")
         let learnt = RowQuestion.learnt(.organic, 1, scope)
@@ -213,7 +214,9 @@ struct TurnQuestionTests {
         return "postgres://a@127.0.0.1:\(port)/a?sslmode=disable"
     }
 
-    @Test("fail at their deadlines while a statement waits for a lock; those of later deadlines get answers")
+    @Test(
+        "fail if a statement waits for a lock past their deadlines; questions with later ones get answers"
+    )
     func lockedTable() throws {
         let question = RowQuestion.home(try harness.add(.sample()).number)
         let lock = try TableLock("clicks", in: harness)
@@ -233,7 +236,7 @@ struct TurnQuestionTests {
     }
 
     @Test(
-        "wait while four turns (sixteen after pauses) have no answer, and are dropped if their checks give up",
+        "wait while 4 turns (16 with pauses between) have no answer, and are dropped if their checks give up",
         arguments: [4, 16]
     )
     func slowServer(turns: Int) throws {
@@ -313,7 +316,7 @@ extension QuestionHarness {
 
 /// A lock of another session, for which all statements that read the table wait.
 ///
-/// Sendable, because it belongs to the loop of its harness.
+/// `@unchecked Sendable` is correct because only the thread of the harness's loop uses the lock.
 private final class TableLock: @unchecked Sendable {
     private static let begin = PreparedStatement("BEGIN")
     private static let rollback = PreparedStatement("ROLLBACK")

@@ -13,7 +13,7 @@ import Threads
 struct ConnectingTests {
     private static let user = PreparedStatement("SELECT current_user::text, current_setting('lock_timeout')")
 
-    @Test("works through a Unix socket and sets the session")
+    @Test("works through a Unix socket and applies the settings of the session")
     func overSocket() throws {
         let harness = try ConnectionHarness(PostgreSQLTestDatabase())
         let (user, limit) = try harness.whenReady { connection in
@@ -38,7 +38,7 @@ struct ConnectingTests {
         #expect(isTLS == isEncrypted)
     }
 
-    @Test("reports a wrong password and a database that does not exist as such")
+    @Test("reports a wrong password, and a database that does not exist, each with its own code")
     func authentication() throws {
         let database = try PostgreSQLTestDatabase()
         let wrong = ConnectionHarness(try ConnectionHarness.settings(database.tcpURL, password: "wrong"))
@@ -60,7 +60,7 @@ struct ConnectingTests {
         var settings = try ConnectionHarness.settings(
             "postgres://postgres@127.0.0.1:\(database.cluster.port)\(other)/\(database.name)"
         )
-        // Without a password, the server has nothing to reject.
+        // If the password cannot be read, the client sends nothing that PostgreSQL could reject.
         if kind == .password {
             settings.password = { () throws(PostgreSQLError) in throw PostgreSQLError(.password, "missing") }
         }
@@ -88,7 +88,7 @@ struct ConnectingTests {
     @Test("takes the first host that accepts writes")
     func hosts() throws {
         let port = try #require(Loopback.freePort())
-        // A server without writes is refused as a standby is.
+        // A server that accepts no writes is refused, as a standby is.
         let standby = try PostgreSQLCluster(["default_transaction_read_only = on"])
         let primary = try PostgreSQLCluster.shared()
         let hosts = [standby.folder.path, primary.folder.path].map {
@@ -118,7 +118,9 @@ struct ConnectingTests {
         #expect(error?.kind == .readOnly && error?.message.contains("before the last failover") == true)
     }
 
-    @Test("leaves a former primary that still runs when another connection has seen the promoted standby")
+    @Test(
+        "leaves a former primary that still runs, once another connection has seen the promoted standby"
+    )
     func promotion() throws {
         let primary = try PostgreSQLCluster()
         let standby = try PostgreSQLCluster(standbyOf: primary)
@@ -164,7 +166,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("gives up a server that accepts and never answers, without a thread, and tries the next one")
+    @Test("gives up a server that accepts but never answers, needs no thread for it, and tries the next one")
     func silence() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
@@ -177,7 +179,7 @@ struct ConnectingTests {
         settings.connectTimeout = .milliseconds(200)
         let harness = ConnectionHarness(settings)
         try harness.whenReady { _ in }
-        // The caller's own limit ends its wait earlier.
+        // A caller with an earlier limit waits only until that limit.
         settings.connectTimeout = .seconds(Polling.seconds)
         let figures = ProcessFigures(of: getpid())
         let threads = figures.threadCount
@@ -205,7 +207,7 @@ struct ConnectingTests {
                 ? .underWay : .addresses(name == "db.example" ? ["127.0.0.2", "::1"] : [])
         }
         let harness = ConnectionHarness(settings)
-        // The server does not listen there, and verify-full needs the authority's certificate.
+        // PostgreSQL does not listen at these addresses, and `verify-full` needs the authority's certificate.
         #expect(harness.loss() != nil)
         #expect(counter.count >= 3)
     }
@@ -215,7 +217,7 @@ struct ConnectingTests {
         var count = 0
     }
 
-    @Test("sets the session itself where a pooler drops its options")
+    @Test("applies the settings by a statement if a pooler drops the connection's options")
     func pooler() throws {
         let database = try PostgreSQLTestDatabase()
         let pooler = try #require(try PoolerStandIn(to: database.cluster.port))
@@ -270,7 +272,7 @@ struct ConnectingTests {
         connection.close()
     }
 
-    @Test("fails calls after it was closed")
+    @Test("fails calls after the connection was closed")
     func closed() throws {
         let harness = try ConnectionHarness(PostgreSQLTestDatabase())
         try harness.whenReady { _ in }

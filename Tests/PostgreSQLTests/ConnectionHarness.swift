@@ -5,7 +5,7 @@ import Threads
 
 /// A connection with a loop of its own, for one test.
 ///
-/// Sendable, because the tasks of a test all run on the thread of its loop.
+/// `@unchecked Sendable` is correct because all tasks of a test run on the thread of the harness's loop.
 final class ConnectionHarness: @unchecked Sendable {
     let loop = PollingPort()
     let connection: PostgreSQLConnection
@@ -24,7 +24,7 @@ final class ConnectionHarness: @unchecked Sendable {
         self.init(try Self.settings(database.socketURL), database)
     }
 
-    /// Returns settings for a URL of this machine, which needs no look-up.
+    /// Returns settings for a URL with an address of this machine, which needs no name look-up.
     static func settings(_ url: String, password: String? = nil) throws -> PostgreSQLSettings {
         PostgreSQLSettings(try PostgreSQLAddress(parsing: url), password: { password }) { _ in .addresses([])
         }
@@ -64,7 +64,7 @@ final class ConnectionHarness: @unchecked Sendable {
         return true
     }
 
-    /// The error of the state `lost`, after waiting for it.
+    /// Waits for the state `lost`, and returns its error; nil if the state does not come in time.
     func loss() -> PostgreSQLError? {
         var found: PostgreSQLError?
         _ = turn { state in

@@ -6,7 +6,7 @@ import Testing
 import Threads
 
 @Suite(
-    "A PostgreSQL connection that is lost",
+    "A PostgreSQL connection during failures",
     .blocking,
     .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
 )
@@ -62,7 +62,7 @@ struct LossTests {
         #expect(number == 5)
     }
 
-    @Test("counts as lost when the server sends nothing")
+    @Test("counts as lost if PostgreSQL sends nothing")
     func silent() throws {
         let database = try PostgreSQLTestDatabase()
         var settings = try ConnectionHarness.settings(database.socketURL)
@@ -73,7 +73,7 @@ struct LossTests {
         try harness.whenReady { _ = try await $0.read(Self.echo, 1 as Int64) }
     }
 
-    @Test("is kept in silence while the server answers a second connection, also by a refusal")
+    @Test("is kept if PostgreSQL is silent but answers a second connection, even with a refusal")
     func slow() throws {
         let database = try PostgreSQLTestDatabase()
         var settings = try ConnectionHarness.settings(database.socketURL)
@@ -88,7 +88,7 @@ struct LossTests {
         }
     }
 
-    @Test("is lost in silence if no second connection can be made")
+    @Test("is lost if PostgreSQL is silent and no second connection can be made")
     func hung() throws {
         let cluster = try PostgreSQLCluster()
         var settings = try ConnectionHarness.settings(
@@ -114,7 +114,7 @@ struct LossTests {
         }
     }
 
-    @Test("leaves a server that accepts no more writes")
+    @Test("is lost when the server stops accepting writes")
     func readOnly() throws {
         let cluster = try PostgreSQLCluster()
         let harness = try ConnectionHarness(PostgreSQLTestDatabase(in: cluster))

@@ -22,7 +22,7 @@ struct PgBouncerConnectionTests {
         return (pooler, ConnectionHarness(settings, database))
     }
 
-    @Test("has the settings of its session, although PgBouncer ignores its options")
+    @Test("has the settings of its session, although PgBouncer ignores the options of the connection")
     func settings() throws {
         let (pooler, harness) = try connect(["ignore_startup_parameters = options"])
         let names = ["lock_timeout", "idle_in_transaction_session_timeout", "statement_timeout"]

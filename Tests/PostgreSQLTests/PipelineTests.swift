@@ -62,7 +62,7 @@ struct PipelineTests {
         #expect(count == 1)
     }
 
-    @Test("that fail among reads of a turn do not affect the others")
+    @Test("that fail do not affect other reads of the turn")
     func failingRead() throws {
         let divide = PreparedStatement("SELECT 1 / $1")
         let harness = harness
@@ -103,7 +103,7 @@ struct PipelineTests {
         #expect(try itemCount() == "0")
     }
 
-    @Test("of batches in one turn are transactions of their own")
+    @Test("of several batches in one turn are one transaction for each batch")
     func batches() throws {
         let harness = harness
         let errors = try harness.whenReady { _ in
@@ -152,7 +152,7 @@ struct PipelineTests {
         #expect(try itemCount() == "2")
     }
 
-    @Test("all fail with the reason, as long as their statement cannot be prepared")
+    @Test("fail, each with the reason, as long as they cannot be prepared")
     func refusedPreparation() throws {
         let (harness, missing) = (harness, PreparedStatement("SELECT 5::int8 FROM missing"))
         let codes = try harness.whenReady { _ in
@@ -163,7 +163,7 @@ struct PipelineTests {
                 return await group.reduce(into: []) { $0.append($1) }
             }
         }
-        // 42P01 is "undefined table". None of the three fails for want of a prepared statement.
+        // 42P01 is "undefined table". None of the three reports that a prepared statement is missing.
         #expect(codes == ["42P01", "42P01", "42P01"])
         try database.execute("CREATE TABLE missing AS SELECT 1 AS one")
         let five = try harness.whenReady { connection in
@@ -192,7 +192,7 @@ struct PipelineTests {
         #expect(wrong == 0)
     }
 
-    @Test("end for the caller at the deadline, and the next one gets its own result")
+    @Test("end for the caller at the deadline, and the next statement gets its own result")
     func deadline() throws {
         let sleep = PreparedStatement("SELECT pg_sleep($1)")
         let (kind, waited, next) = try harness.whenReady { connection in
@@ -223,7 +223,7 @@ struct PipelineTests {
         #expect(code == "0A000")
     }
 
-    @Test("that the server cannot prepare fail with its reason, each time")
+    @Test("that PostgreSQL cannot prepare fail with PostgreSQL's reason, each time")
     func invalid() throws {
         let invalid = PreparedStatement("SELECT missing FROM items")
         let codes = try harness.whenReady { connection in
@@ -235,7 +235,7 @@ struct PipelineTests {
     }
 
     @Test(
-        "report the kind of each SQLSTATE",
+        "that fail report the kind of error of their SQLSTATE",
         arguments: [
             ("23505", .uniqueViolation), ("23503", .constraintViolation), ("25006", .readOnly),
             ("40001", .serializationFailure), ("40P01", .deadlock), ("53100", .diskFull),

@@ -18,14 +18,14 @@ struct TestClusterTests {
     }
 
     private let cluster: TestCluster
-    /// Another time than that of other tests, which could otherwise use a released database.
+    /// A time that no other test has; otherwise another test could get the database that this test releases.
     private let time = Int64.random(in: 0 ... .max)
 
     init() throws { cluster = try Self.cluster.get() }
 
     private func makeDatabase() throws -> PostgreSQLTestDatabase { try cluster.makeDatabase(at: time) }
 
-    @Test("databases that are in use at a time are different copies of the template")
+    @Test("databases that are in use at the same time are different copies of the template")
     func copies() throws {
         let (first, second) = (try makeDatabase(), try makeDatabase())
         #expect(first.name != second.name)
@@ -94,7 +94,7 @@ struct TestClusterTests {
         return database.name
     }
 
-    @Test("a loop of a test serves the connection of a session and runs jobs of other threads")
+    @Test("a test's loop serves the connection of a session, and runs jobs that other threads enqueue")
     func serves() async throws {
         let database = try makeDatabase()
         let loop = LoopThread()

@@ -29,7 +29,7 @@ struct ValueTests {
         }
     }
 
-    @Test("keep their value in both directions")
+    @Test("are the same after they were sent and read back")
     func roundTrips() throws {
         try expect([Int16.min: "-32768", 7: "7"])
         try expect([Int32.min: "-2147483648", Int32.max: "2147483647"])
@@ -52,7 +52,7 @@ struct ValueTests {
         try expect([[true, false]: "{t,f}"])
     }
 
-    @Test("that are texts have U+001A for U+0000, which the server does not store")
+    @Test("that are texts get U+001A in place of U+0000, which PostgreSQL does not store")
     func zeros() throws {
         let statement = PreparedStatement("SELECT $1, $2, octet_length($1)")
         let texts = ["\0", "", "ğ\0\0"]

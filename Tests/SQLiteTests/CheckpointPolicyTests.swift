@@ -5,7 +5,7 @@ import Testing
 struct CheckpointPolicyTests {
     /// Returns the largest log, in pages, if the disk copies `speed` pages while the writer writes one.
     ///
-    /// At first, a reader has kept the log from being copied until it had `held` pages. Each commit writes 1,000 pages.
+    /// Before, a reader prevented all copying until the log had `held` pages. Each commit writes 1,000 pages.
     private func largestLog(copiedPerWritten speed: Double, held: Int = 0) -> Int {
         var copying = CheckpointPolicy(hasBackground: true)
         var (pages, copied, largest) = (held, 0, 0)
@@ -30,13 +30,13 @@ struct CheckpointPolicyTests {
         return largest
     }
 
-    @Test("with a disk fast enough, the writer pauses after 32 MiB until the log is copied")
+    @Test("if the disk is fast enough, the writer pauses after 32 MiB until the log is copied")
     func keepsUp() {
         #expect(largestLog(copiedPerWritten: 4) < CheckpointPolicy.pausePages + 2000)
         #expect(largestLog(copiedPerWritten: 1) < CheckpointPolicy.pausePages + 2000)
     }
 
-    @Test("a long reader's backlog is copied in the background, as long as the background gets ahead")
+    @Test("the background copies the backlog of a long read until at most 64 MiB are left for the writer")
     func leavesBacklog() {
         var copying = CheckpointPolicy(hasBackground: true)
         copying.recordCommit(logPages: 200_000)

@@ -79,7 +79,7 @@ struct ConnectionTests {
         #expect(error?.code == .busy)
     }
 
-    @Test("a database that may not grow is full")
+    @Test("a database that may not grow reports that it is full")
     func reportsFull() throws {
         try connection.execute("PRAGMA max_page_count = 2")
         let error = #expect(throws: SQLiteError.self) {
@@ -143,7 +143,7 @@ struct ConnectionTests {
                 access: .readWrite,
                 busyMilliseconds: 0
             ).prepare("INSERT INTO numbers VALUES (?1)")
-            // Memory that such a connection has freed, and that a commit would damage.
+            // This is probably the memory that the connection has freed, which a commit would then damage.
             let memory = (0..<8).map { _ in [UInt8](repeating: 1, count: 4) }
             try insert.run(1)
             #expect(memory.allSatisfy { $0 == [1, 1, 1, 1] })

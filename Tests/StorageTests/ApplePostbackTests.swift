@@ -79,7 +79,7 @@ struct ApplePostbackTests {
     }
 
     @Test(
-        "are deleted after 30 days without an app here, after 90 without a valid signature",
+        "are deleted after 30 days if they belong to no app, after 90 if their signature is invalid",
         arguments: backends
     )
     func retention(backend: Backend) async throws {

@@ -3,20 +3,24 @@ import Storage
 import TestDatabases
 import Testing
 
-/// The audit log, which every change of apps, keys, links, models and sessions writes in its transaction.
+/// The audit log: each change of apps, keys, links, models and sessions writes its entry in its own
+/// transaction.
 @Suite("Audit log")
 struct AuditTests {
     private static let actor = AuditActor.command(user: "ada")
     private static let key = KeyID(high: 0xffff_0000_0000_0001, low: 2)
 
-    /// Returns the entries after the first app's creation, oldest first.
+    /// Returns the entries that match a query, oldest first.
     private static func entries(_ session: some AuditStore, _ query: AuditQuery = AuditQuery(limit: 1000))
         async throws -> [AuditEntry]
     {
         try await session.audit(query).entries.reversed()
     }
 
-    @Test("a change of an app has its former and its new fields, and no others", arguments: backends)
+    @Test(
+        "an app's change is recorded with the former and the new values of the changed fields only",
+        arguments: backends
+    )
     func app(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let app = test.app
@@ -95,7 +99,7 @@ struct AuditTests {
     }
 
     @Test(
-        "links are recorded one by one, archived and restored ones as such, and imports as one",
+        "each change of a link is recorded, archiving and restoring as such, and an import as one entry",
         arguments: backends
     )
     func links(backend: Backend) async throws {
@@ -127,7 +131,7 @@ struct AuditTests {
         #expect(entries[5].after == #"{"count":"3","first_and_last":["s2","s4"]}"#)
     }
 
-    @Test("sessions, the reset of a model and what is noted are recorded", arguments: backends)
+    @Test("sessions, the reset of a model and changes that a caller notes are recorded", arguments: backends)
     func others(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let app = test.app
@@ -163,7 +167,7 @@ struct AuditTests {
     }
 
     @Test(
-        "pages go back from entry to entry, and a query has app, actor, action and times",
+        "pages go back from entry to entry, and a query filters by app, actor, action and times",
         arguments: backends
     )
     func pages(backend: Backend) async throws {
@@ -221,7 +225,7 @@ struct AuditTests {
         #expect(try await test.run { try await Self.entries($0).map(\.action) } == ["model.reset"])
     }
 
-    @Test("a server's stop removes its address of the dashboard, and no other one", arguments: backends)
+    @Test("a server that stops removes its own dashboard address, and no other server's", arguments: backends)
     func dashboardsOfSeveral(backend: Backend) async throws {
         let place = try await backend.makePlace(at: TestStore.noon)
         var configuration = StoreConfiguration(clock: WallClock { TestStore.noon })

@@ -24,7 +24,7 @@ struct CampaignTests {
         return test
     }
 
-    @Test("a page has the counts of the statistics, in each order", arguments: backends)
+    @Test("a page in any order has the counts of the statistics", arguments: backends)
     func orders(backend: Backend) async throws {
         let test = try await store(backend, campaigns: 6)
         let orders: [(CampaignQuery.Order, [String])] = [
@@ -44,7 +44,8 @@ struct CampaignTests {
         }
         for (page, (order, names)) in zip(pages, orders) {
             #expect(page.count == 6 && !page.isPartial)
-            // Each match has its click's probability, so that only the sets are known in the last order.
+            // Each match has its click's probability, so in the last order, only the set of the first three
+            // is known.
             if order == .expected {
                 #expect(Set(page.rows.prefix(3).map(\.name)) == Set(names.prefix(3)))
             } else {
@@ -83,7 +84,7 @@ struct CampaignTests {
         #expect(none == CampaignPage())
     }
 
-    @Test("pages have a hundred campaigns, and none is missing or there twice", arguments: backends)
+    @Test("pages have a hundred campaigns, and no campaign is missing or repeated", arguments: backends)
     func paging(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let pages = try await test.run { session in

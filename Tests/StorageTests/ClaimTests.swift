@@ -109,7 +109,7 @@ struct ClaimTests {
     }
 
     @Test(
-        "a claim retires the visitor's clicks of the ten minutes before its click, and no others",
+        "a claim retires the visit's clicks of the ten minutes before the claimed one, and no others",
         arguments: backends
     )
     func retiresDuplicates(backend: Backend) async throws {

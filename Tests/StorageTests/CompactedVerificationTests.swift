@@ -136,7 +136,7 @@ struct CompactedVerificationTests {
         #expect(try !history.verify().isWhole)
     }
 
-    @Test("finds nothing wrong after a clock was ahead, which deleted clicks too early")
+    @Test("finds nothing wrong after a clock that was ahead made retention delete clicks too early")
     func afterLeap() async throws {
         let test = try await TestStore()
         for days: Int64 in [0, 100, 200, 0] {

@@ -49,7 +49,10 @@ struct CountPayloadTests {
         return payload
     }
 
-    @Test("the bytes are read as what was written", arguments: 0..<200 as Range<UInt64>)
+    @Test(
+        "counts are the same after they were written as bytes and read",
+        arguments: 0..<200 as Range<UInt64>
+    )
     func roundTrip(seed: UInt64) {
         let payload = Self.random(seed: seed)
         #expect(CountPayload(payload.bytes) == payload)
@@ -78,7 +81,7 @@ struct CountPayloadTests {
         for bytes in hostile { #expect(CountPayload(bytes) == nil) }
     }
 
-    @Test("the counts of a batch of clicks are small enough to be stored in their row")
+    @Test("the counts of a batch of 64 clicks need less than 1,000 bytes")
     func isSmall() throws {
         var payload = CountPayload()
         for index in 0..<64 as Range<Int64> {

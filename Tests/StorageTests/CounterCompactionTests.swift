@@ -36,7 +36,7 @@ struct CounterCompactionTests {
         let test = try await TestStore { $0.durability = .relaxed }
         let days: Int64 = isLong ? 100 : 2
         try await test.run { _ = try await $0.record(.sample()) }
-        // Insert the counters that a hostile client causes, which invents ten thousand new names each day.
+        // Insert the counters of a hostile client that invents ten thousand new names each day.
         try test.execute(
             """
             CREATE TEMP TABLE invented AS
@@ -64,10 +64,13 @@ struct CounterCompactionTests {
         #expect(try test.store.runRetention().deleted == 0, "a day is compacted once")
     }
 
-    @Test("links are compacted like campaigns, and four weeks with their last day", arguments: backends)
+    @Test(
+        "links are compacted like campaigns, and a span of four weeks with its last day",
+        arguments: backends
+    )
     func compactsWeeks(backend: Backend) async throws {
         let test = try await TestStore(backend)
-        // Within one span of four weeks, more links and browsers than each span keeps.
+        // Record more links and browsers within one span of four weeks than a compacted span keeps.
         let first = Granularity.fourWeeks.start(of: test.clock.now.advanced(byMilliseconds: 28 * 86_400_000))
         test.clock.now = first
         try await test.run { session in

@@ -21,12 +21,12 @@ struct CountingModel: Sendable {
     private var live: [LiveClick] = []
     private var visit: UInt64 = 0
 
-    /// The links that random clicks are of; the store has them.
+    /// The links that random clicks may belong to; the store contains them.
     private var tappedLinks: [Link] = []
 
     init() {}
 
-    /// Creates a model whose clicks are partly of links, and the links.
+    /// Creates a model, some of whose clicks belong to links, and creates the links.
     init(withLinks count: UInt64, by session: TestSession) async throws {
         for number in 0..<count {
             let link = try SampleLink.make(number)

@@ -29,7 +29,7 @@ struct DeletionExportTests {
     }
 
     @Test(
-        "name each erased click and check of the app once, in any pages, and nothing else of them",
+        "name each erased click and check of the app once, in any pages, and contain nothing else about them",
         arguments: backends
     )
     func erasures(backend: Backend) async throws {
@@ -72,7 +72,7 @@ struct DeletionExportTests {
     }
 
     @Test(
-        "state for each table from which day on rows are stored, again when retention has moved it",
+        "state for each table the first day with stored rows, and again after retention has moved that day",
         arguments: backends
     )
     func retention(backend: Backend) async throws {
@@ -165,7 +165,7 @@ struct DeletionExportTests {
         )
     }
 
-    @Test("state from which day on events are stored", arguments: backends)
+    @Test("state the first day with stored events", arguments: backends)
     func eventRetention(backend: Backend) async throws {
         let month: Int64 = 30 * 86_400
         let test = try await TestStore(backend) { $0.installRetentionSeconds = month }

@@ -25,7 +25,8 @@ struct DriftTests {
         try insert(values, into: test)
     }
 
-    /// Writes the counts of two groups, of which the one on iOS has a lower match rate in the last two days.
+    /// Writes the counts of two groups, of which the one on iOS has a lower match rate in the last two days
+    /// than before.
     private func writeFall(to test: TestStore) throws {
         let fallen = Array(repeating: (trials: 100, matches: 40), count: 2)
         try write("ios/26.1/1.8.9", fallen + Array(repeating: (100, 70), count: 33), to: test)

@@ -93,7 +93,7 @@ struct EventTests {
         #expect(try test.verify().problems == [])
     }
 
-    @Test("of a source that no token names stand beside its matches", arguments: backends)
+    @Test("of a source without a token are counted with its matches, under `unknown`", arguments: backends)
     func unlistedSource(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -110,7 +110,7 @@ struct EventTests {
         #expect(group.name == "unknown" && group.matches == 2 && group.sums.eventCount == 1)
     }
 
-    @Test("with the id of an earlier one are duplicates for 30 days", arguments: backends)
+    @Test("with the id of an earlier event are duplicates for 30 days", arguments: backends)
     func duplicates(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let last = TestStore.noon.advanced(byMilliseconds: 30 * Self.day)
@@ -147,7 +147,7 @@ struct EventTests {
         #expect(try await Self.counted(test).totals.eventCount == 20)
     }
 
-    @Test("of a server key replace those of an app key that have their id", arguments: backends)
+    @Test("of a server key replace events of an app key with the same id", arguments: backends)
     func replaced(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let outcomes = try await test.run { session in
@@ -191,7 +191,10 @@ struct EventTests {
         #expect(try test.verify().problems == [])
     }
 
-    @Test("of a server key replace an app key's one that another server gets at once", arguments: backends)
+    @Test(
+        "of a server key replace an app key's event that another server gets at the same time",
+        arguments: backends
+    )
     func replacedAtOnce(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let other = try await TestStore(test.place.backend, in: test.place)
@@ -208,7 +211,7 @@ struct EventTests {
     }
 
     @Test(
-        "link a user by a server key before an app key, and by the first event of an app key",
+        "link a user: one of a server key takes precedence, and among those of app keys the first one",
         arguments: backends
     )
     func links(backend: Backend) async throws {
@@ -246,7 +249,7 @@ struct EventTests {
     }
 
     @Test(
-        "of an app key link ten users to a match at most, before and after the match",
+        "of app keys link at most ten users to a match, whether they come before or after the match",
         arguments: backends,
         [false, true]
     )
@@ -277,7 +280,10 @@ struct EventTests {
         #expect(held.events == 34)
     }
 
-    @Test("that refund a purchase count in its class, and wrong ones are rejected", arguments: backends)
+    @Test(
+        "that refund a purchase count in the purchase's class, and wrong refunds are rejected",
+        arguments: backends
+    )
     func refunds(backend: Backend) async throws {
         let test = try await TestStore(backend)
         @Sendable func refund(_ id: String, _ amount: Int64?, _ code: String = "EUR", of purchase: String)
@@ -325,7 +331,7 @@ struct EventTests {
         #expect(after == totals)
     }
 
-    @Test("before their match are credited when it comes, within 30 days", arguments: backends)
+    @Test("before their match are credited when the match comes within 30 days", arguments: backends)
     func waiting(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let early = TestStore.noon.advanced(byMilliseconds: -29 * Self.day)
@@ -343,7 +349,7 @@ struct EventTests {
         _ = try await test.run { try await Self.match($0, install: 7) }
         let report = try await Self.counted(test)
         let campaign = try #require(report.byCampaign.first)
-        // The event of the user alone comes with the one that names both.
+        // The event that names only the user is credited with the one that names both.
         #expect(campaign.sums.eventCount == 3 && campaign.sums.revenue.map(\.reported) == [100])
         #expect(report.totals.eventCount == 5)
         let rows = try await Self.exported(test)
@@ -351,7 +357,7 @@ struct EventTests {
     }
 
     @Test(
-        "that name a click are credited to its match, which needs no installation id, and bring others along",
+        "that name a click are credited to its match, even without an installation id, as are linked events",
         arguments: backends
     )
     func waitingForClick(backend: Backend) async throws {
@@ -395,7 +401,7 @@ struct EventTests {
         #expect(try test.verify().problems == [])
     }
 
-    @Test("of a click that two servers match and report at once are credited", arguments: backends)
+    @Test("that name a click which another server matches at the same time are credited", arguments: backends)
     func clickAtOnce(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let other = try await TestStore(test.place.backend, in: test.place)
@@ -436,11 +442,11 @@ struct EventTests {
     }
 
     @Test(
-        "are deleted after their retention with what they are credited to; counts stay",
+        "are deleted after their retention, and so is their match; the counts remain",
         arguments: backends
     )
     func retained(backend: Backend) async throws {
-        // The shortest setting: the ids of events must be unique as long.
+        // The shortest setting, because the ids of events must be unique for 30 days.
         let test = try await TestStore(backend) { $0.installRetentionSeconds = 30 * Self.day / 1000 }
         try await test.run { session in
             try await Self.match(session, install: 7)
@@ -475,7 +481,7 @@ struct EventTests {
         #expect(try test.verify().problems == [])
     }
 
-    @Test("of an installation that two servers match and report at once are credited", arguments: backends)
+    @Test("of an installation that another server matches at the same time are credited", arguments: backends)
     func matchAtOnce(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let other = try await TestStore(test.place.backend, in: test.place)
@@ -494,7 +500,7 @@ struct EventTests {
     }
 
     @Test(
-        "name a click, a user of an earlier event, or a purchase instead of the installation",
+        "may name a click, a user of an earlier event, or a purchase instead of the installation",
         arguments: backends
     )
     func subjects(backend: Backend) async throws {
@@ -525,7 +531,10 @@ struct EventTests {
         )
     }
 
-    @Test("that refund a later purchase are credited with it, or with its match", arguments: backends)
+    @Test(
+        "that refund a later purchase are credited when the purchase comes, or when its match comes",
+        arguments: backends
+    )
     func earlyRefunds(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let late = TestStore.noon.advanced(byMilliseconds: AppEvent.uniqueMilliseconds)
@@ -563,7 +572,10 @@ struct EventTests {
         #expect(all.sums.eventCount == 8 && all.sums.revenue.map(\.verified) == [1800])
     }
 
-    @Test("that refund a purchase are credited if two servers get the two at once", arguments: backends)
+    @Test(
+        "that refund a purchase are credited if another server gets the purchase at the same time",
+        arguments: backends
+    )
     func refundAtOnce(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let other = try await TestStore(test.place.backend, in: test.place)
@@ -580,7 +592,7 @@ struct EventTests {
         #expect(report.byCampaign.first?.sums.revenue.map(\.reported) == [12_000])
     }
 
-    @Test("whose revenue passes the range of 64 bits count up to its bound", arguments: backends)
+    @Test("whose revenue exceeds the range of 64 bits count up to the range's bound", arguments: backends)
     func bounds(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let earlier = TestStore.noon.advanced(byMilliseconds: -Self.day)

@@ -37,7 +37,7 @@ struct EvidenceTests {
     }
 
     @Test(
-        "the evidence contains how each click's address agrees, and the address traffic",
+        "the evidence states how each click's address agrees with the launch's, and the address traffic",
         arguments: backends
     )
     func agreement(backend: Backend) async throws {
@@ -97,7 +97,7 @@ struct EvidenceTests {
     }
 
     @Test(
-        "of very many clicks with a launch's values, later fingerprints list only those with a ready-made one",
+        "of very many clicks with a launch's values, later fingerprints list only ready-made fingerprints",
         arguments: backends
     )
     func laterFingerprints(backend: Backend) async throws {
@@ -205,7 +205,7 @@ struct EvidenceTests {
         #expect(abs(crowd.clicksExact - 16 * 86_400 / (8191 * 0.4)) < 1)
     }
 
-    @Test("a claim retires its visitor's other click at the address, and no stranger's", arguments: backends)
+    @Test("a claim retires its visit's other click at the address, and no stranger's", arguments: backends)
     func retiresAtAddress(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let stranger = try await test.run { session in
@@ -223,7 +223,7 @@ struct EvidenceTests {
         #expect(view.live == [stranger.id.high])
     }
 
-    @Test("a claim retires its visitor's other clicks among many strangers' clicks", arguments: backends)
+    @Test("a claim retires its visit's other clicks among many strangers' clicks", arguments: backends)
     func retiresAmongStrangers(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.durability = .relaxed }
         @Sendable func tap(_ second: Int64, _ session: TestSession) async throws -> ClickID {
@@ -248,7 +248,7 @@ struct EvidenceTests {
     }
 
     @Test(
-        "without an address, a claim retires its visitor's older clicks among many strangers' clicks",
+        "without an address, a claim retires its visit's older clicks among many strangers' clicks",
         arguments: backends
     )
     func retiresInCrowd(backend: Backend) async throws {

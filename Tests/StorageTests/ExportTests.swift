@@ -22,7 +22,7 @@ struct ExportTests {
         var rows: [ExportRow] = []
         while true {
             let page = try await session.export(query)
-            // The last page of deletions has one row a table more at most.
+            // The last page of deletions has at most one more row for each table.
             #expect(page.rows.count <= limit + (table == .deletions && page.next == nil ? 3 : 0))
             #expect(page.rows.allSatisfy { fits($0, table) }, "\(page.rows)")
             rows += page.rows
@@ -51,7 +51,7 @@ struct ExportTests {
         return text
     }
 
-    @Test("contain each click once, in any pages, and continue behind a row", arguments: backends)
+    @Test("contain each click once, in pages of any size, and continue behind a row", arguments: backends)
     func clicks(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let other = AppID(high: 2, low: 2)
@@ -138,7 +138,7 @@ struct ExportTests {
         let end = Polling.end
         while ids.count < 2 * Int(count), ContinuousClock.now < end {
             try await readOn()
-            // The rest follows within seconds; ten looks of this thread take a tenth of a second.
+            // The remaining rows follow within seconds; ten polls of this thread take a tenth of a second.
             var looks = 0
             _ = await Polling.eventually {
                 looks += 1
@@ -148,7 +148,7 @@ struct ExportTests {
         #expect(ids.count == 2 * Int(count) && Set(ids).count == ids.count)
     }
 
-    @Test("contain checks with their weight, and matches alone as their own table", arguments: backends)
+    @Test("contain checks with their weight, and matches also in a table of their own", arguments: backends)
     func checks(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let (checks, matches) = try await test.run { session in
@@ -168,7 +168,7 @@ struct ExportTests {
         #expect(matches.first?.cursor == checks.first { $0.values[4] == .text("match") }?.cursor)
     }
 
-    @Test("contain the counts of closed hours, each once, also behind any of them", arguments: backends)
+    @Test("contain each count of an ended hour once, and continue behind any of them", arguments: backends)
     func counters(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let later = TestStore.noon.advanced(byMilliseconds: 2 * 3_600_000)
@@ -177,7 +177,7 @@ struct ExportTests {
             try await session.create(link)
             for number in 1...6 as ClosedRange<UInt64> {
                 let click = try NewClick.sample(fingerprint: number, visit: number) {
-                    // A campaign may have the separator of former cursors.
+                    // A campaign may contain the separator of former cursors.
                     $0.campaignKey = CampaignKey(["Spring", "Été", "zz\u{1F}z"][Int(number % 3)])
                     $0.link = number == 6 ? link.id : nil
                 }

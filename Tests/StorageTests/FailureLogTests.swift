@@ -67,7 +67,7 @@ struct FailureLogTests {
         #expect(recorder.take() == ["recovery"])
     }
 
-    @Test("a failure ends with the first success of any work that is at least a second later")
+    @Test("a failure of work that succeeds in between ends with a success of any work a second later")
     func between() {
         let recorder = LogRecorder()
         let failures = recorder.makeLog()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Checks that need no read of the database")
 struct FingerprintFilterTests {
-    /// More checks than a turn of the loop reads from the database before it uses the filter.
+    /// A turn of the loop reads the database for fewer checks than this before it uses the filter.
     private static let strangerCount = 50
 
     /// Matches checks of strangers and one more check in one turn of a loop.

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Answers of another server")
 struct ForeignAnswerTests {
-    /// A retry of a launch at another server than the one that has answered it.
+    /// A retry of a launch at another server than the one that has answered the launch.
     struct Retry: Sendable {
         /// How much later the retry is, in milliseconds; negative if the other server's clock is behind.
         var age: Int64 = 0
@@ -37,7 +37,7 @@ struct ForeignAnswerTests {
     }
 
     @Test(
-        "a retry gets an error that can be repeated while the first answer may be under way",
+        "a retry gets a retryable error while the first answer may be under way",
         arguments: [Retry(), Retry(age: 1999), Retry(age: -1999)],
         [false, true]
     )
@@ -50,7 +50,7 @@ struct ForeignAnswerTests {
     }
 
     @Test(
-        "a later retry gets the answer again, and so does every retry of a database without other servers",
+        "a later retry gets the answer again, and so does every retry on a database without other servers",
         arguments: [Retry(age: 2000), Retry(age: -2000), Retry(limit: 0)],
         [false, true]
     )

@@ -109,7 +109,7 @@ struct HistoryTests {
     }
 
     @Test(
-        "the history contains when a click was claimed before the first recorded check",
+        "the history contains the time of a claim from before the first recorded check",
         arguments: backends
     )
     func consumedBefore(backend: Backend) async throws {

@@ -90,7 +90,7 @@ struct JobTests {
         #expect(world.slices == turns)
     }
 
-    @Test("jobs run at once on request, but not before their share of the time allows it")
+    @Test("jobs run on request as soon as their share of the time allows it")
     func asked() {
         let world = World()
         let job = TestJob(.summaries, world) {

@@ -163,7 +163,9 @@ struct EvidenceOfOtherDaysTests {
         return check
     }
 
-    @Test("an address agrees with clicks of other days, whose clicks and launches count, too")
+    @Test(
+        "an address agrees with its clicks of other days; the clicks and launches of those days count, too"
+    )
     func otherDays() async throws {
         let test = try await TestStore { $0.learnsAtOnce = true }
         let day = AddressKeys.period

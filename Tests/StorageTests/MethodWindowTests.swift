@@ -100,7 +100,7 @@ struct MethodWindowTests {
         #expect(isLost)
     }
 
-    @Test("a replay knows the windows, as the service does")
+    @Test("a replay applies the windows as the service does")
     func replay() {
         func answers(_ windows: MethodWindows, token: Bool) -> Bool {
             var policy = MatchPolicy(rule: .newest)

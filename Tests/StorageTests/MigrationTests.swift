@@ -181,7 +181,7 @@ struct MigrationTests {
         #expect(plan.applied.count == own.count)
     }
 
-    @Test("names of erased rows survive the migration that lets exports name erased events")
+    @Test("the migration that lets `erased_rows` name events keeps the names of other erased rows")
     func keepsErasedRows() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")

@@ -46,7 +46,7 @@ struct MoveTests {
         }
     }
 
-    @Test("live clicks match once, by fingerprint, identifier and token, and claimed ones do not")
+    @Test("live clicks match once, by fingerprint and by identifier, and claimed ones do not match")
     func liveAndClaimed() async throws {
         let test = try await TestStore(.sqlite)
         let clicks = try await test.run { session in
@@ -118,13 +118,13 @@ struct MoveTests {
 
     private static let short = AttributionWindow(seconds: 60) ?? .standard
 
-    @Test("a claim after the move retires the visit's clicks from before it, wherever they are stored")
+    @Test("a claim after the move retires the visit's clicks from before the move, wherever they are stored")
     func retiresMoved() async throws {
         let test = try await TestStore(.sqlite)
         let clicks = try await test.run { session in
             var clicks: [Click] = []
-            // The numbers of one millisecond lead to all buckets in turn, and then to those for clicks with
-            // long windows.
+            // The numbers of one millisecond lead to all buckets in turn, first in the day's slot and then in
+            // the slot for long windows.
             for post in 1...140 as ClosedRange<UInt64> {
                 clicks.append(try await session.record(.sample(visit: 1, post: post)).click)
             }
@@ -166,7 +166,7 @@ struct MoveTests {
         #expect(try await repeats(clicks, in: after) == [true, false, true, false])
     }
 
-    @Test("statistics, links and records of checks are equal, and new apps and links follow the old ones")
+    @Test("statistics, links and records of checks are equal, and apps and links can be added")
     func reports() async throws {
         let test = try await TestStore(.sqlite)
         let link = try SampleLink.make(1, [.maximumClicks: ["2"]])
@@ -299,7 +299,7 @@ struct MoveTests {
         #expect(try await TestStore(.postgreSQL, in: place).count(.entries) == 1)
     }
 
-    @Test("a file that was served after an unfinished move does not continue it")
+    @Test("an unfinished move does not continue with a file that was served in between")
     func refusesChanged() async throws {
         let test = try await TestStore(.sqlite)
         _ = try await test.run { try await $0.record(.sample()) }
@@ -315,7 +315,7 @@ struct MoveTests {
         #expect(throws: StoreError.self) { _ = try place.fill(from: file.moveSource()) }
     }
 
-    @Test("a move has all columns of its tables, and all tables of SQLite")
+    @Test("a move has all columns of its tables, and forgets no table of SQLite")
     func tables() async throws {
         let test = try await TestStore(.sqlite)
         let place = try await PostgreSQLPlace.make(at: TestStore.noon)
@@ -328,7 +328,7 @@ struct MoveTests {
         }
         let own: Set<String> = [
             "migrations", "directory", "clicks", "click_index", "click_addresses", "claims", "checks",
-            // Everybody signs in again, and the server stores its address again.
+            // After the move, users sign in again, and the server stores its address again.
             "dashboard_sessions", "sign_in_links", "dashboard_address", "apple_probes",
         ]
         let tables = try texts("SELECT name FROM sqlite_schema WHERE type = 'table'").filter {

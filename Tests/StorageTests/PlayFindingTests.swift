@@ -38,7 +38,7 @@ struct PlayFindingStorageTests {
     }
 
     @Test(
-        "a finding lowers the match, and is recorded and counted with it; the time to install is Google's",
+        "a finding lowers the match's confidence, and is stored and counted; the time to install is Google's",
         arguments: backends
     )
     func counted(backend: Backend) async throws {
@@ -53,7 +53,7 @@ struct PlayFindingStorageTests {
             ]
             var claims: [Claim] = []
             for check in checks { claims.append(try #require(try await session.match(check).claim)) }
-            // The token is used: a finding is no reason for a match or against one.
+            // The token is used, and the finding does not change this outcome.
             let again = try await session.match(checks[1])
             guard case .noMatch(.tokenUsed) = again else {
                 Issue.record("a used token has another outcome")
@@ -94,7 +94,7 @@ struct PlayFindingStorageTests {
     }
 
     @Test(
-        "a time of the installation after the launch is none of Google's, in the statistics and in a postback",
+        "statistics and postbacks ignore Google's installation time if it is over 5 minutes after the launch",
         arguments: backends
     )
     func future(backend: Backend) async throws {

@@ -45,7 +45,7 @@ struct PolicyGridTests {
     }
 
     @Test(
-        "a shorter window loses late launches, a longer one gains those after the present window",
+        "a shorter window loses late launches, a longer one gains launches after the current window",
         arguments: backends
     )
     func windows(backend: Backend) async throws {
@@ -68,7 +68,7 @@ struct PolicyGridTests {
     }
 
     @Test(
-        "it runs once a day from a day after the first launch, and on request, and only for the requested app",
+        "it runs daily from a day after the first launch, and on request for the requested app only",
         arguments: backends
     )
     func times(backend: Backend) async throws {
@@ -112,11 +112,12 @@ struct PolicyGridTests {
         let grid = try #require(try await grid(test))
         #expect(grid.isLimited && grid.clicks < 6 && grid.launches >= 1 && grid.launches < 6)
         #expect(grid.from > TestStore.noon)
-        // The events span about four hours. The first half only trains the model, so it leaves out longer windows.
+        // The events span about four hours. The first half only trains the model, so longer windows are left
+        // out.
         #expect(grid.windows.map { $0?.seconds } == [nil, 3600])
     }
 
-    @Test("a comparison whose time is over has the results that it has got, and the next one starts again")
+    @Test("a comparison that reaches its time limit stores the results so far, and the next one starts again")
     func timeLimit() async throws {
         let test = try await Self.store(.sqlite)
         try await convert(1, after: 10, in: test)
@@ -149,7 +150,7 @@ struct PolicyGridTests {
         #expect(try await grid(other) == nil)
     }
 
-    @Test("figures that are no grid are none")
+    @Test("figures that do not form a grid are read as no grid")
     func damaged() throws {
         var figures = ["computed_at": 5, "from": 1, "to": 2, "minimum_confidence": 0.7]
         #expect(PolicyGrid(figures: figures)?.results.isEmpty == true)

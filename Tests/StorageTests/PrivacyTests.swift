@@ -4,7 +4,7 @@ import Storage
 import TestDatabases
 import Testing
 
-/// Showing and erasing what is stored about one person, among others.
+/// Showing and erasing the data of one person, in a store that contains other people's data.
 @Suite("Privacy")
 struct PrivacyTests {
     private static let fingerprint = hash(777_001)
@@ -88,7 +88,7 @@ struct PrivacyTests {
     }
 
     @Test(
-        "everything stored is found before an erasure, and nothing of it afterwards",
+        "everything stored about a person is found before an erasure, and nothing of it afterwards",
         arguments: backends,
         // Only events name users; `EventTests` erases them.
         SubjectKind.allCases.filter { $0 != .user }
@@ -104,7 +104,8 @@ struct PrivacyTests {
         let record = Self.record(kind)
         let erasure = try await test.run { try await $0.erase(subject, record) }
         #expect(erasure.counts == held.counts && erasure.isLogCleared)
-        // The launch without a match belongs to the fingerprint and to the address, and to nothing else of the click.
+        // The launch without a match belongs to the fingerprint and to the address, but not to the click or
+        // its installation.
         let others = kind == .click || kind == .install
         if others {
             #expect(erasure.counts.checks == 1)
@@ -142,7 +143,7 @@ struct PrivacyTests {
         #expect(!isDuplicate)
     }
 
-    @Test("an erasure leaves other apps, other people and the counts", arguments: backends)
+    @Test("an erasure does not change other apps, other people's data and the counts", arguments: backends)
     func leavesOthers(backend: Backend) async throws {
         let (test, click) = try await Self.filled(backend)
         let other = DataSubject(.click(click.id), of: AppID(high: 9, low: 9))

@@ -80,7 +80,7 @@ struct RecordTests {
     }
 
     @Test(
-        "a post repeats its visit's click if it came before the visit's claim, and later it is a new click",
+        "a repeated post is its visit's click until the visit is claimed, and a new click from then on",
         arguments: backends,
         [(1_999, true), (2_000, false), (2_001, false)] as [(Int64, Bool)]
     )

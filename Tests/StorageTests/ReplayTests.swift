@@ -167,7 +167,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "after an undelivered answer goes to another check, that check's caller gets it again, and the rows agree",
+        "the caller of a redelivered answer gets it again if there may be other servers, and the rows agree",
         arguments: backends
     )
     func repeatsRedelivered(backend: Backend) async throws {
@@ -192,7 +192,10 @@ struct ReplayTests {
         #expect(try test.verify().problems == [])
     }
 
-    @Test("an undelivered answer goes to its fingerprint only, and within its window", arguments: backends)
+    @Test(
+        "an undelivered answer goes only to a check with its click's fingerprint, within the click's window",
+        arguments: backends
+    )
     func refusesLateRedelivery(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, grace: 0)
         let after = TestStore.noon.advanced(byMilliseconds: 86_400_001)

@@ -88,7 +88,7 @@ struct RetentionTests {
         test.clock.advance(seconds: 2000)
         try test.database.runRetention()
         #expect(try test.count(.entries) == 0)
-        // The end of the store copies SQLite's log into the file.
+        // Stopping the store copies SQLite's log into the file.
         test.stop()
         #expect(try test.place.traces(of: ["gclid-7781"], []).found.isEmpty)
     }
@@ -183,7 +183,8 @@ struct RetentionTests {
             _ = try await test.runConcurrently(150) { session, number in
                 try await session.record(.sample(fingerprint: number) { $0.metadata = metadata })
             }
-            // While this connection is open, SQLite does not copy the log by itself when the store closes its own.
+            // While this connection is open, SQLite does not copy the log by itself when the store closes its
+            // own connection.
             let reader = try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 1000)
             #expect(try reader.integer("SELECT count(*) FROM clicks") == 150)
             test.stop()

@@ -66,9 +66,10 @@ struct StatisticsTests {
     }
 
     @Test(
-        "days that begin before those of UTC, and ranges of weeks, have the same sums as plain addition",
+        "days of other offsets than UTC's, and ranges of weeks, have the same sums as plain addition",
         arguments: backends.flatMap { backend in
-            // The sums of PostgreSQL differ in their statements alone, which have no offset.
+            // PostgreSQL's sums differ only in the statements, which contain no offset, so one offset is
+            // enough.
             (backend == .sqlite ? [-12, -5, 0, 3, 14] : [3] as [Int64]).map { (backend, $0) }
         }
     )
@@ -80,7 +81,8 @@ struct StatisticsTests {
         for seed in 0..<75 as Range<UInt64> {
             let before = model
             model = try await test.run { session in try await before.stepped(session, clock, seed: seed) }
-            // A server makes the partitions of the next days within minutes, and this clock leaps over them.
+            // A server makes the partitions of the next days within minutes, but this clock leaps, so make
+            // them now.
             try test.database.catchUp()
         }
         let now = clock.now
@@ -111,7 +113,7 @@ struct StatisticsTests {
         }
     }
 
-    @Test("totals and series are limited to a value, alone or within a campaign", arguments: backends)
+    @Test("totals and series can be restricted to a value, alone or within a campaign", arguments: backends)
     func slices(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let link = try SampleLink.make(1)
@@ -274,7 +276,7 @@ struct StatisticsTests {
         #expect((all.liveClicks, one.liveClicks) == (3, 2))
         #expect(one.totals == [.clicks: 2])
         #expect(all.databaseBytes > 0)
-        #expect((all.writeAheadLogBytes > 0) == (backend == .sqlite), "a server's log is not the database's")
+        #expect((all.writeAheadLogBytes > 0) == (backend == .sqlite), "PostgreSQL's log does not count")
     }
 
     @Test("invented names beyond the day's limit count as one, after a restart too", arguments: backends)

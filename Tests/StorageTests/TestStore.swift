@@ -9,7 +9,7 @@ import Synchronization
 import TestDatabases
 import Testing
 
-/// The kinds of databases under test: every test of the store runs on each kind.
+/// The kinds of databases on which tests of the store run.
 let backends = Backend.available
 
 /// The part of a store that an event loop uses.
@@ -331,7 +331,9 @@ extension TestStore {
         }
     }
 
-    /// Runs `body` `count` times, 500 times at once: more writes might wait longer for a commit than their time limit.
+    /// Runs `body` `count` times, at most 500 at a time.
+    ///
+    /// More writes might wait longer for a commit than their time limit.
     func runInBatches(
         _ count: Int,
         _ body: @escaping @Sendable (TestSession, UInt64) async throws -> Void

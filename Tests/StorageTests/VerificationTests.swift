@@ -223,7 +223,7 @@ struct VerificationTests {
             CREATE INDEX lost ON claims (claimed_at) WHERE claimed_at > 0;
             """
         )
-        // The index is emptied behind SQLite's back: its root page becomes a leaf without cells.
+        // Empty the index without SQLite: make its root page a leaf without cells.
         let connection = try SQLiteConnection(path: history.path, access: .readOnly, busyMilliseconds: 0)
         let root = try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = 'lost'")
         let handle = try FileHandle(forUpdating: URL(fileURLWithPath: history.path))

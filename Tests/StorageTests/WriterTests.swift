@@ -235,7 +235,8 @@ struct WriterTests {
             await code { try await test.run { _ = try await $0.match(.sample()) } }
         }
         #expect(await matching() == .locked)
-        // The claim waits before the lock ends: otherwise the writer might log the end for a transaction without it.
+        // The claim waits before the lock ends: otherwise the writer might log the end for a transaction
+        // without the claim.
         async let late = matching()
         while test.store.health.queueLength < 1 { await Task.yield() }
         other.releaseFromThread()

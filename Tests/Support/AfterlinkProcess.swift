@@ -1,6 +1,7 @@
 public import Foundation
 
-/// An `afterlink serve` process on the database of an ``Installation``, which is killed when this value is released.
+/// An `afterlink serve` process on the database of an ``Installation``; it is killed when this value is
+/// released.
 public final class AfterlinkProcess: Sendable {
     public let port: UInt16
     /// The installation that the server runs on; its folder is not deleted before this value is released.
@@ -17,7 +18,7 @@ public final class AfterlinkProcess: Sendable {
     /// - Parameters:
     ///   - installation: the installation whose database is served.
     ///   - arguments: settings in addition to the address and the database.
-    ///   - program: the program to run; nil for the installation's.
+    ///   - program: the program to run; nil for ``Installation/binary``.
     ///   - environment: variables in addition to those of this process.
     ///   - endsWithStarter: whether the kernel ends the server when the thread that started it ends.
     /// - Throws: `ChildProcess.Failure` with the end of the server's log if the server ends before it listens.
@@ -59,7 +60,8 @@ public final class AfterlinkProcess: Sendable {
     @discardableResult
     public func waitUntilExit() -> Int32 { process.waitUntilExit() }
 
-    /// - Returns: the exit status, as ``waitUntilExit()``; nil if the process has not ended within the limit.
+    /// - Returns: the exit status, as ``waitUntilExit()`` returns it; nil if the process has not ended within
+    ///   the limit.
     public func exitStatus(withinSeconds limit: Int) -> Int32? {
         let end = ContinuousClock.now + .seconds(limit)
         _ = Polling.until { !isRunning || ContinuousClock.now > end }

@@ -38,14 +38,15 @@ extension Trait where Self == BlockingTestsTrait {
 
     /// The tests block, and each may take the given number of minutes once it has started.
     ///
-    /// Tests of a long serialized suite should go before others that wait: each of them waits only when the one before
-    /// has ended, so they would otherwise run one by one after all other tests.
+    /// Set `first` for a long serialized suite. Each of its tests starts to wait only when the previous one
+    /// has ended, so the suite would otherwise run test by test after all other tests.
     public static func blocking(minutes: Int = 10, first: Bool = false) -> Self {
         Self(minutes: minutes, isFirst: first)
     }
 }
 
-/// Limits how many tests run at a time; the other tests wait in order of arrival, unless they go first.
+/// Limits how many tests run at a time; the others wait in order of arrival, but one with `first` is the
+/// next.
 public final class Permits: Sendable {
     private struct State {
         var free: Int
@@ -82,7 +83,8 @@ public final class Permits: Sendable {
     }
 }
 
-/// Lets few tests have a server or a database in this process at a time, because each has threads.
+/// Limits how many tests have a server or a database in this process at a time, because each of these has
+/// threads.
 ///
 /// Swift Testing starts all tests at once: without the limit, thousands of threads would compete for the cores, and the
 /// tests would take twice as long. A test that has a permit gets it again at once, so two tests never wait for each

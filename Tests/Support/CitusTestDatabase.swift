@@ -1,9 +1,11 @@
 #if PostgreSQL
 public import Foundation
 
-/// The Citus cluster whose coordinator `AFTERLINK_TEST_CITUS` names, as `.ci/citus` starts it; its nodes need no password.
+/// The Citus cluster whose coordinator `AFTERLINK_TEST_CITUS` names.
+///
+/// `.ci/citus` starts such a cluster. Its nodes need no password.
 public final class CitusCluster: Sendable {
-    /// A server of the cluster; tests that start it again need it on their machine.
+    /// A server of the cluster; a test can start it again only if it is on the test's machine.
     public struct Node: DatabaseServer {
         let host: String
         let port: Int
@@ -100,7 +102,7 @@ public final class CitusTestDatabase: SQLTestDatabase {
     /// The URL with which a user connects to the coordinator.
     public func url(as user: String) -> String { cluster.url(of: name, as: user) }
 
-    /// Creates a database without tables, with the workers or as a PostgreSQL server without Citus does.
+    /// Creates a database without tables on each node; `hasWorkers` adds Citus and the workers to it.
     public init(in cluster: CitusCluster, hasWorkers: Bool = true) throws {
         self.cluster = cluster
         try cluster.executeEverywhere("CREATE DATABASE \(name)")
@@ -132,7 +134,7 @@ public final class CitusTestDatabase: SQLTestDatabase {
         ).reduce(0) { $0 + (Int($1) ?? 0) }
     }
 
-    /// Ends all connections of the nodes, and accepts no others, so that the database can be copied.
+    /// Ends all connections to the database, and refuses new ones, so that the database can be copied.
     public func close() throws {
         try cluster.executeEverywhere("ALTER DATABASE \(name) ALLOW_CONNECTIONS false")
         let ended = Polling.until {

@@ -5,7 +5,7 @@ extension Data {
     ///
     /// Foundation's own search is generic code, which takes a hundred times as long in a debug build.
     public func holds(_ wanted: Data) -> Bool {
-        // Each pointer is valid in its closure, and every search ends before the last byte.
+        // Each pointer is valid in its closure, and no search reads beyond the last byte.
         unsafe withUnsafeBytes { bytes in
             unsafe wanted.withUnsafeBytes { wanted in
                 guard let start = bytes.baseAddress, let text = wanted.baseAddress,

@@ -16,8 +16,8 @@ public enum ExternalProgram {
             // Status 127 means that there is no such program.
             throw ChildProcess.Failure(
                 description:
-                    "\(name) ended with status \(output.status); the README's test command installs what the tests"
-                    + " need: \(output.errors.suffix(500)) \(output.text.suffix(500))"
+                    "\(name) ended with status \(output.status): \(output.errors.suffix(500)) "
+                    + "\(output.text.suffix(500)) (The README's test command installs the tests' programs.)"
             )
         }
         return output.standardOutput

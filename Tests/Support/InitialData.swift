@@ -1,7 +1,7 @@
 #if PostgreSQL
 internal import Foundation
 
-/// The data of a new PostgreSQL server, which each server of this process begins with a copy of.
+/// The data of a new PostgreSQL server; each server of this process but standbys starts with a copy of it.
 ///
 /// A copy needs a tenth of the processor time that `initdb` needs.
 struct InitialData: Sendable {

@@ -1,7 +1,7 @@
 public import Foundation
 public import SQLite
 
-/// A folder with a database from `afterlink init`, and the printed keys.
+/// A folder with an Afterlink database, or for one, and the keys of the database.
 public final class Installation: Sendable {
     public struct Keys: Codable, Sendable {
         public let app: String
@@ -44,14 +44,15 @@ public final class Installation: Sendable {
         return program.deletingLastPathComponent().appending(path: "afterlink")
     }()
 
-    /// Creates a database in a new folder, which is deleted with this value.
+    /// Creates a folder, which is deleted with this value, and a database.
     ///
     /// - Parameters:
     ///   - folder: the folder.
     ///   - binary: the program that creates and serves the database.
     ///   - databaseURL: the URL of the database; nil for a file in the folder.
     ///   - settings: further settings of every command on the database.
-    ///   - isCopy: whether the database is a copy of one that another test has too, with the same keys.
+    ///   - isCopy: whether the database may be a copy of a template, whose keys other tests have too. Only a
+    ///     file of this build's binary without further settings can be such a copy.
     /// - Throws: when the program fails, with its errors.
     public init(
         in folder: URL = TemporaryFolder.fresh("afterlink"),
@@ -146,7 +147,7 @@ public final class Installation: Sendable {
         return try ChildProcess.run(binary, named, environment: environment)
     }
 
-    /// Opens the database while its server may use it.
+    /// Opens the SQLite file, which a server may be using.
     public func open(_ access: SQLiteConnection.Access = .readWrite) throws -> SQLiteConnection {
         try SQLiteConnection(path: database.path, access: access, busyMilliseconds: 10_000)
     }
@@ -157,7 +158,7 @@ public final class Installation: Sendable {
     }
 }
 
-/// The content of a file and who may use it.
+/// The content and the permissions of a file.
 private struct CopiedFile: Sendable {
     let name: String
     let content: Data

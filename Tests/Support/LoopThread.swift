@@ -52,7 +52,8 @@ public final class LoopThread: SerialExecutor, TaskExecutor {
                 )
             }
             #if PostgreSQL
-            // This closure may keep a session alive, and so the port and this object.
+            // The closure that this one replaces may keep a session alive, and with it the port and this
+            // object.
             sockets.turnDidEnd = {}
             #endif
         }

@@ -4,8 +4,8 @@ internal import Glibc
 
 /// PgBouncer in session mode in front of a PostgreSQL server; it ends with this value or with this process.
 ///
-/// It listens on a port of 127.0.0.1, and needs the password of the server. It refuses to run as root, so it runs as the
-/// server's user.
+/// It listens on a port of 127.0.0.1, where a client needs the server's password. It refuses to run as root,
+/// so it runs as PostgreSQL's user.
 public final class PgBouncer: Sendable {
     /// Whether the program is installed: the package `pgbouncer`.
     public static var isInstalled: Bool { program != nil }

@@ -27,7 +27,8 @@ extension PostgreSQLCluster {
 ///
 /// It is safe to use: it owns the connection, which ends with it.
 @safe final class KeptConnection: @unchecked Sendable {
-    // Sendable: libpq allows a connection on any thread, and its database gives it to one thread at a time.
+    // Sendable: libpq allows the use of a connection on any thread, and ``PostgreSQLTestDatabase`` uses it on
+    // one thread at a time.
     private let connection: OpaquePointer?
 
     init(_ words: String, settings: String = "") {

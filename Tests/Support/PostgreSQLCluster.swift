@@ -2,11 +2,12 @@
 public import Foundation
 internal import Synchronization
 
-/// A PostgreSQL server with data of its own in a temporary folder, which ends and is deleted with this process.
+/// A PostgreSQL server with its own data in a temporary folder.
 ///
-/// It listens on a Unix socket in ``folder``, which needs no password, and on a port of 127.0.0.1, which does. Its disk
-/// is synchronised as in production. The server refuses to run as root, so tests that run as root start it as another
-/// user.
+/// When this process ends, the server stops and the folder is deleted. The server listens on a Unix socket in
+/// ``folder``, which needs no password, and on a port of 127.0.0.1, which does. By default, it flushes its
+/// files to disk (`fsync`), as in production. It refuses to run as root, so tests that run as root start it
+/// as another user.
 public final class PostgreSQLCluster: DatabaseServer {
     /// Whether the programs of a server are installed: the package `postgresql`.
     public static var isInstalled: Bool { programs != nil }
@@ -49,7 +50,8 @@ public final class PostgreSQLCluster: DatabaseServer {
     /// - Parameters:
     ///   - configuration: lines of `postgresql.conf`.
     ///   - dataFolder: a new folder for the data, which is not deleted; nil for a folder in ``folder``.
-    ///   - primary: the server that this one becomes a standby of, with its data; nil for a server with data of its own.
+    ///   - primary: the server whose data this one copies and whose standby it becomes; nil for a server with
+    ///     new data.
     ///   - environment: returns variables of the server's environment; its argument is the folder of the data.
     /// - Throws: if the programs are missing or fail.
     public init(
@@ -180,7 +182,7 @@ extension PostgreSQLCluster {
     public func promote() throws { try supervisor.control("promote") }
 }
 
-/// A server of PostgreSQL whose processes tests kill.
+/// A PostgreSQL server for tests that kill its processes.
 public protocol DatabaseServer: Sendable {
     /// The path of the data's folder.
     var data: String { get }
@@ -229,7 +231,8 @@ public final class PostgreSQLTestDatabase: SQLTestDatabase {
     public let name: String
     private let keepsConnection: Bool
     private let connection = Mutex<KeptConnection?>(nil)
-    /// The database that a cluster lent, and what gives it back; nil for a database of its own.
+    /// The database that a cluster lent, and the function that gives it back; nil if this value created its
+    /// database.
     private let loan:
         (database: PostgreSQLTestDatabase, giveBack: @Sendable (PostgreSQLTestDatabase) -> Void)?
 
@@ -238,7 +241,8 @@ public final class PostgreSQLTestDatabase: SQLTestDatabase {
     /// - Parameters:
     ///   - cluster: the server.
     ///   - template: the database to copy.
-    ///   - keepsConnection: whether statements of the test use one connection, and not each a new one.
+    ///   - keepsConnection: whether the test's statements share one connection; if not, each of them opens a
+    ///     new one.
     /// - Throws: the server's error.
     public init(
         in cluster: PostgreSQLCluster,

@@ -26,7 +26,7 @@ extension RawClient {
 
     /// Requests new keys for both directions with the next bytes that are sent.
     public func updateKeys() { tls?.updateKeys() }
-    /// Sends new keys without other data, and requests the server's; returns whether the server accepts them.
+    /// Sends new keys without other data, and requests the server's; returns whether they could be sent.
     public func sendKeys() -> Bool { tls?.sendKeys() ?? false }
     /// Requests another handshake within the connection; returns whether the server agreed.
     public func renegotiate() -> Bool { tls?.renegotiate() ?? false }

@@ -11,7 +11,7 @@ extension SQLiteConnection {
     }
 }
 
-/// Statements of tests that name a case by the number that the database stores for it.
+/// Lets the text of a statement contain a case, as the number that the database stores for it.
 extension DefaultStringInterpolation {
     /// Appends the raw value.
     public mutating func appendInterpolation(_ code: some RawRepresentable<Int64> & CaseIterable) {

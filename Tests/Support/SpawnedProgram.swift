@@ -28,7 +28,7 @@ public final class SpawnedProgram: Sendable {
     ///   - program: the program's file.
     ///   - arguments: the program's arguments.
     ///   - environment: variables in addition to those of this process.
-    ///   - folder: the program's current folder; nil for that of this process.
+    ///   - folder: the program's current folder; nil for the current folder of this process.
     ///   - streams: the program's input, output and errors.
     /// - Throws: ``ChildProcess/Failure`` if the program cannot be started.
     public init(

@@ -12,9 +12,9 @@ public struct TLSClientSettings: Sendable {
 
     public var minimumVersion = Version.tls12
     public var maximumVersion = Version.tls13
-    /// Suites up to TLS 1.2, as `openssl ciphers` takes them.
+    /// Cipher suites up to TLS 1.2, in the format of `openssl ciphers`; nil for OpenSSL's default.
     public var cipherList: String?
-    /// Suites of TLS 1.3.
+    /// Cipher suites of TLS 1.3; nil for OpenSSL's default.
     public var cipherSuites: String?
     public var groups: String?
     /// Protocol names that the client offers by ALPN; it offers nothing if the list is empty.
@@ -41,7 +41,7 @@ public struct TLSClientSettings: Sendable {
     deinit { unsafe SSL_SESSION_free(pointer) }
 }
 
-/// The client's end of a TLS connection over a socket that blocks.
+/// The client's side of a TLS connection over a socket that blocks.
 // Only this object uses its handles.
 @safe final class TLSClientSession {
     // All connections share the context, which OpenSSL locks and counts; settings belong to each connection.
@@ -128,7 +128,7 @@ public struct TLSClientSettings: Sendable {
     /// Requests new keys for both directions.
     func updateKeys() { unsafe SSL_key_update(connection, SSL_KEY_UPDATE_REQUESTED) }
 
-    /// Sends new keys without other data, and requests the server's; returns whether the server accepts them.
+    /// Sends new keys without other data, and requests the server's; returns whether they could be sent.
     func sendKeys() -> Bool {
         ERR_clear_error()
         return unsafe SSL_key_update(connection, SSL_KEY_UPDATE_REQUESTED) == 1

@@ -39,9 +39,10 @@ public final class TestCluster: Sendable {
         }
     }
 
-    /// Returns a database that is as the time's template is, for use until the returned value is released.
+    /// Returns a database that equals the template for a time; it may be used until the returned value is
+    /// released.
     ///
-    /// It is a copy, or one that a former test has used and that was reset.
+    /// It is a new copy, or a copy that another test has used and that was reset.
     public func makeDatabase(at time: Int64 = 0) throws -> PostgreSQLTestDatabase {
         let template = try templates.withLock { templates in
             if let known = templates[time] { return known }

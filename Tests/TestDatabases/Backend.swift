@@ -51,7 +51,9 @@ package enum Backend: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether retention closes and deletes each click and check as soon as it is due, and not whole days later.
+    /// Whether retention closes and deletes each click and check as soon as it is due.
+    ///
+    /// A database with partitions drops whole days instead.
     package var deletesEachRow: Bool {
         switch self {
         case .sqlite: true

@@ -5,7 +5,7 @@ package import Storage
 package import Support
 internal import Synchronization
 
-/// A database of a PostgreSQL server, or of a Citus cluster, that all tests of a process share.
+/// A test's database on the PostgreSQL server or the Citus cluster that all tests of a process share.
 package final class PostgreSQLPlace: TestPlace {
     package let backend: Backend
     private let database: any SQLTestDatabase
@@ -41,8 +41,8 @@ package final class PostgreSQLPlace: TestPlace {
         return nil
     }
 
-    /// A template has all tables, and the partitions of the first days of its tests, and no others: a server plans each
-    /// statement of a new connection for all partitions.
+    /// A template has all tables, and the partitions of the first days of its tests, and no others, because
+    /// PostgreSQL plans each statement of a new connection for all partitions.
     private static let cluster = Result {
         try TestCluster { template, time in try fill(template, at: Timestamp(milliseconds: time)) }
     }
@@ -80,7 +80,7 @@ package final class PostgreSQLPlace: TestPlace {
 
     private func integer(_ sql: String) throws -> Int64 { Int64(try database.execute(sql)) ?? 0 }
 
-    /// Adds the counts that transactions have left, as a report does.
+    /// Adds the counts that transactions have left to the tables of counts, as a report does first.
     private func fold() throws {
         try PostgreSQLStore.foldCounts(
             Self.settings(of: database, StoreConfiguration(clock: .fixed(Timestamp(milliseconds: 0))))
@@ -202,7 +202,7 @@ package final class PostgreSQLPlace: TestPlace {
     }
 }
 
-/// The templates of tests on Citus, as those of ``TestCluster``.
+/// The templates for tests on Citus; ``TestCluster`` has those for PostgreSQL.
 private enum CitusTemplates {
     private static let cluster = Result { try CitusCluster() }
     private static let templates = Mutex<[Timestamp: CitusTestDatabase]>([:])
@@ -272,7 +272,7 @@ private struct LiteralRow: RowWriter {
     }
 }
 
-/// The values of a row as `psql` prints them: each after `=`; empty for NULL.
+/// The values of a row as texts: `=` and the value, or an empty text for NULL.
 private struct TextRow: RowReader {
     private var values: ArraySlice<String>
 

@@ -4,7 +4,7 @@ internal import Storage
 
 /// The queries of PostgreSQL, where a claim is a part of its click, and a closed index entry keeps its values.
 extension TestCount {
-    /// Whether the number is in tables to which a job adds counts.
+    /// Whether the query reads a table of counts, which is complete only after a fold.
     var dependsOnFold: Bool {
         switch self {
         case .keptChecks, .miscountedChecks, .linkCounts, .testClicksOfLinks: true
@@ -82,8 +82,8 @@ extension TestChange {
         }
     }
 
-    // Citus sends a statement on a trigger to its workers with the text of the whole query, and they take one statement
-    // at a time. In a block, each statement is a query of its own.
+    // For a statement about a trigger, Citus sends the text of the whole query to its workers, but a worker
+    // accepts only one statement at a time. In a block, each statement is its own query.
     private static func trigger(_ event: String, when condition: String) -> String {
         """
         DO $block$ BEGIN

@@ -57,7 +57,7 @@ package final class SQLitePlace: TestPlace {
     package func traces(of texts: [String], _ words: [UInt64]) throws -> (found: [String], missing: [String])
     {
         let files = ["", "-wal", "-shm"].compactMap { FileManager.default.contents(atPath: path + $0) }
-        // Rows have the highest byte first, columns of bytes the lowest.
+        // An integer in a row has its highest byte first; a blob has the lowest byte of each word first.
         let wanted =
             texts.map { (name: $0, forms: [Data($0.utf8)]) }
             + words.map { word in

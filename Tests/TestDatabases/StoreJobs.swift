@@ -26,7 +26,7 @@ extension TestDatabase {
         try job.runToEnd()
     }
 
-    /// Runs the job of collisions `times` times; a run counts only if a count is due.
+    /// Runs the collision job `times` times; a run counts collisions only if a count is due.
     package func countCollisionsIfDue(times: Int, afterEach: () -> Void = {}) throws(StoreError) {
         var job = CollisionJob(makeJobContext())
         for _ in 0..<times {

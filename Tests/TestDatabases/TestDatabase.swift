@@ -15,16 +15,16 @@ package protocol TestPlace: AnyObject, Sendable {
 
     func count(_ what: TestCount) throws -> Int64
     func change(_ change: TestChange) throws
-    /// Writes a record into its table of this name, and reads it again.
+    /// Writes a record into the table with this name, and reads the record again.
     func roundTrip<Kept: Record>(_ record: Kept, in table: StaticString) throws -> Kept?
 
     /// Searches all that is stored, free pages and logs included, for texts and for the words of keyed hashes.
     ///
-    /// The database of a server is searched by queries, after its dead rows were removed.
+    /// A database on a server is searched by queries, after its dead rows were removed (`VACUUM`).
     func traces(of texts: [String], _ words: [UInt64]) throws -> (found: [String], missing: [String])
     /// Compares all rows with each other as `afterlink verify` does.
     func verify(at now: Timestamp) throws(StoreError) -> VerificationReport
-    /// Opens the live clicks and checks of an app for a backtest.
+    /// Opens the clicks and checks of an app's live traffic for a backtest.
     func history(of app: AppID, _ configuration: StoreConfiguration, keys: [ServerKey]) throws(StoreError)
         -> any TrafficHistory
 }
@@ -50,7 +50,10 @@ package protocol TestDatabase: Sendable {
     /// Refuses all waiting writes and checks, as if their deadlines had passed.
     func expireWaiting()
 
-    /// Reads what other processes changed, and adds counts that transactions have left, as jobs do within a second.
+    /// Reads what other processes changed, and adds the counts that transactions have left to the tables of
+    /// counts.
+    ///
+    /// Jobs do this within a second.
     func catchUp() throws(StoreError)
     /// Creates the context of jobs that run on the calling thread.
     func makeJobContext() -> JobContext<Reader>
@@ -92,7 +95,7 @@ package enum TestCount: String {
     case openEntries = "SELECT count(*) FROM click_index WHERE state = 0"
     case openEntriesNearAddress1 = "SELECT count(*) FROM click_index WHERE state = 0 AND near_address = 1"
     case entriesWithSignals = "SELECT count(*) FROM click_index WHERE signal_marks IS NOT NULL"
-    /// The signals of the one entry with form D; 68 is its letter.
+    /// The signals of the only entry with form D; 68 is the ASCII code of `D`.
     case signalsOfFormD = "SELECT signal_marks FROM click_index WHERE platform_form = 256 + 68"
 
     case claims = "SELECT count(*) FROM claims"
@@ -135,9 +138,12 @@ package enum TestChange {
     case deleteRobots
     /// Removes the values that records of older versions lack, and three matches.
     case age
-    /// Copies the one address row, 400 ms apart and each 512th with the same exact address.
+    /// Copies the only address row `times` times, 400 ms apart.
+    ///
+    /// Each 512th copy has the same exact address; the others have another one.
     case copyAddress(times: Int64)
-    /// Copies the newest click's index entry, as strangers' clicks from a minute before and after it.
+    /// Copies the index entry of the newest click, as clicks of other visitors from a minute before and after
+    /// it.
     case copyNewestEntry(times: Int64)
     /// Adds links `slug1`, `slug2`, … to the first app.
     case addLinks(Int64)

@@ -12,8 +12,8 @@ package final class ConstantRateLoad {
     /// The numbers of the connections without a request under way.
     private var free: [Int] = []
     private var misses: RequestPattern
-    /// The pattern of clicks; for ``ConstantRatePlan/Kind/missesAndMatches``, the pattern of checks that
-    /// match clicks.
+    /// The pattern of clicks; for ``ConstantRatePlan/Kind/matches`` and
+    /// ``ConstantRatePlan/Kind/missesAndMatches``, the pattern of checks that match clicks.
     private var made: RequestPattern
     /// The pattern of checks that match clicks of the past.
     private var launches: RequestPattern

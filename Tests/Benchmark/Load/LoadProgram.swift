@@ -3,7 +3,8 @@ import Glibc
 import Support
 import Synchronization
 
-/// The loads that run in child processes, so that they share no lock and no heap with the measuring process.
+/// The loads and the proxy that run in child processes, to share no lock and no heap with the measuring
+/// process.
 ///
 /// Each child process runs this program again, with the load's name as an argument.
 enum LoadProgram: String {

@@ -71,7 +71,7 @@ enum SampleRequests {
     }
 }
 
-/// A request whose address, time and last sixteen digits of the fingerprint change from one use to the next.
+/// A request whose address, time, campaign and last sixteen digits of the fingerprint change with each use.
 package struct RequestPattern {
     package private(set) var bytes: [UInt8]
     private let firstDigit: Int

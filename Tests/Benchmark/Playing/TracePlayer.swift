@@ -5,8 +5,8 @@ import Support
 
 /// Sends a world's events, one after the other, to servers that use each event's time as the current time.
 ///
-/// Each event goes to the next server, as a proxy sends them.
-/// Clicks are sent as a customer's server sends them, launches as released clients do.
+/// The servers get the events in turn, as from a proxy. Clicks are sent as a customer's server sends them,
+/// launches as released clients send them.
 struct TracePlayer {
     private struct ClickAnswer: Decodable { let token: String? }
 

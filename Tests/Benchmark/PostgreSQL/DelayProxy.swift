@@ -27,7 +27,7 @@ struct DelayProxy: Codable {
     /// Forwards connections until the process is killed.
     func run() throws {
         // A real network does not wait for a processor, so the proxy asks for a high priority. If the system
-        // refuses it, the proxy's threads wait for those of the servers.
+        // refuses it, the proxy's threads may wait while threads of the servers run.
         _ = nice(-20)
         let listener = Self.socket()
         _ = linux_set_option(listener, SOL_SOCKET, SO_REUSEADDR, 1)

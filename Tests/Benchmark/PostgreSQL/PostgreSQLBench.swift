@@ -10,7 +10,7 @@ final class PostgreSQLBench {
     private let secret: String
     private var seeds: [Int: (database: PostgreSQLTestDatabase, keys: Installation.Keys)] = [:]
 
-    /// The log of statements, as the server writes it.
+    /// The log of statements, as PostgreSQL writes it.
     let log: URL
 
     init(_ bench: Workbench) throws {

@@ -4,9 +4,10 @@ import Support
 
 /// pgbench with the statements and the values that the server has sent.
 ///
-/// A server on a copy of a database serves a load while PostgreSQL logs its statements. pgbench then executes the same
-/// statements, prepared, on another copy of that database, so that each row has the state that the statement expects. It
-/// reads the values from a table before each unit; the time for that is measured alone, and does not count.
+/// A server on a copy of a database serves a load while PostgreSQL logs its statements. pgbench then executes
+/// the same statements, prepared, on another copy of that database, so that each row has the state that the
+/// statement expects. Before each unit, pgbench reads the values from a table; the time for this is measured
+/// separately, and does not count.
 final class Replay {
     /// What pgbench executes between two reads of values.
     enum Unit {
@@ -125,7 +126,7 @@ private struct Shape: Decodable {
     let texts: [String]
     /// How many parameters each statement has.
     let parameters: [Int]
-    /// The types of the parameters for columns, by table and column; the others are integers.
+    /// The types of the parameters for columns, by table and column; the others are `bigint[]`.
     let types: [String: String]
     /// The number of units of this shape, and of all units.
     let count: Int

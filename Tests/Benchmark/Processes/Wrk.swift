@@ -72,8 +72,8 @@ extension Server {
 
     /// Sends clicks as fast as the server records them: with ready-made fingerprints, or with a device's signals.
     ///
-    /// - Returns: the clicks a second, the server's processor time for one in microseconds of a core, and how many
-    ///   clicks it put into one commit on average.
+    /// - Returns: the clicks a second, the server's processor time for one click in microseconds of a core,
+    ///   and how many clicks it put into one commit on average.
     func clickTurn(from device: SampleDevice? = nil, _ seconds: Double) throws -> (
         rate: Double, core: Double, batch: Double
     ) {

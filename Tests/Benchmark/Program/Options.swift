@@ -50,7 +50,7 @@ struct Options {
           --json PATH      Write the figures to this file.
           --list           List the rows.
 
-        Exit status: 0 when every row was measured or has a reason not to be, whatever the figures are; 1 when one
+        Exit status: 0 if every row was measured or cannot be measured here, whatever the figures are; 1 if a row
         failed; 2 for a usage error.
         """
 
@@ -74,7 +74,7 @@ struct Options {
             case "--json": json = try Self.value(of: name, &rest)
             case "--list": listsRows = true
             case "--help", "-h": showsHelp = true
-            default: throw BenchmarkError("There is no option \(name); --help lists them.")
+            default: throw BenchmarkError("There is no option \(name); --help lists the options.")
             }
         }
         if isQuick { (rounds, seconds) = (1, 1) }
@@ -82,7 +82,7 @@ struct Options {
         if !only.isEmpty { rows = only }
         guard !rows.isEmpty else { throw BenchmarkError("Build this program with --traits PostgreSQL.") }
         if rival != nil, let row = rows.first(where: { $0.contests == nil }) {
-            throw BenchmarkError("The row \(row.name) compares no binaries.")
+            throw BenchmarkError("The row \(row.name) cannot compare binaries.")
         }
     }
 

@@ -8,7 +8,8 @@ import Testing
 
 @Suite("The end of an export on PostgreSQL", .blocking)
 struct ExportEndTests {
-    /// The session whose transaction is open, and whether the role that reads may see its times.
+    /// The session with the open transaction, and whether the reader's role may see when the transaction
+    /// began.
     enum Writer: CaseIterable {
         case visible
         case hidden
@@ -17,7 +18,7 @@ struct ExportEndTests {
     }
 
     @Test(
-        "is before a row that an open transaction commits late, and behind it afterwards",
+        "is before a row that an open transaction commits late, and behind the row after the commit",
         arguments: Writer.allCases
     )
     func openTransaction(writer: Writer) throws {
@@ -45,12 +46,13 @@ struct ExportEndTests {
         func passed() throws -> Bool {
             try #require(Int64(try harness.database.execute(now))) > committed >> 16
         }
-        // By then the export would reach the committed click.
+        // From then on, the export would contain the committed click if no transaction were open.
         #expect(try Polling.until(passed))
         if writer != .visible { try harness.connection.execute("SET ROLE pg_read_all_data") }
         let end = try harness.reader.exportEnd()
         #expect(end < late)
-        // The export goes on up to the former transaction of the server, but knows nothing of another program.
+        // For a hidden server, the end is at the server's previous transaction. A hidden session of another
+        // program shows no time, so the end is 0.
         #expect((end > 0) == (writer != .hidden))
         try other.execute("COMMIT")
         #expect(try Polling.until { try harness.reader.exportEnd() >= committed })

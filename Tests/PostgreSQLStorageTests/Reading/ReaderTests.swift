@@ -8,7 +8,7 @@ import Testing
 
 /// Apps, links, counts and jobs.
 @Suite(
-    "Reading PostgreSQL on a connection that waits",
+    "Reading PostgreSQL on a blocking connection",
     .blocking,
     .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
 )
@@ -20,7 +20,7 @@ struct ReaderTests {
 
     init() throws { harness = try ReaderHarness() }
 
-    @Test("apps have their lists, keys and numbers")
+    @Test("apps are read with their lists, keys and numbers")
     func directory() throws {
         try harness.database.execute(
             """

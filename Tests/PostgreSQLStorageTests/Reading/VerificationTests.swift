@@ -56,7 +56,7 @@ struct PostgreSQLVerificationTests {
         return clicks
     }
 
-    @Test("finds nothing wrong with rows whose counts are partly not added yet")
+    @Test("finds nothing wrong while some counts are not yet added to their tables")
     func findsNothing() throws {
         #expect(try problems() == [])
         _ = try fill()
@@ -69,7 +69,7 @@ struct PostgreSQLVerificationTests {
         #expect(try problems() == [])
     }
 
-    /// Damages, each with the only finding that it leads to.
+    /// Damages, each with a finding that it leads to.
     @Test(
         "finds damage",
         arguments: [

@@ -77,7 +77,7 @@ struct ChangingTests {
         }
     }
 
-    @Test("a link is changed unless another change came first, and its fields are replaced")
+    @Test("a link is changed unless another change came first, and the link's fields are replaced")
     func links() throws {
         defer { server.stop() }
         var settings = Link.Settings()

@@ -36,7 +36,7 @@ struct ClaimingTests {
         try #require(try servers[0].record(click)?.click).id
     }
 
-    @Test("a claim consumes the click and its visit, and stores its record")
+    @Test("a claim consumes the click and its visit, and stores the record of the check")
     func claim() throws {
         defer { end() }
         let older = try record(try .sample(1, visit: 9))
@@ -225,7 +225,7 @@ struct ClaimingTests {
             try database.number("SELECT count(*) FROM clicks WHERE claimed_at IS NULL AND retired_at IS NULL")
                 == 0
         )
-        // The server publishes its numbers when a session is idle.
+        // PostgreSQL publishes its numbers when a session is idle.
         end()
         #expect(try database.number(deadlocks) == 0)
     }

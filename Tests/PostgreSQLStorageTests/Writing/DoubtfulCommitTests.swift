@@ -9,8 +9,8 @@ import Threads
 
 /// Commits whose answer does not arrive, or reports that a standby does not have them.
 ///
-/// The servers of these tests wait for a standby that does not exist: so a COMMIT is on disk, but gets no
-/// answer.
+/// `write(_:endingBy:)` makes PostgreSQL wait for a standby that does not exist, so that a COMMIT is on disk,
+/// but gets no answer.
 @Suite(
     "Commits in doubt in PostgreSQL",
     .blocking,
@@ -44,7 +44,7 @@ struct DoubtfulCommitTests {
         return Int(try cluster.execute(sql)) ?? 0
     }
 
-    /// Makes a write whose COMMIT waits for a standby, ends the wait by a function of the server, and then
+    /// Makes a write whose COMMIT waits for a standby, ends the wait with a function of PostgreSQL, and then
     /// removes the need for a standby.
     private func write(_ write: Write, endingBy function: String) throws -> Written? {
         try setStandbys("missing")
@@ -53,7 +53,7 @@ struct DoubtfulCommitTests {
         let waits = "wait_event = 'SyncRep'"
         #expect(try Polling.until { try count(waits) == 1 })
         try cluster.execute("SELECT \(function)(pid) FROM pg_stat_activity WHERE \(waits)")
-        // The server looks for its transaction, and waits for the standby again.
+        // Afterlink's server looks for its transaction, and waits for the standby again.
         #expect(try Polling.until { try count("\(waits) AND query LIKE '%seen_at%'") == 1 })
         #expect(server.state.queue.count == 1)
         try setStandbys("")
@@ -74,7 +74,7 @@ struct DoubtfulCommitTests {
     @Test("a transaction that was not committed is done again")
     func notCommitted() throws {
         defer { server.stop() }
-        // The insert waits for a lock when its connection ends.
+        // The insert is still waiting for a lock when the test ends its connection.
         let blocker = try OtherSession(database.database)
         try blocker.execute("BEGIN")
         try blocker.execute("LOCK TABLE count_deltas")
@@ -88,7 +88,7 @@ struct DoubtfulCommitTests {
         #expect(try database.number("SELECT count(*) FROM clicks") == 2)
     }
 
-    @Test("a transaction that lost its connection at its beginning is done again")
+    @Test("a transaction whose connection is lost when it begins is done again")
     func lostBeginning() throws {
         defer { server.stop() }
         let pid = "SELECT pid FROM pg_stat_activity WHERE datname = '\(database.database.name)'"
@@ -109,10 +109,10 @@ struct DoubtfulCommitTests {
         #expect(RowHome(of: Int64(bitPattern: click.id.high)).server == 1)
     }
 
-    @Test("an idle server shows that it runs")
+    @Test("a batch without changes begins no transaction shortly after another one")
     func heartbeat() throws {
         defer { server.stop() }
-        // A batch without changes begins no transaction if the last one was shortly before.
+        // The transaction of the first click was shortly before.
         let batch = "SELECT batch FROM servers"
         let before = try database.number(batch)
         #expect(try server.write(.barrier).isDone)

@@ -85,10 +85,11 @@ struct RecordingTests {
         #expect(try database.number("SELECT count(*) FROM click_index") == 400)
     }
 
-    @Test("of equal posts with two times on two servers at once, one is recorded", arguments: [1, 9999])
+    @Test("of equal posts with different times on two servers at once, one is stored", arguments: [1, 9999])
     func concurrentDuplicates(apart milliseconds: Int64) throws {
         defer { end() }
-        // Between the two times of some pairs, a turn of a unique index (20 seconds) begins; of others, none does.
+        // For some pairs, a turn of a unique index (20 seconds) begins between the two times; for others,
+        // none does.
         let times = (0..<40).map { Int64($0) * 1000 }
         let clicks = try times.enumerated().map { number, time in
             try [0, milliseconds].map { try NewClick.sample(UInt64(number) + 1, after: time + $0) }
@@ -102,13 +103,13 @@ struct RecordingTests {
         #expect(try database.number("SELECT count(*) FROM clicks") == 40)
     }
 
-    @Test("an idempotency key finds its click, also on another server and at once")
+    @Test("an idempotency key finds its click, even on another server and for posts at the same time")
     func idempotency() throws {
         defer { end() }
         let first = try servers[0].record(try .sample(1, idempotency: 7))?.click
         #expect(first != nil)
         #expect(try servers[1].record(try .sample(2, after: 60_000, idempotency: 7))?.click == first)
-        // A repeated post without a key gets its key, and finds the click by it later.
+        // A repeated post with another key adds this key to the click, which is found by the key later.
         #expect(try servers[0].record(try .sample(1, after: 100, idempotency: 8))?.click == first)
         #expect(try servers[1].record(try .sample(3, after: 60_000, idempotency: 8))?.click == first)
 

@@ -195,7 +195,7 @@ extension ClaimOutcome {
 }
 
 extension NewClick {
-    /// Returns a click with sample values; each post differs.
+    /// Returns a click with sample values; each number is another post.
     static func sample(
         _ number: UInt64,
         visit: UInt64? = nil,
@@ -215,7 +215,7 @@ extension NewClick {
         )
         facts.platform = .ios
         set(&facts)
-        // The hash of a visit contains the fingerprint.
+        // The hash of a visit contains the fingerprint, so the clicks of a visit have the same fingerprints.
         let visit = visit ?? number
         let fingerprints = [visit, visit + 1_000_000].map { FingerprintEntry(form: nil, key: hash($0)) }
         var click = NewClick(

@@ -36,7 +36,8 @@ struct ClaimInterleaving {
         let backend = try await TwoProcesses(backend)
         var clicks: [Click] = []
         for (index, visit) in visits.enumerated() {
-            // The posts are too far apart to be one click, and all within the ten minutes of a visit.
+            // The posts are too far apart to be one click, but within the ten minutes in which a match
+            // retires a visit's clicks.
             let time = TestStore.noon.advanced(byMilliseconds: Int64(index) * 15_000)
             clicks.append(
                 try await backend.record(.sample(at: time, visit: visit, post: 100 + UInt64(index)))
@@ -53,7 +54,8 @@ struct ClaimInterleaving {
         return contradiction(in: outcomes, clicks, live: try await backend.live(in: 0))
     }
 
-    /// Returns a check's outcome, repeating the check after an error; nil after 50 errors, or one of the failing caller.
+    /// Returns a check's outcome, repeating the check after an error; nil after 50 errors, or after the first
+    /// error of the failing caller.
     private func outcome(of index: Int, on backend: TwoProcesses) async throws -> MatchOutcome? {
         for _ in 0..<50 {
             do {
@@ -105,7 +107,7 @@ struct ClaimInterleaving {
 
 @Suite("Overlapping checks")
 struct ClaimInterleavingTests {
-    /// The number of interleavings on each database; each takes a new database.
+    /// The number of interleavings for each kind of database; each interleaving needs a new database.
     private static let count: UInt64 =
         isLong ? 100 : 8
 

@@ -212,7 +212,7 @@ struct CollisionStorageTests {
         #expect(try await shown().first?.report.forms.isEmpty == true)
     }
 
-    @Test("collisions are counted again only after a write, and a minute after the last count")
+    @Test("collisions are counted again only after a write, and not within a minute of the last count")
     func whenDue() async throws {
         let test = try await TestStore()
         func countedAt() throws -> Int64 {

@@ -3,7 +3,7 @@ import Storage
 import TestDatabases
 import Testing
 
-/// Events in the transactions of their facts, and their deliveries.
+/// Events that the transactions of their facts store, and the deliveries of these events.
 @Suite("Postbacks")
 struct PostbackDeliveryTests {
     @Test("a match is sent once, signed, to the endpoints that want its type", arguments: backends)
@@ -105,7 +105,8 @@ struct PostbackDeliveryTests {
             guard attempt < 10 else { continue }
             let pause = PostbackSchedule.pauses[attempt]
             #expect(delivery.state == .pending)
-            // Nine tenths of the pause are the earliest time; the circuit's pauses are shorter from the sixth attempt on.
+            // A delivery is due after nine tenths of its pause at the earliest. From the sixth attempt on,
+            // the circuit's pauses are shorter.
             scenario.test.clock.advance(seconds: pause * 8 / 10)
             try await scenario.send()
             #expect(scenario.receiver.calls.count == attempt, "not before its time")
@@ -127,7 +128,10 @@ struct PostbackDeliveryTests {
         )
     }
 
-    @Test("what was sent when a process died is sent again under the same id", arguments: backends)
+    @Test(
+        "calls without a response when a process died are made again under the same ids",
+        arguments: backends
+    )
     func death(backend: Backend) async throws {
         let scenario = try await PostbackScenario(backend)
         scenario.receiver.answer { _ in nil }
@@ -159,7 +163,7 @@ struct PostbackDeliveryTests {
         #expect(scenario.receiver.waiting == 4)
         #expect(try await scenario.deliveries(healthy).allSatisfy { $0.state == .delivered })
         #expect(try await scenario.status(hanging)?.pending == 12)
-        // After five failures, it gets one call at a time.
+        // After five failures, the endpoint gets one call at a time.
         scenario.receiver.answerWaiting(PostbackAnswer(failure: "the response took too long"))
         try await scenario.send()
         #expect(scenario.receiver.waiting == 4)
@@ -171,7 +175,7 @@ struct PostbackDeliveryTests {
         #expect(scenario.receiver.waiting == 1)
     }
 
-    @Test("of two processes, one sends", arguments: backends)
+    @Test("of two processes, only one sends", arguments: backends)
     func lease(backend: Backend) async throws {
         let scenario = try await PostbackScenario(backend)
         try await scenario.endpoint()

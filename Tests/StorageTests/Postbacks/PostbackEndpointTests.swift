@@ -20,7 +20,8 @@ struct PostbackEndpointTests {
         let told = try await scenario.deliveries(other)
         #expect(told.map(\.event.type) == ["endpoint.disabled"])
         #expect(told.first?.event.data.contains(gone.id.text) == true)
-        // Its deliveries are neither queued nor sent, until it is enabled and the missed events are replayed.
+        // For a disabled endpoint, nothing is queued or sent until it is enabled and the missed events are
+        // replayed.
         try await scenario.match(2)
         try await scenario.send()
         #expect(scenario.receiver.calls.count { $0.url.contains("gone") } == 1)
@@ -59,7 +60,7 @@ struct PostbackEndpointTests {
     }
 
     @Test(
-        "endpoints are counted by state, and what waits for one that failed stays in the queue's figures",
+        "endpoints are counted by state, and the queue's figures include a failed endpoint's pending deliveries",
         arguments: backends
     )
     func figures(backend: Backend) async throws {
@@ -68,7 +69,7 @@ struct PostbackEndpointTests {
         let gone = try await scenario.endpoint(url: "https://gone.example.com/")
         try await scenario.match(1)
         func measure() async throws -> StoreHealth {
-            // The job measures the queue every 15 seconds of its own time.
+            // The job measures the queue every 15 seconds of the time that `send()` passes to it.
             for _ in 0..<8 { try await scenario.send() }
             return scenario.test.database.health
         }
@@ -85,14 +86,14 @@ struct PostbackEndpointTests {
         health = try await measure()
         #expect(health.postbackEndpoints == [.disabled: 1, .held: 1])
         #expect(health.postbackQueue == 2 && health.postbackAgeSeconds == 3600)
-        // An operator who disables an endpoint expects nothing more of it.
+        // The figures leave out an endpoint that an operator has disabled.
         try await scenario.set(gone, to: .disabled, because: PostbackEndpoint.byOperator)
         health = try await measure()
         #expect(health.postbackEndpoints == [.held: 1])
         #expect(health.postbackQueue == 1 && health.postbackAgeSeconds == 0)
     }
 
-    @Test("a held endpoint gathers, and gets everything when it is enabled", arguments: backends)
+    @Test("a held endpoint collects deliveries, and gets all of them when it is enabled", arguments: backends)
     func held(backend: Backend) async throws {
         let scenario = try await PostbackScenario(backend)
         let endpoint = try await scenario.endpoint()
@@ -127,7 +128,10 @@ struct PostbackEndpointTests {
         #expect(scenario.receiver.calls.count == 3)
     }
 
-    @Test("a new endpoint may get history, and events are replayed by id and range", arguments: backends)
+    @Test(
+        "a new endpoint may get earlier events, and events are replayed by id and by range",
+        arguments: backends
+    )
     func history(backend: Backend) async throws {
         let scenario = try await PostbackScenario(backend)
         let first = try await scenario.endpoint()
@@ -185,7 +189,10 @@ struct PostbackEndpointTests {
         #expect(scenario.receiver.calls.first?.text.contains(#""data":{"sample":true"#) == true)
     }
 
-    @Test("events about links, erasures and other facts are stored with these facts", arguments: backends)
+    @Test(
+        "events about domain files and erasures are sent, and an erasure deletes the events about its click",
+        arguments: backends
+    )
     func otherFacts(backend: Backend) async throws {
         let scenario = try await PostbackScenario(backend)
         let endpoint = try await scenario.endpoint([

@@ -3,7 +3,7 @@ import Storage
 import TestDatabases
 import Testing
 
-/// What is sent of Apple's postbacks and of events after the match, and what erasures leave of it.
+/// Postbacks about Apple's postbacks and about events after the match, and what erasures delete of them.
 @Suite("Postbacks of facts after the match")
 struct PostbackFactTests {
     private static func postback(
@@ -21,7 +21,7 @@ struct PostbackFactTests {
     }
 
     @Test(
-        "one of Apple's postbacks is sent once, when it is verified, to the app it is of",
+        "one of Apple's postbacks is sent once, when it is verified, to the endpoints of its app",
         arguments: backends
     )
     func apple(backend: Backend) async throws {
@@ -57,7 +57,7 @@ struct PostbackFactTests {
         #expect(scenario.receiver.calls.count { $0.text.contains(#""type":"apple_postback.received""#) } == 2)
     }
 
-    /// Stores an event of each: the installation, a user alone, and a click that is named.
+    /// Stores three events: one names the installation, one only a user, and one a click.
     private static func record(_ scenario: PostbackScenario) async throws {
         let (app, now) = (scenario.test.app, scenario.test.clock.now)
         try await scenario.test.run { session in
@@ -78,7 +78,10 @@ struct PostbackFactTests {
         }
     }
 
-    @Test("an event has the click ids of its match only where the app lets them out", arguments: backends)
+    @Test(
+        "an event has the click ids of its match only if the app's setting is `answer`",
+        arguments: backends
+    )
     func clickIDs(backend: Backend) async throws {
         for policy in [ClickIDPolicy.keep, .answer] {
             let scenario = try await PostbackScenario(backend)
@@ -99,7 +102,7 @@ struct PostbackFactTests {
     }
 
     @Test(
-        "an erasure of a user or of an installation deletes what is sent of its events",
+        "an erasure of a user or of an installation deletes the postbacks about its events",
         arguments: backends
     )
     func erased(backend: Backend) async throws {
@@ -178,7 +181,7 @@ struct PostbackFactTests {
         test.clock.advance(seconds: 10 * 86_400)
         #expect(try await isEnabled(afterSending: 1), "the clock may be wrong")
         try await scenario.match(4)
-        #expect(try await isEnabled(afterSending: 6, times: 5), "the clock is right, and it was a leap")
+        #expect(try await isEnabled(afterSending: 6, times: 5), "the clock is trusted again, and the leap does not count")
 
         test.clock.advance(seconds: -20 * 86_400)
         scenario.receiver.answer { _ in PostbackAnswer(status: 204) }

@@ -59,7 +59,7 @@ extension PostbackCall {
     var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-/// A store with a job that sends, whose slices and clock a test moves.
+/// A store, and the job that sends its postbacks; a test runs the job's slices and moves the clock.
 final class PostbackScenario {
     /// The job and its time, which only the thread of jobs uses.
     private final class Sending: @unchecked Sendable {
@@ -72,7 +72,7 @@ final class PostbackScenario {
     let test: TestStore
     let receiver = TestReceiver()
     private let sending: Sending
-    /// A connection belongs to one thread.
+    /// The thread of the job, because a connection to a database belongs to one thread.
     private let thread = LoopThread()
 
     init(_ backend: Backend, set: (inout StoreConfiguration) -> Void = { _ in }) async throws {

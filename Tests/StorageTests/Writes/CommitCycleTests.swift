@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The commit cycle")
 struct CommitCycleTests {
-    /// An event, and the action that the cycle must answer it with.
+    /// An event, and the action with which the cycle must answer it.
     struct Step: Sendable {
         /// The event; nil means that writes wait for the start of a cycle.
         let event: CommitCycle.Event?
@@ -36,7 +36,7 @@ struct CommitCycleTests {
     )
     static let unopened = StoreError(.inputOutput, "the database could not be opened again yet")
 
-    /// The steps of two writes up to the point at which the cycle looks for further writes.
+    /// The steps of two writes up to the point at which the cycle takes further writes.
     static let twoDone: [Step] = [
         Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(2), .prepare(0..<2)),
         Step(.done, .perform(0)), Step(.done, .perform(1)),

@@ -4,10 +4,11 @@ import Support
 import Synchronization
 import Testing
 
-/// The commits of claims that fail in a ``FlakyEngine``, and what the engine was asked to read ahead.
+/// How the commits of claims fail in a ``FlakyEngine``, and how many claims the engine was asked to read
+/// ahead.
 private final class FlakyCourse: Sendable {
     enum Failure {
-        /// The connection is lost after the commit, and before its result.
+        /// The connection is lost after the commit, before its result arrives.
         case lostAnswer
         /// The connection is lost before the commit, so the process cannot know whether the commit was done.
         case lostRequest
@@ -204,7 +205,7 @@ struct DoubtfulCommitTests {
         #expect(retry.isReplay(of: click, at: TestStore.noon))
     }
 
-    @Test("a claim that readers may not see yet gets an error, and its match when it is repeated later")
+    @Test("a claim that readers may not see yet gets an error, and gets its match when it is repeated later")
     func refusesUnseen() async throws {
         let store = try FlakyStore(FlakyCourse([.unseen]), foreignAnswerMilliseconds: 2000)
         let click = try await store.record()
@@ -216,7 +217,7 @@ struct DoubtfulCommitTests {
         #expect(retry.isReplay(of: click, at: TestStore.noon))
     }
 
-    @Test("while a commit is in doubt, checks get an error that can be repeated, and then the answer, once")
+    @Test("while a commit is in doubt, checks get a retryable error; afterwards, one check gets the answer")
     func waits() async throws {
         let gate = Gate()
         let store = try FlakyStore(FlakyCourse([.lostAnswer]) { gate.pass() })
@@ -251,7 +252,9 @@ struct DoubtfulCommitTests {
         #expect(try await store.match(caller: 2).isMatch(of: click, at: TestStore.noon))
     }
 
-    @Test("a batch that meets other servers' commits is prepared again, and done one by one in the end")
+    @Test(
+        "a batch that conflicts with other servers' commits is prepared again, and done one by one in the end"
+    )
     func repeats() async throws {
         let course = FlakyCourse([.conflict, .conflict, .conflict])
         let store = try FlakyStore(course)

@@ -56,7 +56,7 @@ struct RepeatedBatchTests {
             steps: twoCommitted + answered
         ),
         Course(
-            name: "a batch that met another server's commit is done again as a whole",
+            name: "a batch that conflicted with another server's commit is done again as a whole",
             steps: twoCommitted + [Step(.failed(duplicate), .rollback)] + twoAgain + answered
         ),
         Course(
@@ -72,7 +72,7 @@ struct RepeatedBatchTests {
                 ] + answered
         ),
         Course(
-            name: "a batch that still fails one by one is refused, and the next one has all its repetitions",
+            name: "a batch that still fails one by one is refused, and the next batch has all its repetitions",
             steps: twoCommitted + [Step(.failed(duplicate), .rollback)] + twoAgain
                 + [Step(.failed(duplicate), .rollback)] + twoAgain + [
                     Step(.failed(duplicate), .rollback), Step(.done, .begin), Step(.done, .savepoint),
@@ -116,7 +116,7 @@ struct RepeatedBatchTests {
             ]
         ),
         Course(
-            name: "waiting writes outlast a connection that was lost while there were none",
+            name: "waiting writes survive a connection that was lost while no write waited",
             steps: [
                 Step(nil, .begin), Step(.failed(cut), .rollback), Step(.done, .reopen),
                 Step(.reopened(.rolledBack), .begin),
@@ -142,7 +142,7 @@ struct RepeatedBatchTests {
             ]
         ),
         Course(
-            name: "a commit that is done and that readers may not see yet refuses those that wait",
+            name: "a commit that is done, but that readers may not see yet, refuses the waiting callers",
             steps: twoCommitted + [
                 Step(.failed(unknown), .doubt(unknown.error)), Step(.done, .reopen),
                 Step(.reopened(.unseen), .refuseUnseen(unknown.error)), Step(.done, .rest),

@@ -78,7 +78,7 @@ struct RowNumberTests {
         )
     }
 
-    @Test("two servers never make one number")
+    @Test("two servers never assign the same number")
     func differ() throws {
         let database = MemoryDatabase(nil)
         let servers = [
