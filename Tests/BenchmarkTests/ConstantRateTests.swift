@@ -5,7 +5,7 @@ import Support
 import Testing
 
 /// Tests a load whose rate does not depend on the responses.
-@Suite("Constant rate", .blocking)
+@Suite("A load at a constant rate", .blocking)
 struct ConstantRateTests {
     /// Responds at once, except to one request, before which it stalls.
     private final class StallingHandler: RequestHandler {

@@ -6,7 +6,7 @@ import Storage
 import Testing
 
 /// Tests how responses to a simulated world are judged.
-@Suite("Played worlds")
+@Suite("The score of a played world")
 struct PlayedScoreTests {
     private let beginning = TraceGenerator.beginning
     /// Templates for the tests' clicks and launches.

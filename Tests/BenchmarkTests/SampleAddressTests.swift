@@ -5,7 +5,7 @@ import Testing
 /// Tests the addresses from which the benchmark's loads send their requests.
 @Suite("Addresses of requests")
 struct SampleAddressTests {
-    @Test("have the same length, distinguish visitors, and belong to different networks one after another")
+    @Test("have the same length, distinguish visitors, and change the network with each number")
     func areSpread() {
         let numbers = Array(0..<2000) + [9_999_999, 12_345_678]
         let texts = numbers.map { String(decoding: SampleAddress.bytes($0), as: UTF8.self) }
@@ -18,7 +18,7 @@ struct SampleAddressTests {
         #expect(zip(networks, networks.dropFirst()).allSatisfy { $0 != $1 })
     }
 
-    @Test("have the number of the fingerprint in the same request")
+    @Test("have the same number as the fingerprint in their request")
     func belongToRequests() {
         var pattern = RequestPattern(prefix: "0badcafe") { fingerprint in
             "GET /?fingerprint=\(fingerprint) HTTP/1.1\r\nX-Forwarded-For: 150.100.100.100\r\n\r\n"

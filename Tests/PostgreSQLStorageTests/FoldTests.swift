@@ -22,7 +22,7 @@ struct FoldTests {
 
     /// Returns the counts of a transaction.
     ///
-    /// It counts clicks (in a campaign too), a live click, clicks and matches of link 1, and an unrecorded
+    /// It counts clicks (in a campaign too), a live click, the four counts of link 1, and an unrecorded
     /// check.
     private static func payload(clicks: Int64 = 1, of campaign: String? = nil, at time: Timestamp = hour)
         -> CountPayload

@@ -54,7 +54,8 @@ private struct LaunchingApp {
         }
     }
 
-    /// Records a click, and starts the app by its link; returns the time of the library's answer, and what it stored.
+    /// Records a click, and starts the app by its link; returns the seconds until the library's answer, and
+    /// the bytes on disk.
     func launch(at port: UInt16) throws -> (seconds: Double, disk: Int) {
         let fingerprint =
             SampleRequests.hexadecimal(server.bench.nextSeries()) + String(repeating: "0", count: 56)

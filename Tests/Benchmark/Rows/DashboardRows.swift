@@ -98,7 +98,8 @@ extension Row {
 
     /// The pages that ``dashboardGrowth`` loads; the pages of counts must cost the same with any number of clicks.
     ///
-    /// A year of clicks has more campaigns than ten thousand clicks have, but a week of both has as many.
+    /// The clicks of a year have more campaigns than ten thousand clicks have, but a week of either has the
+    /// same number of them.
     private static let grownPages = [
         ("overview", "overview", "/?period=12mo", true),
         ("campaigns", "campaigns of a week", "/campaigns?period=7d", true),
@@ -246,7 +247,7 @@ final class OpenDashboard: Listener {
     let figures: ProcessFigures
     var isEncrypted: Bool { false }
     let bench: Workbench
-    /// Runs as long as its dashboard is in use.
+    /// The server, which must run as long as its dashboard is in use.
     private let server: Server
     private let cookie: String
 
@@ -261,7 +262,7 @@ final class OpenDashboard: Listener {
         }
         guard let found = log.firstRange(of: start),
             let port = UInt16(log[found.upperBound...].prefix { $0.isNumber })
-        else { throw BenchmarkError("The server names no address of its dashboard.") }
+        else { throw BenchmarkError("The server logged no address of its dashboard.") }
         self.port = port
         let form = "key=\(server.installation.keys.admin)"
         let client = try RawClient(port: port)
@@ -328,7 +329,7 @@ final class OpenDashboard: Listener {
     }
 }
 
-/// The state that a thread that reloads a page shares with the thread that started it.
+/// The state that the reloading thread shares with the thread that started it.
 private final class Reloads: Sendable {
     let isOver = Mutex(false)
     let failure = Mutex<(any Error)?>(nil)

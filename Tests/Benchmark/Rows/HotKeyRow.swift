@@ -1,7 +1,7 @@
 import Support
 
 extension Row {
-    /// The duration of a check whose fingerprint 20,000 live clicks have, and of a check whose fingerprint one click has.
+    /// The duration of a check of a fingerprint with 20,000 live clicks, and of one with a single click.
     static let hotKey = Row(
         "hot-key",
         "a check of a fingerprint with 20,000 live clicks against one with a single click",

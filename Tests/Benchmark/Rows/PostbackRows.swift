@@ -153,7 +153,8 @@ final class FullOutbox {
     private let bench: Workbench
     private static let copies = 10
 
-    /// Lets a server record clicks, and an event of each for held endpoints at the ports that `ports` returns.
+    /// Lets a server record clicks, and an event of each click for held endpoints at the ports that `ports`
+    /// returns.
     init(
         _ bench: Workbench,
         _ installation: Installation,
@@ -231,7 +232,7 @@ extension Installation {
         }
     }
 
-    /// Deletes the deliveries that wait, except those of one endpoint.
+    /// Deletes the pending deliveries to enabled endpoints, except those to one endpoint.
     func removePending(except endpoint: Int64? = nil) throws {
         try open().statement(
             """

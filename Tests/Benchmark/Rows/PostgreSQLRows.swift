@@ -27,7 +27,8 @@ extension Row {
             clicks: clicks,
             bench
         ) { _ = try Wrk(WrkScript.misses(key: $0.key), connections: 1).run($0, bench.options.seconds) }
-        /// Returns the rate of checks, and how many statements that the pattern describes were executed for each.
+        /// Returns the rate of checks, and how many statements that match the pattern were executed for each
+        /// check.
         func turn(_ connections: Int, _ pattern: String, _ seconds: Double) throws -> [Double] {
             let before = try postgreSQL.statements(database, like: pattern)
             let result = try Wrk(WrkScript.misses(key: server.key), connections: connections)
@@ -194,7 +195,7 @@ extension Row {
         }
     }
 
-    /// The database without workers is on the coordinator, so both have the same settings.
+    /// The database without workers is on the coordinator, so both databases have the same settings.
     static let citus = Row(
         "postgresql-citus",
         "a server on Citus against one on PostgreSQL alone, 64 connections",

@@ -55,7 +55,7 @@ struct ClickTemplate {
             }
         }
         guard fingerprintCount > 0, !rowsOfCommit.isEmpty else {
-            throw BenchmarkError("The rows of a click are not what the benchmark's ClickColumn knows.")
+            throw BenchmarkError("The benchmark's ClickColumn does not know the columns of a click's rows.")
         }
     }
 }

@@ -72,7 +72,7 @@ struct RepeatedBatchTests {
                 ] + answered
         ),
         Course(
-            name: "a batch that still fails one by one is refused, and the next batch has all its repetitions",
+            name: "a batch that fails one by one too is refused, and the next batch has all its repetitions",
             steps: twoCommitted + [Step(.failed(duplicate), .rollback)] + twoAgain
                 + [Step(.failed(duplicate), .rollback)] + twoAgain + [
                     Step(.failed(duplicate), .rollback), Step(.done, .begin), Step(.done, .savepoint),
