@@ -181,7 +181,7 @@ struct PostbackFactTests {
         test.clock.advance(seconds: 10 * 86_400)
         #expect(try await isEnabled(afterSending: 1), "the clock may be wrong")
         try await scenario.match(4)
-        #expect(try await isEnabled(afterSending: 6, times: 5), "the clock is right, and the leap does not count")
+        #expect(try await isEnabled(afterSending: 6, times: 5), "the clock is right; a leap does not count")
 
         test.clock.advance(seconds: -20 * 86_400)
         scenario.receiver.answer { _ in PostbackAnswer(status: 204) }
