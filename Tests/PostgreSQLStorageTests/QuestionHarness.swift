@@ -119,7 +119,7 @@ final class QuestionHarness: @unchecked Sendable {
     }
 }
 
-/// Rows.
+/// Writes and changes the rows that questions read.
 extension QuestionHarness {
     func createSlots(_ new: [Int64]) throws {
         for slot in new { try partitions.make(slot) }

@@ -230,11 +230,11 @@ struct ConnectingTests {
         #expect(limit == "500ms")
     }
 
-    @Test("refuses a server that does not take a setting")
+    @Test("refuses a server that does not accept a setting")
     func settings() throws {
         let database = try PostgreSQLTestDatabase()
         var settings = try ConnectionHarness.settings(database.socketURL)
-        // The server stores this number without its unit.
+        // PostgreSQL returns the value of this setting without the unit, so it differs from this text.
         settings.session.append(.init("deadlock_timeout", "2s"))
         let error = ConnectionHarness(settings, database).loss()
         #expect(error?.kind == .settings && error?.message.contains("deadlock_timeout") == true)

@@ -242,7 +242,7 @@ struct EventTests {
         }
         #expect(campaigns("p") == ["SUMMER25", "SUMMER25", "OTHER", nil])
         #expect(campaigns("q") == ["OTHER"])
-        // An app key's event does not credit it later either.
+        // An event of an app key does not credit the purchase `p9` later either.
         let more = try Self.event("z", "open", install: 8, user: 4)
         _ = try await test.run { try await $0.record(Self.batch([more])) }
         #expect(try await Self.exported(test).first { $0["event_id"] == "p9" }?["campaign"] == nil)

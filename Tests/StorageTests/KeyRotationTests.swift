@@ -82,7 +82,7 @@ struct KeyStandingTests {
     }
 
     @Test(
-        "a day's key is needed as long as a click of the day with an address can be matched",
+        "the address key of a day is needed as long as a click of the day with an address can be matched",
         arguments: backends
     )
     func addressDays(backend: Backend) async throws {

@@ -67,7 +67,7 @@ public final class PgBouncer: Sendable {
         kill -KILL $!
         """#
 
-    /// The URL of a database of the server through PgBouncer.
+    /// Returns the URL of one of the server's databases through PgBouncer.
     public func url(of database: PostgreSQLTestDatabase) -> String {
         database.tcpURL.replacing(":\(cluster.port)/", with: ":\(port)/")
     }

@@ -2,7 +2,7 @@ import Glibc
 
 /// A TCP connection to a server under test that sends exactly the bytes a test passes.
 ///
-/// Each wait for bytes of the server lasts at most `patienceMilliseconds`, and then throws `tooSlow`.
+/// Each wait for bytes from the server lasts at most `patienceMilliseconds`, and then throws `tooSlow`.
 public final class RawClient {
     public enum Failure: Error {
         case cannotConnect

@@ -11,7 +11,7 @@ public final class TemporaryFolder: Sendable {
 
     deinit { remove() }
 
-    /// Deletes the folder before this value is released, as at the end of the process.
+    /// Deletes the folder although this value is not released, for example when the process ends.
     public func remove() { try? FileManager.default.removeItem(atPath: path) }
 
     public var url: URL { URL(filePath: path, directoryHint: .isDirectory) }

@@ -48,7 +48,8 @@ struct ReaderHarness {
 
     static func time(_ seconds: Int64) -> Timestamp { noon.advanced(byMilliseconds: seconds * 1000) }
 
-    /// The number of a click: its time, a counter of 9 bits with the server, whether its window is long, and its bucket.
+    /// The number of a click: its time, a counter of 9 bits that includes the server's number, whether its
+    /// window is long, and its bucket.
     static func number(_ time: Timestamp, bucket: UInt64, count: Int64 = 0, isLong: Bool = false) -> Int64 {
         time.milliseconds << 16 | count << 7 | (isLong ? 1 << 6 : 0) | Int64(bucket & 63)
     }

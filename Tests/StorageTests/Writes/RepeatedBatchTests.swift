@@ -184,7 +184,10 @@ struct RepeatedBatchTests {
         ),
     ]
 
-    @Test("the cycle repeats a batch, or waits until its end is known", arguments: repetitions + doubts)
+    @Test(
+        "the cycle repeats a batch, or waits until the batch's outcome is known",
+        arguments: repetitions + doubts
+    )
     func follows(_ course: Course) {
         course.expectActions(of: CommitCycle(limit: course.limit, gatheringNanoseconds: 0))
     }

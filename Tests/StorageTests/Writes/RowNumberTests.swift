@@ -41,7 +41,7 @@ struct RowNumberTests {
     static let day = TestStore.noon.milliseconds / 86_400_000
 
     @Test(
-        "a number says where its click is stored",
+        "a number states where its click is stored",
         arguments: [
             (server: 0, visit: 0, seconds: 86_400, slot: day), (31, 63, 172_800, day), (5, 7, 172_801, -1),
             (31, 0, 2_592_000, -1),
