@@ -32,7 +32,7 @@ struct Options {
         Install them with Tests/Benchmark/install-yardsticks, and build the server first:
         swift build -c release --static-swift-stdlib --product afterlink
 
-          --only ROW       Measure this row; may be repeated. --list names them.
+          --only ROW       Measure this row; may be repeated. --list lists the rows.
           --rounds N       Measure N interleaved rounds, 5 by default. Figures are medians over them.
           --seconds S      Measure for S seconds in each round, 5 by default.
           --workers N      Run the server with N loops and nginx with N processes, 2 by default.
@@ -40,8 +40,9 @@ struct Options {
           --seeds N        Play N traces of each simulated world, 1 by default.
           --quick          Try every row in a minute, with little data: figures mean nothing, and none is judged.
           --long           Measure an hour of mixed load instead of ten minutes.
-          --postgresql     Measure only the rows on PostgreSQL, which a program with the trait PostgreSQL has: the server
-                           and pgbench with the server's statements, on a PostgreSQL server of its own.
+          --postgresql     Measure only the rows on PostgreSQL, on a PostgreSQL server that this program starts: Afterlink
+                           under load, and pgbench with Afterlink's statements. This program must have been built
+                           with --traits PostgreSQL.
           --binary PATH    Measure this binary of the server; by default the one beside this program.
           --against PATH   Compare with this binary of the server instead of the references, turn by turn, each with a
                            database of its own. A figure is the median of the rounds' ratios: above 1 means that
@@ -106,7 +107,7 @@ struct Options {
 
     private static func row(_ name: String) throws -> Row {
         guard let row = Row.all.first(where: { $0.name == name }) else {
-            throw BenchmarkError("There is no row \(name); --list names them.")
+            throw BenchmarkError("There is no row \(name); --list lists the rows.")
         }
         return row
     }

@@ -60,7 +60,7 @@ struct PostbackEndpointTests {
     }
 
     @Test(
-        "endpoints are counted by state, and the queue's figures include a failed endpoint's pending deliveries",
+        "endpoints are counted by state, and the queue includes a failed endpoint's pending deliveries",
         arguments: backends
     )
     func figures(backend: Backend) async throws {
