@@ -112,7 +112,7 @@ struct TurnQuestionTests {
         #expect(statements == [QuestionStatements.text(.key, harness.slots.hot(at: harness.now)).text])
     }
 
-    @Test("read slots with live clicks, the newest without any, the next day, and later days once written to")
+    @Test("read the slots with live clicks, the newest without any, tomorrow's, and later ones after a write")
     func hotSlots() {
         let moments: [Int64: Timestamp?] = [
             -1: nil, 1: Timestamp(milliseconds: 10), 2: Timestamp(milliseconds: 20),

@@ -65,7 +65,7 @@ extension Row {
             return Contest(names: [rate], explaining: [core]) { seconds in
                 try outbox.refill()
                 try outbox.installation.set(endpoints, to: "enabled")
-                // The server reads what another process has changed once a second.
+                // Once a second, the server reads what other processes have changed.
                 usleep(1_500_000)
                 let (before, ticks) = (
                     try server.deliveredCount(), try server.figures.running(\.processorTicks)

@@ -185,7 +185,7 @@ extension Row {
             return [
                 FigureName(
                     "\(name)_wire_growth_milliseconds",
-                    "p99 of \(title), more than SQLite's, ms",
+                    "p99 of \(title) minus SQLite's, ms",
                     .atMost(bound)
                 )
                 .figure(zip(far, near).map { $0 - $1 }, note: note),
