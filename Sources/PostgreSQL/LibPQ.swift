@@ -81,9 +81,9 @@ internal import CLibPQ
         unsafe PQsocket(pointer)
     }
 
-    /// The number of the process that serves this connection, as the other end stated it when it accepted.
+    /// The process number that the other end of the connection reported when it accepted the connection.
     ///
-    /// It is the server's own number unless there is a pooler in between.
+    /// Without a pooler in between, it is the number of the PostgreSQL process that serves this connection.
     var serverProcess: Int32 {
         // The connection is valid.
         unsafe PQbackendPID(pointer)
@@ -97,8 +97,8 @@ internal import CLibPQ
 
     /// Continues to connect.
     ///
-    /// The first call comes when the socket is ready for writing, and each further call when it is ready for
-    /// what the last call returned.
+    /// Make the first call when the socket is ready for writing, and each later call when the socket is ready
+    /// for what the previous call returned.
     func poll() -> Poll {
         // The connection is valid.
         switch unsafe PQconnectPoll(pointer) {
@@ -180,7 +180,8 @@ internal import CLibPQ
         }
     }
 
-    /// Returns the last warning with the code of a commit that is not replicated, once; nil without such a warning.
+    /// Returns the last warning with the SQLSTATE of a commit that is not replicated, and forgets the
+    /// warning; nil if there is none.
     ///
     /// Other statements send warnings with this code too, such as ANALYZE for a table of another user.
     func takeWarning() -> PostgreSQLError? { notices.warning.take() }

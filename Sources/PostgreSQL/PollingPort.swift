@@ -12,8 +12,8 @@ public final class PollingPort {
         private let queue = ConditionLock<[UnownedJob]>([])
         /// An eventfd, which is ready for reading after a job was added.
         ///
-        /// If the system has no descriptor left, it is -1, which poll ignores. Then the loop finds the jobs of other
-        /// threads when its longest sleep, 100 ms, ends.
+        /// If the system has no descriptor left, the value is -1, which poll ignores. Then the loop finds the
+        /// jobs of other threads when its longest sleep, 100 ms, ends.
         let signal = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
 
         deinit { close(signal) }

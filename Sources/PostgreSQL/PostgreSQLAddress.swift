@@ -61,10 +61,11 @@ public struct PostgreSQLAddress: Equatable, Sendable {
     private static let defaultConnectSeconds = 2
     private static let defaultPort: UInt16 = 5432
 
-    /// The parameters that libpq gets as they are.
+    /// The URL's parameters that libpq gets unchanged, with values for a missing `sslmode` and
+    /// `application_name`.
     ///
-    /// Without `sslmode`, connections are not encrypted if all hosts are this machine. Otherwise they are encrypted,
-    /// and verify the server.
+    /// If the URL has no `sslmode` and all hosts are this machine, connections are not encrypted. If it has
+    /// no `sslmode` and a host is another machine, connections are encrypted, and libpq verifies the server.
     var libraryWords: [(name: String, value: String)] {
         let own: Set<Parameter> = [.connectTimeout, .host, .port, .targetSession]
         var words = parameters
@@ -100,8 +101,8 @@ public struct PostgreSQLAddress: Equatable, Sendable {
         let (place, query) = Self.halves(url.dropFirst(scheme.count), "?")
         let (authority, path) = Self.halves(place, "/")
         parameters = try Self.parameters(query ?? "", nearest)
-        // Split at the last @. If the user or the password contains an unencoded @, a split at the first one would make
-        // the rest a part of the host, which errors show.
+        // Split at the last @. If the user or the password contains an unencoded @, a split at the first one
+        // would make the rest a part of the host, and error messages contain the host.
         let at = authority.lastIndex(of: "@") ?? authority.startIndex
         let (userPart, passwordPart) = Self.halves(authority[..<at], ":")
         guard !userPart.contains("@"), passwordPart?.contains("@") != true else {
@@ -157,7 +158,8 @@ public struct PostgreSQLAddress: Equatable, Sendable {
 
     private static func wrongEncoding(_ name: String) -> PostgreSQLAddressError {
         PostgreSQLAddressError(
-            "The \(name) of the PostgreSQL address has a % that is not followed by two digits."
+            "In the \(name) of the PostgreSQL address, each % must be followed by the two digits of a byte of"
+                + " UTF-8 that is not 00."
         )
     }
 
@@ -192,7 +194,8 @@ public struct PostgreSQLAddress: Equatable, Sendable {
         return parameters
     }
 
-    /// Reads the hosts before the path, or those of the parameters `host` and `port`.
+    /// Reads the hosts from the part before the path or, if that part is empty, from the parameters `host`
+    /// and `port`.
     private static func hosts(
         _ authority: Substring,
         _ parameters: [Parameter: String]
@@ -240,8 +243,9 @@ public struct PostgreSQLAddress: Equatable, Sendable {
             }
             guard mode == verified || hosts.allSatisfy(\.isLocal) else {
                 throw PostgreSQLAddressError(
-                    "With sslmode=\(mode) another server could take the database's place. Remove sslmode, and name the"
-                        + " file of the authority that issued the server's certificate with sslrootcert."
+                    "With sslmode=\(mode) another server could take the database's place. Remove sslmode,"
+                        + " and set sslrootcert to the file of the authority that issued the server's"
+                        + " certificate."
                 )
             }
         }

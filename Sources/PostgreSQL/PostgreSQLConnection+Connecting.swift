@@ -3,9 +3,9 @@ internal import Threads
 
 /// Connects to a server that accepts writes.
 ///
-/// The connection tries one host after the other, and each address of a host. If all of them fail, it pauses and starts
-/// again. libpq could try several addresses itself. But without blocking it has no time limit for each address, and it
-/// does not report which kind of error an address had.
+/// The connection tries one host after the other, and each address of a host. If all of them fail, it pauses
+/// and starts again. libpq could try several addresses itself. But its functions that do not block have no
+/// time limit for each address, and do not report which kind of error an address had.
 extension PostgreSQLConnection {
     /// How long the connection waits before it asks for a host's addresses again.
     private static let lookUpInterval = Duration.milliseconds(10)
@@ -125,7 +125,9 @@ extension PostgreSQLConnection {
         }
     }
 
-    /// Waits before the next attempt: between half and all of a time that doubles with each failure, up to a limit.
+    /// Waits before the next attempt, for a random time between half and all of a delay.
+    ///
+    /// The delay doubles with each failure, up to a limit.
     private func pause() {
         let delay = settings.firstRetryDelay * Double(1 << min(failureCount, 16))
         failureCount += 1

@@ -28,7 +28,7 @@ public struct BatchOutcome: Sendable {
     }
 }
 
-/// A connection to a PostgreSQL server, which a loop drives and which connects again after a loss.
+/// A PostgreSQL connection that a loop drives, and that connects again after a loss.
 ///
 /// It belongs to the thread of its port: the loop calls it there, and tasks of the loop call its functions there. No
 /// function waits for the network. Statements are sent in the order of the calls when the turn ends, in pipeline mode:
@@ -82,7 +82,8 @@ public final class PostgreSQLConnection {
     var library: LibPQ?
     /// The socket that the port watches; libpq may have closed it already.
     var watchedDescriptor: Int32?
-    /// Why a server of this round of attempts refuses the connection; more attempts do not help.
+    /// The first refusal by a server in this round of attempts, which more attempts cannot change; nil
+    /// without a refusal.
     var refusal: PostgreSQLError?
     var readyWaiters: [ReadyWaiter] = []
 
@@ -147,7 +148,8 @@ public final class PostgreSQLConnection {
     /// Whether the last group is not synchronised yet, so that it can take more statements.
     private var isOpen = false
     private var watchesWriting = false
-    /// When the server last sent something, or the first group was sent.
+    /// When the server last sent something or, if that is later, when the first of the waiting groups was
+    /// queued.
     private var lastProgress = MonotonicTime(nanoseconds: 0)
     /// The second connection, while it finds out whether a silent server still answers.
     private var probe: PostgreSQLConnection?
@@ -228,7 +230,8 @@ extension PostgreSQLConnection {
     /// - Parameters:
     ///   - statement: the statement.
     ///   - values: its parameters.
-    ///   - deadline: the time at which the call fails; the connection drops the result that comes later.
+    ///   - deadline: the time at which the call fails if it has no result; the connection drops a result that
+    ///     arrives later.
     /// - Returns: the rows.
     /// - Throws: the statement's error, or an error of the connection or the deadline.
     public func read<each Value: PostgreSQLValue>(
@@ -306,7 +309,7 @@ extension PostgreSQLConnection {
     /// - Parameters:
     ///   - batch: the statements.
     ///   - deadline: the time at which the call ends; whether the server commits is unknown then.
-    /// - Returns: the outcomes, after the server has synchronised its disk with the commit.
+    /// - Returns: the outcomes; if the batch has committed, the commit is on the server's disk.
     public func perform(_ batch: StatementBatch, by deadline: MonotonicTime) async -> BatchOutcome {
         await perform(batch.steps, .batch, by: deadline)
     }
@@ -438,7 +441,7 @@ extension PostgreSQLConnection {
                 continue
             }
             ends = 0
-            // A warning before the reply to the last statement is not the commit's.
+            // A warning that came before the reply to the last statement is not about the commit.
             if group.outcomes.count + 1 < group.statements.count { _ = library.takeWarning() }
             switch reply {
             case .sync:
@@ -465,7 +468,8 @@ extension PostgreSQLConnection {
                 statement.failure = error
                 forget(statement)
             } else if error.code == "26000" || error.code == "0A000" {
-                // The server has no such statement, or its result would have other columns after a migration.
+                // The server has no such statement, or the statement's result has other columns since a
+                // migration.
                 if let cause = statement.failure { group.outcomes[index] = .failed(cause) }
                 forget(statement)
             }
@@ -473,7 +477,7 @@ extension PostgreSQLConnection {
         }
         if group.kind == .batch { noteTransaction(group) }
         let uncertain = group.kind == .batch && !isInTransaction ? warning : nil
-        // The rows of a former primary differ from those that other servers see, and its commits are lost.
+        // The rows of a former primary may differ from the rows of the new primary, and its commits are lost.
         if isSuperseded { return lose(Self.superseded, with: group) }
         for waiter in group.waiters {
             let outcomes = Array(group.outcomes[waiter.outcomes])
@@ -484,7 +488,9 @@ extension PostgreSQLConnection {
         if let leaves, self.library === library { lose(leaves) }
     }
 
-    /// Records whether a batch has left its transaction open; `BEGIN` can only come first, and the end last.
+    /// Records whether a batch has left its transaction open.
+    ///
+    /// `BEGIN` can only be the first statement, and `COMMIT` or `ROLLBACK` only the last one.
     private func noteTransaction(_ group: Group) {
         if group.statements.first?.statement.text.hasPrefix("BEGIN") == true { isInTransaction = true }
         guard case .done? = group.outcomes.last, let last = group.statements.last?.statement.text else {
@@ -499,7 +505,7 @@ extension PostgreSQLConnection {
         if prepared[key] === statement { prepared[key] = nil }
     }
 
-    /// Gives up the connection, and fails also the calls of a group that has left the queue.
+    /// Gives up the connection, and also fails the calls of a group that has left the queue.
     private func lose(_ error: PostgreSQLError, with group: Group) {
         groups.insert(group, at: 0)
         lose(error)

@@ -11,7 +11,7 @@ public final class HighestTimeline: Sendable {
 
     public init() {}
 
-    /// The timeline below which connections end.
+    /// The highest timeline that a connection has seen; connections to a server with a lower timeline end.
     var highest: Int64 { number.load(ordering: .relaxed) }
 
     /// Stores a primary's timeline; returns false, and stores nothing, if a connection has seen a higher one.
@@ -59,11 +59,16 @@ public struct PostgreSQLSettings: Sendable {
     public var timelines = HighestTimeline()
     /// How long an attempt to connect to one address may take.
     public var connectTimeout: Duration
-    /// How long the server may send nothing while statements wait for it; then the connection counts as lost.
-    public var silenceLimit: Duration = .seconds(3)
-    /// How long a silent server has to accept a second connection, which shows that a statement only takes long.
+    /// The maximum time for which the server may send nothing while statements wait for it.
     ///
-    /// The silent connection is then kept, and probed again after ``silenceLimit``. Nil to give it up without a probe.
+    /// After this time, a second connection probes the server; without ``probeTimeout``, the connection
+    /// counts as lost.
+    public var silenceLimit: Duration = .seconds(3)
+    /// The time limit for a second connection to a silent server; if the server accepts it, a statement only
+    /// takes long.
+    ///
+    /// The first connection is then kept, and the server is probed again after ``silenceLimit``. If the time
+    /// limit is nil, a silent connection is given up without a probe.
     public var probeTimeout: Duration?
     /// The maximum time before the first new attempt after a loss; the minimum is half of it.
     ///

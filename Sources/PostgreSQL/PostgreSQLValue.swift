@@ -54,7 +54,8 @@ public struct TypeID: RawRepresentable, Hashable, Sendable {
 // MARK: - Numbers
 
 extension FixedWidthInteger {
-    /// Creates the integer from its bytes in network order, from one to as many as the type has.
+    /// Creates the integer from its bytes in network order: at least one byte, and at most as many as the
+    /// type has.
     fileprivate init?(network bytes: Span<UInt8>) {
         guard bytes.count > 0, bytes.count * 8 <= Self.bitWidth else { return nil }
         // The first byte of a signed integer has the sign.
@@ -174,7 +175,8 @@ extension Bool: PostgreSQLValue, PostgreSQLElement {
 
 /// Also reads columns of the types `varchar` and `name`; replaces bytes that are not UTF-8.
 ///
-/// The server stores no U+0000, which texts of clients may have: it becomes U+001A, the character for substitution.
+/// PostgreSQL cannot store U+0000, which texts of clients may contain. So U+001A, the character for
+/// substitution, replaces it.
 extension String: PostgreSQLValue, PostgreSQLElement {
     public static var type: TypeID { .text }
     public static var arrayType: TypeID { TypeID(rawValue: 1009) }

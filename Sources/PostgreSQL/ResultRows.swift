@@ -22,7 +22,7 @@ internal import CLibPQ
         unsafe PQclear(pointer)
     }
 
-    /// The server's word for the statement with its count of rows, such as `UPDATE 1`.
+    /// The command tag: the statement's keyword and its count of rows, such as `UPDATE 1`.
     var commandTag: String {
         // The text belongs to the result, which is valid.
         unsafe String(cString: PQcmdStatus(pointer))

@@ -13,31 +13,31 @@ public struct CheckpointPolicy: Sendable {
     /// The size in bytes to which SQLite truncates the log's file when it resets the log
     /// (writes it from its start again).
     static let limitBytes: Int64 = 67_108_864
-    /// The number of uncopied pages at which copying starts.
+    /// If this many pages are not copied yet, the background thread starts to copy.
     ///
     /// With a smaller number, frequently changed pages would be copied more often. Each copy also syncs the
     /// disk, which delays commits.
     static let copyingPages = 1000
-    /// The log size from which the background thread copies after each commit.
+    /// If the log has this many pages, the background thread copies after each commit.
     ///
     /// Then the writer has little left to copy when it pauses.
     static let closingPages = 7168
-    /// The log size at which the writer pauses until the log is copied.
+    /// If the log has this many pages, the writer pauses and copies the log.
     ///
     /// SQLite resets the log only when all of it is copied, which never happens while writes continue.
     public static let pausePages = 8192
-    /// The maximum number of uncopied pages at which the writer pauses to copy them.
+    /// If more pages than this are not copied yet, the writer does not pause to copy them.
     ///
-    /// After a long read, such as a backup, more pages are uncopied. The background thread copies them while
-    /// writes continue. The writer copies any number of pages after ``longPassLimit`` copies, and in a process
-    /// without a background thread.
+    /// There are more of them after a long read, such as a backup. The background thread copies them while
+    /// writes continue. The writer copies any number of pages after ``longPassLimit`` copies, and in a
+    /// process without a background thread.
     public static let pausedBacklogPages = 16_384
-    /// The number of background copies in a row, each of more than ``pausedBacklogPages``, after which the
-    /// writer pauses nevertheless.
+    /// After this many background copies in a row of more than ``pausedBacklogPages`` each, the writer pauses
+    /// nevertheless.
     ///
     /// After a long read ends, each copy contains the pages written during the copy before it, so copies soon
-    /// become small. If they do not, the disk takes writes faster than it copies them, and the log would grow
-    /// until the disk is full.
+    /// become small. If the copies do not become small, pages are written faster than they are copied, and
+    /// without a pause the log would grow until the disk is full.
     public static let longPassLimit = 3
 
     /// Whether this process has a background thread that copies; commands that run beside a server have

@@ -92,10 +92,10 @@ public final class DatabaseDraft {
 
     /// The number of pages that each step copies.
     private static let stepPages: Int32 = 256
-    /// The number of copied pages after which the draft is synced.
+    /// If this many pages were copied since the last sync, the draft is synced.
     ///
-    /// On many file systems, syncs of other files wait until all unwritten pages are on disk, so there must
-    /// be few.
+    /// On many file systems, a sync of another file waits until all unwritten pages are on disk, so there
+    /// must be few unwritten pages.
     private static let syncedPages = 2048
 
     /// Copies the source into the draft, in the state that its open transaction reads.

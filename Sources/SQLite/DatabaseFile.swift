@@ -157,7 +157,7 @@ extension DatabaseFile {
     ///
     /// The caller holds the database's write lock, so that the log does not change meanwhile.
     public func rewriteLog() throws(SQLiteError) {
-        // SQLite has no locks on this file that closing it would release.
+        // SQLite holds no locks on this file, so closing it releases none.
         let isWritten: Void? = try Self.withFile(logPath, O_RDWR | O_NOFOLLOW) {
             descriptor throws(SQLiteError) in
             var chunk = [UInt8](repeating: 0, count: Self.chunkByteCount)
@@ -213,7 +213,8 @@ extension DatabaseFile {
         return first == second
     }
 
-    /// Refuses folders, devices, pipes and links, before a file of that name is opened, deleted or replaced.
+    /// Throws if the path is a folder, a device, a pipe or a link; call this before a file of that name is
+    /// opened, deleted or replaced.
     public static func requireRegular(_ path: String) throws(SQLiteError) {
         guard let status = status(of: path, followsLink: false), status.st_mode & S_IFMT != S_IFREG else {
             return
@@ -245,7 +246,7 @@ extension DatabaseFile {
         return false
     }
 
-    /// Renames a file in one step, and replaces a file of the new name.
+    /// Renames a file in one step; if another file has the new name, replaces it.
     static func rename(_ path: String, to name: String) throws(SQLiteError) {
         // Both paths outlive the call.
         guard unsafe Glibc.rename(path, name) == 0 else { throw failure("naming", name) }

@@ -5,7 +5,8 @@ extension SQLiteConnection {
         try statement(sql).first { $0.integer(0) } ?? 0
     }
 
-    /// Returns the total size in bytes of the pages in this connection's snapshot, in the file or in the log.
+    /// Returns the total size in bytes of the pages in this connection's snapshot, whether they are in the
+    /// file or the log.
     public func databaseByteCount() throws(SQLiteError) -> Int64 {
         try integer("PRAGMA page_count") * integer("PRAGMA page_size")
     }

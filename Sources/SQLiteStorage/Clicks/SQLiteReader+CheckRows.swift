@@ -35,7 +35,8 @@ extension SQLiteReader {
 
     /// Selects the click that was closed last, and then the open clicks, newest first.
     ///
-    /// A limit of -1 means no limit. But without a LIMIT, SQLite may ignore the order of a subquery.
+    /// The limit -1 means no limit. It is there because SQLite may ignore the order of a subquery without a
+    /// LIMIT.
     static let clicksOfKey: SQL = """
         SELECT * FROM (
             SELECT closed_as, \(IndexRecord.columns), clicked_at, EXISTS (
@@ -134,7 +135,8 @@ extension SQLiteReader {
             .first(scope.number, key.index, key.rest, click.clickedAt) { _ in true } ?? false
     }
 
-    /// Selects a claimed click of a key that is not older than a given time, among the key's 512 clicks closed last.
+    /// Among the 512 clicks of a key that were closed last, selects a claimed click that is not older than a
+    /// given time.
     static let claimedSince: SQL = """
         SELECT 1
         FROM (

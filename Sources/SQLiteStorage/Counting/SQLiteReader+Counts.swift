@@ -29,7 +29,8 @@ extension SQLiteReader {
         WHERE scope = ?1 AND campaign = ?2 AND dimension = ?3 AND span = ?4 AND period >= ?5 AND period < ?6
         """
 
-    /// Returns the names (campaigns, or values of another dimension) that have counts in the span from `period` on.
+    /// Returns the names (campaigns, or values of another dimension) that have counts in the span that starts
+    /// at `period`.
     ///
     /// The span is a day; for the match rates that the drift detector watches, it is a quarter of a day.
     func countedNames(of dimension: Dimension, _ scope: Scope, in period: Timestamp) throws(SQLiteError)
@@ -132,7 +133,8 @@ extension SQLiteReader {
 }
 
 extension SQLiteWriter {
-    /// Adds each number to every span for which it is stored; one statement for all spans costs less than one for each.
+    /// Adds each count to every span for which it is stored; one statement for all spans costs less than one
+    /// for each span.
     func write(_ deltas: CountDeltas) throws(SQLiteError) {
         let (add, addName) = (try connection.statement(Self.addCount), try connection.statement(Self.addName))
         for (key, count) in deltas.counts {
@@ -143,7 +145,7 @@ extension SQLiteWriter {
             let (all, weeks, day) = (start(.all), start(.fourWeeks), start(.day))
             let (hour, quarter) = (start(.hour), start(.quarter))
             let (dimension, value) = (key.label.dimension, key.label.value)
-            // The values have the order in which their names first stand in the statement.
+            // The values have the order in which their names first appear in the statement.
             try add.run(
                 scope,
                 campaign,
@@ -178,7 +180,8 @@ extension SQLiteWriter {
     static let addToConflicting: SQL = """
         ON CONFLICT DO UPDATE SET count = CAST(count + excluded.count AS INTEGER)
         """
-    /// Adds a row of 0 clicks for a campaign or link without clicks, because the rows of clicks name and rank them.
+    /// Adds a row of 0 clicks for a campaign or link without clicks, because names are read from rows of
+    /// clicks, and ranked by them.
     private static let addName: SQL = """
         INSERT INTO counts (\(CountRecord.columns))
         SELECT :scope, :campaign, :dimension, column1, column2, '', 'clicks', 0 \(spans) ON CONFLICT DO NOTHING

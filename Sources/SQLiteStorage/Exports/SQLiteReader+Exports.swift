@@ -6,7 +6,8 @@ internal import Storage
 extension SQLiteReader: ExportRows {
     /// Returns the highest row number.
     ///
-    /// No later row gets a lower one, because one process writes at a time, and its numbers grow with each transaction.
+    /// No later row gets a lower number, because one process writes at a time, and numbers grow with each
+    /// transaction.
     func exportEnd() throws(SQLiteError) -> Int64 {
         try connection.integer(Self.lastNumber)
     }

@@ -42,10 +42,9 @@ extension SQLiteWriter {
         try connection.statement(Self.noteSettled).run(now.milliseconds)
     }
 
-    /// Takes a lease that is free, is already the holder's, or would still last for more than two usual
-    /// lengths.
+    /// Takes a lease that is free, is already the holder's, or ends later than two usual lengths from now.
     ///
-    /// A clock that was ahead has set the end of such a lease.
+    /// The end of such a long lease was set while the clock was ahead.
     private static let takeLease: SQL = """
         INSERT INTO jobs VALUES (?1, ?2, ?3 + ?4, ?5)
         ON CONFLICT DO UPDATE SET holder = excluded.holder, until = excluded.until

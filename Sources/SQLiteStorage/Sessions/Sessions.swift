@@ -45,7 +45,7 @@ extension SQLiteWriter {
         try connection.statement(sql).run(Self.process, url)
     }
 
-    /// A number that no other process has; the number of a later process is larger.
+    /// A number that no other process has since the machine started; the number of a later process is larger.
     private static let process = Int64(clamping: MonotonicTime.now().nanoseconds)
 
     func removeEnded(at now: Timestamp) throws(SQLiteError) {

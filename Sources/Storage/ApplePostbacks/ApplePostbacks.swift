@@ -14,9 +14,10 @@ public enum ApplePostbackChange: Sendable {
 public struct ApplePostbackDeadlines: Sendable {
     /// For postbacks of apps that this service does not know: 30 days.
     public let unclaimed: Int64
-    /// For those whose signature is not verified: 90 days.
+    /// For postbacks whose signature is not verified: 90 days.
     public let unverified: Int64
-    /// For all others: 400 days, so that a month can be compared with the same month of the previous year.
+    /// For all other postbacks: 400 days, so that a month can be compared with the same month of the previous
+    /// year.
     public let all: Int64
 
     public init(at now: Timestamp) {
@@ -31,14 +32,14 @@ public struct ApplePostbackDeadlines: Sendable {
 public protocol ApplePostbackRows {
     associatedtype Failure: Error
 
-    /// Passes to `body` the postbacks with numbers from `first` up to, but not including, `end`, newest first, until it
-    /// returns false.
+    /// Passes the postbacks with numbers in `first..<end` to `body`, newest first, until `body` returns
+    /// false.
     func applePostbacks(from first: Int64, before end: Int64, _ body: (StoredApplePostback) -> Bool)
         throws(Failure)
-    /// Groups the postbacks with numbers from `first` up to, but not including, `end` by equal values, and returns the
-    /// size of each group.
+    /// Groups the postbacks with numbers in `first..<end` by equal values, and returns the size of each
+    /// group.
     func applePostbackSums(from first: Int64, before end: Int64) throws(Failure) -> [ApplePostbackSum]
-    /// Returns the first postbacks of these numbers.
+    /// Returns the postbacks with these numbers, lowest first, and at most `limit` of them.
     func applePostbacks(_ numbers: ClosedRange<Int64>, atMost limit: Int) throws(Failure)
         -> [StoredApplePostback]
     func arrival(ofProbe nonce: String) throws(Failure) -> AppleProbe.Arrival?
@@ -48,10 +49,10 @@ public protocol ApplePostbackRows {
 public protocol ApplePostbackWriter: ClickWriter {
     /// Stores a postback.
     ///
-    /// Returns false, and stores nothing, if the same body is stored already. It does the same for a counted postback
-    /// if a counted one with its identifier is stored.
+    /// Returns false, and stores nothing, if the same body is stored already. It also returns false for a
+    /// counted postback if another counted one with the same identifier is stored.
     func insert(_ postback: ApplePostbackRecord) throws(Failure) -> Bool
-    /// Returns the largest number of a postback; 0 without any.
+    /// Returns the largest number of a postback; 0 if there is no postback.
     ///
     /// It is called only where ``StoreRules/readsNewestClicks`` is true; elsewhere each server makes numbers of its own.
     func newestApplePostback() throws(Failure) -> Int64

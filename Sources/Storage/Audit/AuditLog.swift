@@ -4,14 +4,15 @@ public import Attribution
 public protocol AuditRows {
     associatedtype Failure: Error
 
-    /// Feeds the entries before an id to `body`, newest first, until it returns false or the ids are below `end`.
+    /// Passes the entries before an id to `body`, newest first, until `body` returns false or the ids are
+    /// below `end`.
     func audit(before id: AuditID, downTo end: AuditID, _ body: (AuditEntry) -> Bool) throws(Failure)
 }
 
 /// Writes a change and its entry in the audit log in one transaction.
 ///
-/// Each entry is made from the change and from the rows before it, which are read in the same transaction. So no caller
-/// can omit or forge an entry.
+/// Each entry is made from the change and from the rows as they were before it, which are read in the same
+/// transaction. So no caller can omit or forge an entry.
 extension WriteTransaction {
     func perform(_ change: DirectoryChange, by actor: AuditActor) throws(Failure) -> Written {
         let before = try reader.directorySnapshot().directory
@@ -52,7 +53,8 @@ extension WriteTransaction {
         return .done
     }
 
-    /// Writes an entry, unless a change has left all fields as they were.
+    /// Writes an entry; skips a change that leaves all fields as they were, unless its action is always
+    /// noted.
     func note(_ change: AuditedChange, by actor: AuditActor) throws(Failure) {
         let isAlways = change.action.isAlwaysNoted
         guard isAlways || change.changesFields else { return }
@@ -75,7 +77,8 @@ extension AuditAction {
 }
 
 extension TransactionMemory {
-    /// Returns the identifier of the next entry: entries of one millisecond are in the order of their writes.
+    /// Returns the identifier of the next entry; within a millisecond, identifiers increase in the order of
+    /// the writes.
     mutating func nextAudit(at now: Timestamp, random: UInt64) -> AuditID {
         let first = UInt64(max(0, now.milliseconds)) << 16
         // After the clock jumped ahead and back, correct times matter more than the order of entries.
@@ -86,7 +89,7 @@ extension TransactionMemory {
 }
 
 extension DirectoryChange {
-    /// Returns the entries of the change; `before` has the apps and keys before it.
+    /// Returns the entries of the change; `before` has the apps and keys as they were before it.
     fileprivate func audited(_ before: Directory) -> [AuditedChange] {
         switch self {
         case .createApp(let app, let keys):
@@ -118,7 +121,7 @@ extension DirectoryChange {
 }
 
 extension LinkChange {
-    /// Returns the entries of the change; `before` is the link before it.
+    /// Returns the entries of the change; `before` is the link as it was before the change.
     fileprivate func audited(_ before: Link?) -> [AuditedChange] {
         switch self {
         case .create(let links) where links.count == 1:

@@ -59,7 +59,7 @@ public struct Backtest: Sendable {
             return
         }
         launches += 1
-        // The answer is read before the event is played, because its click may be dropped afterwards.
+        // Read the answer before the event is played, because playing the event may drop the answer's click.
         let answer = launch.answer.flatMap { current.answer($0, to: launch) }
         let before = current.play(event)
         let after = proposed?.play(event)

@@ -3,7 +3,7 @@ public import Attribution
 /// The clicks and checks of one app, as a database reads them for a backtest.
 public protocol HistoryRows: NumberReader {
     func historyBounds(of scope: Scope) throws(Failure) -> HistoryBounds
-    /// Passes at most `limit` clicks, with the times of their claims, to `body`, in the order of recording.
+    /// Passes at most `limit` clicks and the times of their claims to `body`, in the order of recording.
     func clicks(
         of scope: Scope,
         after number: Int64,
@@ -83,7 +83,7 @@ public struct RecordedHistory<Reader: HistoryRows>: TrafficHistory {
     /// - Parameters:
     ///   - app: the app of the clicks and checks.
     ///   - isTest: whether to read test traffic instead of live traffic.
-    ///   - reader: reads them.
+    ///   - reader: reads the clicks and checks.
     ///   - retentionSeconds: how long the database stores them.
     ///   - remaking: reconstructs fingerprints.
     ///   - translate: returns the error for the caller.

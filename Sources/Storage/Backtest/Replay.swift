@@ -11,8 +11,9 @@ public struct Replay: Sendable {
         public let click: UInt64?
         /// Nil for no match.
         public let destination: CreditedDestination?
-        /// The uncapped probability of the answer; without a match, of the most likely answer, and 0 without a
-        /// candidate or a recorded probability.
+        /// The uncapped probability of the answer or, without a match, of the most likely answer.
+        ///
+        /// It is 0 without a candidate or a recorded probability.
         public let probability: Double
         /// The age of the credited click in seconds; nil for no match.
         public let ageSeconds: Double?
@@ -84,7 +85,7 @@ public struct Replay: Sendable {
 
     /// Computes the model again if it is old.
     ///
-    /// The service too does this for launches, and not for clicks.
+    /// Like the service, a replay does this for launches, and not for clicks.
     private mutating func refreshModel(at now: Timestamp) {
         let age = now.milliseconds(since: model.at)
         guard !hasModel || age >= plan.refresh || age < -plan.refresh else { return }
@@ -168,8 +169,8 @@ public struct Replay: Sendable {
 
     /// Answers a launch by the click of its token.
     ///
-    /// If its fingerprint finds the click too, and Google Play's report casts no doubt on it, the model learns from the
-    /// pair how addresses and delays agree.
+    /// If the launch's fingerprint finds the click too, and Google Play's report casts no doubt on the click,
+    /// the model learns from the pair how addresses and delays agree.
     private mutating func answer(
         _ launch: RecordedLaunch,
         _ number: Int,
@@ -209,9 +210,9 @@ public struct ReplayPlan: Equatable, Sendable {
     public var standardWindow: AttributionWindow
     /// How long a caller without install id gets an answer again, in milliseconds.
     public var replayGrace: Int64
-    /// The number of first days whose launches train the model and are not counted.
+    /// The number of days at the start whose launches train the model and are not counted.
     public var warmUpDays: Int
-    /// The age in milliseconds, by the events' times, at which the model is computed again.
+    /// If the model is this many milliseconds old, by the events' times, it is computed again.
     public var refresh: Int64
 
     public init(

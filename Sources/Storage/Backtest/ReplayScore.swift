@@ -16,8 +16,8 @@ public struct ReplayScore: Equatable, Sendable {
     public var replays = 0
     /// Launches without a match, by the verdict's reason; nil for launches without a live click.
     public var reasons: [NoMatchReason?: Int] = [:]
-    /// The sum, over launches that only a fingerprint could recognise, of the probability that a click led to the
-    /// launch.
+    /// The sum of the probabilities that a click led to the launch, for launches that only a fingerprint
+    /// could recognise.
     public var expected = 0.0
     /// The variance of the number that ``expected`` estimates.
     public var variance = 0.0
@@ -70,7 +70,7 @@ public struct TokenTrials: Equatable, Sendable {
     public init() {}
 
     public var precision: Double? { matches > 0 ? Double(right) / Double(matches) : nil }
-    /// The share that would have got the right link by the fingerprint.
+    /// The share of the launches that would have got the right link by the fingerprint.
     public var found: Double? { launches > 0 ? Double(right) / Double(launches) : nil }
 }
 

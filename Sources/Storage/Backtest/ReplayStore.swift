@@ -8,7 +8,7 @@ struct ReplayStore: Sendable {
         let click: RecordedClick
         /// The last time at which a launch may be credited to the click.
         let end: Timestamp
-        /// The last time at which its fingerprint finds it.
+        /// The last time at which the click's fingerprint finds the click.
         let fingerprintEnd: Timestamp
         var claimedAt: Timestamp?
         /// Whether the claim of another click has closed this click as a duplicate.
@@ -89,7 +89,7 @@ struct ReplayStore: Sendable {
 
     /// Claims a click, and retires the same visitor's duplicates of the ten minutes before it.
     ///
-    /// - Returns: false if it was claimed or retired before.
+    /// - Returns: false if the click was claimed, retired or dropped before.
     mutating func claim(_ number: Int, at moment: Timestamp) -> Bool {
         guard let stored = clicks[number], stored.isOpen else { return false }
         clicks[number]?.claimedAt = moment

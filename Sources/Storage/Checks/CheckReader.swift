@@ -2,7 +2,7 @@ public import Attribution
 
 /// The reads of a check, in one snapshot of a database.
 public protocol CheckRowReader: ClickReader, LearningReader {
-    /// Returns the click with this identifier; nil if none has both halves of it.
+    /// Returns the click with this identifier; nil if no click has both halves of the identifier.
     func click(_ id: ClickID) throws(Failure) -> ClickRecord?
     /// Returns the click at a position under a key; nil once it is closed.
     func openClick(_ position: RowPosition, of key: KeyedHash, in scope: Scope) throws(Failure)
@@ -276,8 +276,9 @@ extension CheckReader {
         return CheckView(reason: closed.reason)
     }
 
-    /// The launch's first fingerprint under the first server key with stored clicks; nil if it is the current key or
-    /// none.
+    /// The launch's first fingerprint under the first server key with stored clicks.
+    ///
+    /// Nil if that is the current key, or if no key has stored clicks.
     private func storedFingerprint(_ selections: [KeySelection]) -> KeyedHash? {
         guard check.ladder.isUnderSeveralKeys else { return nil }
         let keys = check.ladder.firstUnderEachKey
@@ -304,7 +305,8 @@ extension CheckReader {
 
 /// Earlier answers.
 extension CheckReader {
-    /// Returns a view that repeats an answer: at once, or by a claim if its delivery failed, so that only one check gets it.
+    /// Returns a view that repeats an answer at once or, if its delivery failed, by a claim, so that only one
+    /// check gets it.
     private func offer(_ record: ClaimRecord, _ claim: Claim) -> CheckView {
         record.isUndelivered
             ? CheckView(certainChoice: ClickChoice(repeating: claim), reason: .alreadyClaimed)

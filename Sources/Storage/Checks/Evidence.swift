@@ -20,8 +20,8 @@ public protocol EvidenceSource {
     mutating func read(_ selection: inout KeySelection) throws(Failure)
     /// Adds the newest clicks around an address, newest first.
     mutating func read(_ selection: inout AddressSelection) throws(Failure)
-    /// Adds those of `clicks` that are open under the selection's key, or were claimed from exactly its
-    /// address.
+    /// Adds the clicks that are open under the selection's key, and the claimed clicks that came from exactly
+    /// its address.
     mutating func lookUp(_ clicks: [AddressSelection.Wanted], for selection: inout AddressSelection)
         throws(Failure)
     /// Returns the number of clicks around an address with much traffic.
@@ -123,7 +123,8 @@ extension EvidenceSource {
 private struct ListedClicks {
     private var clicks: Set<UInt64> = []
     private let areUnderOneKey: Bool
-    /// The launch's first fingerprint under each server key if the evidence counts clicks that it does not list.
+    /// The launch's first fingerprint under each server key; empty if the evidence lists all clicks that it
+    /// counts.
     private let countingKeys: [KeyedHash]
 
     init(_ selections: [KeySelection], _ firstKeys: [KeyedHash]) {
@@ -134,8 +135,8 @@ private struct ListedClicks {
 
     mutating func add(_ candidate: Candidate, foundBy key: KeyedHash, to evidence: inout CandidateEvidence) {
         if !areUnderOneKey {
-            // A launch's first fingerprint finds every click that has values. If it does not list such a click, it
-            // counts the click.
+            // A launch's first fingerprint finds every click that has values. If its selection does not list
+            // such a click, the selection counts the click.
             guard countingKeys.isEmpty || candidate.form == nil || countingKeys.contains(key),
                 clicks.insert(candidate.click.high).inserted
             else { return }

@@ -42,7 +42,7 @@ public struct KeySelection: Sendable {
     /// The app's window for matches by the hash; nil for the clicks' own windows.
     let window: AttributionWindow?
 
-    /// The maximum number of listed clicks while there is no summary.
+    /// The maximum number of listed clicks while no summary is needed; half as many are listed if one is.
     static let maximumListed = 2 * CandidateEvidence.maximumListed
 
     /// Creates an empty selection; `summary` counts the key's older clicks inside the same window, if there are many.

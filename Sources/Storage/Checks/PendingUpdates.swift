@@ -32,8 +32,8 @@ public final class PendingUpdates: Sendable {
                 && checks.isEmpty
         }
 
-        /// The number of different no-matches in memory; once it is reached, the no-matches of other launches are
-        /// counted together.
+        /// If this many different no-matches are in memory, the no-matches of further launches are counted
+        /// together.
         private static let launchLimit = 4096
 
         /// Counts the end of a check; matches are counted with their claims.

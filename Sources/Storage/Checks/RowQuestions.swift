@@ -28,8 +28,9 @@ public enum RowQuestion: Hashable, Sendable {
     ///
     /// The word is ``AddressHashes/near``.
     case around(UInt64, Scope, at: Timestamp)
-    /// The number of clicks around an address whose window has not ended at a time:
-    /// ``RowAnswer/addressCount(near:exact:oldest:)``, of the newest ``AddressClickCount/Builder/maximumRead`` clicks.
+    /// The number of clicks around an address that have not expired at a time:
+    /// ``RowAnswer/addressCount(near:exact:oldest:)``, of the newest
+    /// ``AddressClickCount/Builder/maximumRead`` clicks.
     ///
     /// Clicks before `from` are not counted.
     case countAround(AddressHashes, Scope, at: Timestamp, from: Timestamp = Timestamp(milliseconds: .min))
@@ -47,8 +48,8 @@ public enum RowQuestion: Hashable, Sendable {
     case linkByID(LinkID)
     /// The links that ``LinkRows/liveLinks(ofCampaign:at:)`` returns: ``RowAnswer/links(_:contents:)``.
     case linksOfCampaign(CampaignKey, at: Timestamp)
-    /// The fields and counts of the link with a number: ``RowAnswer/contents(_:)``. It is asked if they did not come
-    /// with the link.
+    /// The fields and counts of the link with a number: ``RowAnswer/contents(_:)``. It is asked if the link
+    /// came without them.
     case linkContents(Int64)
 }
 
@@ -69,7 +70,7 @@ public enum RowAnswer: Sendable {
     case count(Int64)
     case sum(Double)
     case model(LearningEpoch, [CounterKey: Double])
-    /// Links and, by the links' numbers, the contents of those whose contents were read too.
+    /// Links, and the contents that were read with some of them, by the links' numbers.
     case links([StoredLink], contents: [Int64: LinkContents])
     case contents(LinkContents)
 }
@@ -120,7 +121,7 @@ public struct KeyRows: Sendable {
     /// Whether these are all rows of the hash.
     let isComplete: Bool
 
-    /// The number of rows, from the newest click on, that a database reads before it leaves out older ones.
+    /// The maximum number of a key's rows that a database reads; it leaves out the rows of older clicks.
     ///
     /// A check lists at most 128 live clicks; one more shows that there are more, and 64 rows are for closed clicks.
     public static let maximumRead = KeySelection.maximumListed + CandidateEvidence.maximumListed + 1
@@ -152,7 +153,7 @@ public struct AddressRow: Sendable {
     let position: RowPosition
     /// ``AddressHashes/exact`` of the click's address.
     let exact: UInt64
-    /// The click's hashes.
+    /// The prefixes of the click's hashes.
     let hashes: HashPrefixes
 
     public init(_ position: RowPosition, exact: UInt64, hashes: HashPrefixes) {

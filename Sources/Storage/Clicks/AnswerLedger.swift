@@ -79,7 +79,8 @@ final class AnswerLedger: Sendable {
         set(Answer(claim: claim, entry: .answered(at: now)), click, at: now)
     }
 
-    /// Whether the response with the claim of a click was written before a check's first byte was read.
+    /// Returns whether the response with the claim of a click was written before a check's first byte was
+    /// read.
     ///
     /// - Parameters:
     ///   - click: the click.
@@ -154,7 +155,8 @@ final class AnswerLedger: Sendable {
         state.withLock { state in
             if now &- state.startOfCurrent > Self.generationNanoseconds {
                 state.previous = state.current
-                // The capacity is that of the last generation, so that the dictionary does not grow step by step.
+                // The capacity is the size of the last generation, so that the dictionary does not grow step
+                // by step.
                 state.current = Dictionary(minimumCapacity: state.previous.count)
                 state.startOfCurrent = now
             }

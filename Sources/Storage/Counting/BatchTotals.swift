@@ -60,7 +60,8 @@ struct BatchTotals: Sendable {
 
     init(admitsNames: Bool) { self.admitsNames = admitsNames }
 
-    /// Adds a click that was recorded; it counts as a live click until `end`, as long as its fingerprint finds it.
+    /// Adds a recorded click; it counts as a live click until `end`, the last time at which its fingerprint
+    /// finds it.
     mutating func addClick(_ facts: Click.Facts, until end: Timestamp, of scope: Scope) {
         events[
             Event(facts.isRobot ? .robots : .clicks, of: facts, scope, at: facts.recordedAt),

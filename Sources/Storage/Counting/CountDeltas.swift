@@ -4,7 +4,7 @@ public import Attribution
 public struct CountKey: Hashable, Sendable {
     public let scope: Scope
     public let label: CounterLabel
-    /// The name of what is counted: of a ``Metric``, or a word of ``CountWord``.
+    /// The name of a ``Metric``, or a word of ``CountWord``.
     public let metric: String
     public let granularity: Granularity
     /// The span's first millisecond.
@@ -21,8 +21,9 @@ public struct CountKey: Hashable, Sendable {
         (self.granularity, self.period) = (granularity, period)
     }
 
-    /// Whether the campaign or link must have a count of clicks in the span, even if it is 0, because clicks rank
-    /// campaigns and links.
+    /// Whether the campaign or link must have a count of clicks in the span, even if it is 0.
+    ///
+    /// Campaigns and links are ranked by their counts of clicks.
     public var namesCampaign: Bool {
         label.campaign != nil && label.dimension.naming != nil
             && metric != Metric.clicks.name
@@ -234,7 +235,8 @@ public struct CountDeltas: Equatable, Sendable {
 extension CountDeltas {
     /// The rows to add to the stored counts: one for each count and each span in which it is stored.
     ///
-    /// Each campaign and link has a row of clicks, which may be 0, because the rows of clicks name and rank them.
+    /// Each campaign and link has a row of clicks, which may be 0, because names are read from the rows of
+    /// clicks, and ranked by them.
     public var rows: [CountRecord] {
         var rows: [CountKey: Int64] = [:]
         for (key, count) in counts {
@@ -249,7 +251,8 @@ extension CountDeltas {
         return rows.map { CountRecord($0, $1) }
     }
 
-    /// Returns the same changes under the names that have separate counts; the others are counted together.
+    /// Returns the same changes under the names that have separate counts; changes under all other names are
+    /// added up.
     ///
     /// - Parameters:
     ///   - names: the admitted names; new names for which there is room are added.

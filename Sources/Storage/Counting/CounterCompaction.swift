@@ -3,7 +3,7 @@ public import Attribution
 /// The daily compaction of counts by free text that clients choose: it adds old counts of rare names to the name for
 /// everything else.
 ///
-/// Totals and platforms are not compacted.
+/// The counts of all names together, and their counts by platform, are not compacted.
 enum CounterCompaction {
     static let dimensions = [Dimension.campaign, .link, .source, .osVersion, .browser]
 

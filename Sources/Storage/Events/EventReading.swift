@@ -10,7 +10,7 @@ struct EventReader<Reader: ReportReader> {
     private static var groupLimit: Int { 100 }
     /// The maximum number of days with a cohort.
     private static var cohortLimit: Int { 31 }
-    /// The number of counts of clicks, and of clicked names, that are read to find the groups.
+    /// The maximum number of counts of clicks, and of clicked names, that are read to find the groups.
     private static var clickLimit: Int { 10_000 }
     private static var nameLimit: Int { 500 }
 

@@ -123,7 +123,7 @@ public struct EventRecord: Record, Equatable, Sendable {
     /// Removes the installation and the click that the event names, so that the event links its user to no match.
     mutating func removeMatch() { (install, namedClick) = (nil, nil) }
 
-    /// Returns why the event is rejected as a refund; nil if it is a valid refund, or none.
+    /// Returns why the event is rejected as a refund; nil if it is a valid refund, or no refund.
     ///
     /// `purchase` is the refunded purchase; nil if it is unknown.
     func problem(with purchase: EventRecord?) -> RefundProblem? {
@@ -135,7 +135,8 @@ public struct EventRecord: Record, Equatable, Sendable {
         return -money.amount > paid.amount ? .amount(paid) : nil
     }
 
-    /// Makes the event the refund of a stored purchase: of the whole purchase if it has no amount.
+    /// Makes the event the refund of a stored purchase; an event without an amount refunds the whole
+    /// purchase.
     mutating func refund(_ purchase: EventRecord) {
         money = money ?? purchase.money.map { Money(-$0.amount, $0.currency) }
         if origin == .server, purchase.origin == .app { origin = .serverRefundOfApp }
@@ -195,7 +196,7 @@ public struct EventRecord: Record, Equatable, Sendable {
         attribution = EventAttribution(&row)
     }
 
-    /// Returns the values of the event as a row of `events` of an export.
+    /// Returns the values of the event's row in an export of `events`.
     func exportValues(of app: AppID) -> [ExportValue] {
         // The id of an event has a suffix once another event may use the id again.
         let id = eventID.split(separator: Self.formerSeparator).first.map(String.init) ?? eventID

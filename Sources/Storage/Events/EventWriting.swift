@@ -27,7 +27,7 @@ public struct EventOfClick: Hashable, Sendable {
     public init(click: Int64, name: String) { (self.click, self.name) = (click, name) }
 }
 
-/// The reads of events and of the matches that they inherit from.
+/// The reads of events, and of the matches that events are credited to.
 public protocol EventRows {
     associatedtype Failure: Error
 
@@ -44,11 +44,11 @@ public protocol EventRows {
     /// server key, else the first one of an app key.
     func links(ofUsers users: [KeyedHash], in scope: Scope) throws(Failure) -> [EventRecord]
     func events(named ids: [String], in scope: Scope) throws(Failure) -> [EventRecord]
-    /// Returns those refunds of purchases that are not credited to a click.
+    /// Returns the refunds of these purchases, except refunds that are credited to a click.
     func refunds(ofPurchases ids: [String], in scope: Scope) throws(Failure) -> [EventRecord]
     /// Returns the names of the events that are credited to clicks.
     func eventNames(ofClicks clicks: [Int64]) throws(Failure) -> Set<EventOfClick>
-    /// Returns the first events of a range of numbers, in their order.
+    /// Returns the events with these numbers, lowest first, and at most `limit` of them.
     func exportedEvents(_ numbers: ClosedRange<Int64>, atMost limit: Int) throws(Failure) -> [EventRecord]
     /// Returns the largest number of an event; 0 without events.
     func newestEvent() throws(Failure) -> Int64
@@ -206,7 +206,7 @@ extension WriteTransaction {
         try credit(waitingFor: subjects, claimed: nil, found, &counting)
     }
 
-    /// Stores what the refunds of these purchases inherit from them; returns the changed refunds.
+    /// Stores what refunds inherit from these purchases; returns the changed refunds.
     private func creditRefunds(of purchases: [EventRecord]) throws(Failure) -> [EventRecord] {
         guard let scope = purchases.first?.scope else { return [] }
         var refunds: [EventRecord] = []
@@ -229,8 +229,8 @@ extension WriteTransaction {
         _ found: [KeyedHash: UserLink],
         _ counting: inout EventCounting
     ) throws(Failure) {
-        // The maximum number of events to credit in one step. An installation with more has an id that many devices
-        // share.
+        // The maximum number of events to credit in one step. An installation with more events has an id that
+        // many devices share.
         let limit = 500
         var (subjects, found, named) = (subjects, found, NamedUsers<Writer.Reader>())
         if let claimed {
@@ -275,7 +275,8 @@ extension WriteTransaction {
         }
     }
 
-    /// Returns the click ids of the matches that events are credited to, by click; none unless they are published.
+    /// Returns the click ids of the matches that events are credited to, by click; empty unless click ids are
+    /// published.
     private func clickIDs(of records: [EventRecord], in scope: Scope) throws(Failure) -> [Int64: String] {
         var subjects = EventSubjects(scope)
         subjects.clicks = Array(Set(records.compactMap(\.creditedClick)))
@@ -441,7 +442,7 @@ private struct Credits<Reader: WriterReader> {
         for event in try reader.events(named: ids, in: scope) { purchases[event.eventID] = event }
     }
 
-    /// Gives an event its attribution: that of its installation, else of its click, its user or its purchase.
+    /// Gives an event the attribution of its installation, else of its click, its user or its purchase.
     ///
     /// - Returns: why the event is rejected as a refund; nil if it is accepted.
     mutating func apply(to record: inout EventRecord, _ event: AppEvent, _ reader: Reader)

@@ -2,29 +2,30 @@ public import Attribution
 
 /// The reads of exports, each in the order of its table.
 public protocol ExportRows: DirectoryReader, LinkPageRows, EventRows, ApplePostbackRows, PostbackRows {
-    /// Returns the end of an export of tables whose numbers contain times: no later row gets a number up to it.
+    /// Returns the end of an export of tables whose numbers contain times: no later row gets this number or a
+    /// lower one.
     func exportEnd() throws(Failure) -> Int64
 
-    /// Feeds clicks to `body`, with the ids of their links, until it returns false.
+    /// Passes clicks and the ids of their links to `body`, until `body` returns false.
     func exportedClicks(
         _ numbers: ClosedRange<Int64>,
         _ body: (_ click: ClickRecord, _ link: LinkID?) -> Bool
     ) throws(Failure)
 
-    /// Feeds checks, or only those with a match, to `body` until it returns false.
+    /// Passes checks, or only checks with a match, to `body`, until `body` returns false.
     func exportedChecks(
         _ numbers: ClosedRange<Int64>,
         onlyMatches: Bool,
         _ body: (JoinedCheck) -> Bool
     ) throws(Failure)
 
-    /// Returns the erased rows with the first of these numbers.
+    /// Returns the erased rows with these numbers, lowest first, and at most `limit` of them.
     func erasedRows(_ numbers: ClosedRange<Int64>, atMost limit: Int) throws(Failure) -> [ErasedRow]
 
     /// Returns the times of the oldest rows of ``DeletionCursor/tables``; nil for an empty table.
     func oldestRows() throws(Failure) -> [Timestamp?]
 
-    /// Returns the links with the next numbers.
+    /// Returns the links with numbers above `number`, lowest first, and at most `limit` of them.
     func exportedLinks(after number: Int64, atMost limit: Int) throws(Failure) -> [StoredLink]
 
     /// Returns the first hour from `start` on in which a scope has counts.

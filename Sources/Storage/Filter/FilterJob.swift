@@ -13,8 +13,9 @@ public protocol FilterReader {
     ///
     /// The position nil is before all rows.
     func indexPosition(after position: IndexPosition?, count: Int) throws(Failure) -> IndexPosition?
-    /// Passes to `body` the hashes of `count` index rows after a position; returns the position of the last row, or nil
-    /// if fewer are left.
+    /// Passes the hashes of `count` index rows after a position to `body`.
+    ///
+    /// - Returns: the position of the last row; nil if fewer rows are left.
     func indexHashes(after position: IndexPosition?, count: Int, _ body: (UInt64) -> Void) throws(Failure)
         -> IndexPosition?
 }
@@ -29,7 +30,8 @@ public struct FilterJob<Reader: JobReader>: Job {
 
     private let context: JobContext<Reader>
     private var building: Building?
-    /// The earliest start of the next filter, in nanoseconds, even if one is requested.
+    /// The earliest time at which the job may start the next filter, in nanoseconds, even if one is
+    /// requested.
     private var mayBeginAt: UInt64 = 0
 
     /// A filter that is being built.

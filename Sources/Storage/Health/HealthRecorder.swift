@@ -7,7 +7,7 @@ final class HealthRecorder: Sendable {
     /// The last comparison with a database that other servers change too; nil before the first.
     private let comparison = ConditionLock<(at: UInt64, clockLead: Int64)?>(nil)
 
-    /// The age of a comparison, in nanoseconds, at which apps and keys count as out of date.
+    /// If the last comparison is older than this, in nanoseconds, apps and keys count as out of date.
     private static let maximumAge: UInt64 = 2_000_000_000
     /// The maximum difference from the database's clock, in milliseconds.
     private static let maximumLead: Int64 = 1000

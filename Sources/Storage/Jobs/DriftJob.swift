@@ -107,7 +107,7 @@ public protocol DriftRows {
         before end: Timestamp,
         _ body: (_ period: Timestamp, _ name: String, _ metric: String, _ count: Int64) -> Void
     ) throws(Failure)
-    /// Returns groups as of the last evaluation, by side and name, at most `limit`.
+    /// Returns at most `limit` groups as of the last evaluation, in the order of side and name.
     func driftGroups(of scope: Scope, atMost limit: Int) throws(Failure) -> [DriftReading]
 }
 

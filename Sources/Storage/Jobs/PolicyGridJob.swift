@@ -17,8 +17,10 @@ public struct ReplaySettings: Sendable {
     }
 }
 
-/// Compares other windows and minimum confidences by a backtest of each app's live traffic, once a day from a day after
-/// the first launch, and on request, and stores the results.
+/// Compares other windows and minimum confidences by a backtest of each app's live traffic, and stores the
+/// results.
+///
+/// It does so on request, and once a day from a day after the first launch on.
 ///
 /// If several processes have the database open, the one with the job's lease (the right to do it) compares.
 ///
@@ -190,13 +192,14 @@ struct EventCollection {
     private var pieces: [[RecordedEvent]] = []
     private var count = 0
     private(set) var isLimited = false
-    /// Whether the events are all from which the app's model learnt.
+    /// Whether these are all events from which the app's model learnt.
     var isWhole = false
 
     /// The length of the next piece, in milliseconds.
     private var length: Int64 = 900_000
 
-    /// The shortest and the longest piece, in milliseconds: short in busy times, so that each read is short.
+    /// The minimum and maximum length of a piece, in milliseconds; it is short in busy times, so that each
+    /// read is short.
     private static let minimumLength: Int64 = 1_000
     private static let maximumLength: Int64 = 21_600_000
     /// A piece with fewer events is followed by one of twice its length.
@@ -212,7 +215,7 @@ struct EventCollection {
         reconstruction = EventReconstruction(remaking, firstCheckAt: Timestamp(milliseconds: .min))
     }
 
-    /// Reads the piece before the last one; returns false after the oldest.
+    /// Reads the piece of time before the last one that was read; returns false after the oldest piece.
     mutating func read<Reader: HistoryRows>(_ reader: Reader) throws(Reader.Failure) -> Bool {
         let start = end.advanced(byMilliseconds: -length)
         // `first(at:)` returns the smallest number of a time.

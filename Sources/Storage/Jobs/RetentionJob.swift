@@ -81,7 +81,7 @@ public struct RetentionPace: Sendable {
     /// The share of the time for slices.
     public var share: Double { isLosing ? 1 / 3 : 1 / 8 }
 
-    /// Compares the lag with that of the last series.
+    /// Compares the lag with the lag at the end of the last series.
     ///
     /// - Parameter now: how long the next click to delete or close has been due, in milliseconds; 0 if none is.
     public mutating func noteLag(_ now: Int64) {

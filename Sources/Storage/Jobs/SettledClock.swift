@@ -77,9 +77,11 @@ public struct SettledClock: Sendable {
 }
 
 extension SettledClock {
-    /// Whether a time, at a reading of the monotonic clock in nanoseconds, differs from the expected time by at most a day.
+    /// Returns whether `time` differs by at most a day from the time that is expected at `monotonic` (in
+    /// nanoseconds).
     ///
-    /// Unlike ``state``, the result does not depend on when a job last compared the clocks.
+    /// Unlike ``state``, the result is computed at the call. The expected time counts from the last
+    /// comparison that found the clock settled.
     public func expects(_ time: Timestamp, monotonic: UInt64) -> Bool {
         settled.lead(of: Reading(wall: time, monotonic: monotonic)).magnitude <= UInt64(Self.tolerance)
     }
@@ -130,7 +132,8 @@ final class JobClock: Sendable {
     /// The wall clock's time, even if it may have jumped.
     var now: Timestamp { wall.now() }
 
-    /// Whether the model may learn from a request at a time; a loop asks for each of its requests.
+    /// Returns whether the model may learn from a request with this time; a loop calls this once for each
+    /// request.
     ///
     /// The learnt sums fade, so a single request with a time that is a year ahead would outweigh all earlier ones.
     func allowsLearning(at time: Timestamp) -> Bool {

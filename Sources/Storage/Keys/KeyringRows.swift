@@ -75,7 +75,8 @@ public struct HeldKeys: Equatable, Sendable {
         self.init(server: Array(words[2...]), addresses: words[1], addressDay: Int64(bitPattern: words[0]))
     }
 
-    /// The day, the check value of its address key, and those of the server keys: 8 bytes each, lowest byte first.
+    /// The day, the check value of its address key, and the check values of the server keys: 8 bytes each,
+    /// lowest byte first.
     public var bytes: [UInt8] {
         [UInt8](packing: [UInt64(bitPattern: addressDay), addresses] + server)
     }

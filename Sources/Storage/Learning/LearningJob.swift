@@ -14,9 +14,10 @@ public struct LearningJob<Reader: JobReader>: Job {
 
     /// The pause between two rounds, in nanoseconds.
     private static var interval: UInt64 { 5_000_000_000 }
-    /// The number of a scope's counters from which new fingerprints and addresses get no counters.
+    /// If a scope has this many counters, new fingerprints and addresses get no counters.
     private static var maximumCounters: Int { 2_000_000 }
-    /// The number of a scope's counters of systems, or of signals, from which new systems or signals get no counters.
+    /// If a scope has this many counters of systems, or this many of signals, neither new systems nor new
+    /// signals get counters.
     private static var maximumMarks: Int { 4000 }
 
     public init(_ context: JobContext<Reader>) { self.context = context }
@@ -201,7 +202,8 @@ public struct FadingJob<Reader: JobReader>: Job {
     private static var clockInterval: UInt64 { 5_000_000_000 }
     /// The maximum number of counters in one step.
     private static var limit: Int { 1000 }
-    /// If a scope has more counters of systems, or of signals, this number of the largest remain.
+    /// If a scope has more counters of systems, or of signals, than this, only this many of the largest
+    /// remain.
     private static var keptMarks: Int { 1000 }
 
     public init(_ context: JobContext<Reader>) { self.context = context }
