@@ -16,8 +16,8 @@ public struct PostgreSQLError: Error, Equatable, Sendable {
         case deadlock
         /// Another transaction kept a lock longer than `lock_timeout`.
         case lockTimeout
-        /// The server does not accept writes because it is a standby, or it was the primary before the last
-        /// failover.
+        /// The server does not accept writes: for example, it is a standby, or was the primary before the
+        /// last failover.
         case readOnly
         case diskFull
         case outOfMemory

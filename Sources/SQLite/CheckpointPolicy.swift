@@ -28,9 +28,9 @@ public struct CheckpointPolicy: Sendable {
     public static let pausePages = 8192
     /// If more pages than this are not copied yet, the writer does not pause to copy them.
     ///
-    /// There are more of them after a long read, such as a backup. The background thread copies them while
-    /// writes continue. The writer copies any number of pages after ``longPassLimit`` copies, and in a
-    /// process without a background thread.
+    /// After a long read, such as a backup, more pages may wait to be copied. The background thread copies
+    /// them while writes continue. The writer copies any number of pages after ``longPassLimit`` copies, and
+    /// in a process without a background thread.
     public static let pausedBacklogPages = 16_384
     /// After this many background copies in a row of more than ``pausedBacklogPages`` each, the writer pauses
     /// nevertheless.

@@ -15,11 +15,11 @@ public enum RowCacheFailure: Error {
 /// fetched rows name further rows. Only the code of the run knows which rows it needs.
 ///
 /// **Storage remembers nothing from a void run.** The results of a void run may be wrong, so they must not
-/// reach memory that outlives the run, and no answer may be sent. Therefore the reads whose results are kept throw
-/// ``RowCacheFailure/missing`` instead of returning nothing. They read the learning epoch, the sums of a model, the
-/// count around an address, and the clicks of a summary. ``liveClickCount(of:at:)`` may return 0, because only large
-/// counts are kept, and a count that was dropped is read again. A void run may request rows or a summary that turn out
-/// not to be needed.
+/// reach memory that outlives the run, and no answer may be sent. Therefore the reads whose results are kept
+/// throw ``RowCacheFailure/missing`` instead of returning nothing. They read the learning epoch, the sums of
+/// a model, the count around an address, and the clicks of a summary. ``liveClickCount(of:at:)`` may return
+/// 0: only large counts are kept, and if the 0 replaces a kept count, the count is read again. A void run may
+/// request rows or a summary that turn out not to be needed.
 ///
 /// Only the loop's thread uses it.
 public final class RowCache: LoopRows, LinkRows {

@@ -9,7 +9,8 @@ public protocol LearningReader {
     func learningEpoch(of scope: Scope) throws(Failure) -> LearningEpoch?
     /// Returns the stored sums of the families that belong to the model.
     func modelSums(of scope: Scope) throws(Failure) -> [CounterKey: Double]
-    /// Passes to `body` the open clicks of a key that are older than a position, newest first and up to the limit.
+    /// Passes the open clicks of a key that are older than a position to `body`, newest first, and at most
+    /// `limit` of them.
     func openClicks(
         of key: KeySummary.Key,
         before position: RowPosition,
@@ -40,10 +41,10 @@ extension RowPosition {
 
 /// What a process has learnt from traffic: models, summaries, and increments that are not stored yet.
 final class LearningState: Sendable {
-    /// Whether checks do the work of the learning jobs, by the checks' times; for servers in tests that move the clock.
+    /// Whether checks do the work of the learning jobs, with the time of the check as the current time.
     ///
-    /// Then a check first computes its model or summary if that is missing or old, and the model learns from every
-    /// launch.
+    /// This is for servers in tests that move the clock. A check then first computes its model or summary if
+    /// that is missing or old, and the model learns from every launch.
     let isAtOnce: Bool
     let sightings = ConditionLock(RecentLaunches())
     private let scopes = ConditionLock<[Scope: ScopeState]>([:])
@@ -86,11 +87,11 @@ final class LearningState: Sendable {
 
     /// The maximum number of summaries in memory.
     private static let maximumSummaries = 1000
-    /// The number of live clicks from which a count that is a second old is exact enough.
+    /// If a scope has this many live clicks, a count that is a second old is exact enough.
     private static let manyLiveClicks = 1000.0
     /// The maximum number of address counts in memory.
     private static let maximumAddresses = 10_000
-    /// The age at which a model is computed again, in milliseconds of the checks' time.
+    /// If a model is this many milliseconds old, by the times of checks, it is computed again.
     private static let refreshMilliseconds: Int64 = 30_000
 
     init(isAtOnce: Bool) { self.isAtOnce = isAtOnce }
@@ -167,7 +168,8 @@ extension LearningState {
     /// Whether learnt sums of a scope were seen in the database; if they are gone, another process has reset them.
     func wasStored(_ scope: Scope) -> Bool { scopes.withLock { $0[scope]?.isStored ?? false } }
 
-    /// Returns the epoch and click rate for a scope's increments: those of the stored sums if the model is in memory.
+    /// Returns the epoch and the click rate for a scope's increments; if the scope's model is in memory, they
+    /// are the model's.
     func incrementBasis(of scope: Scope, at moment: Timestamp) -> IncrementBasis {
         scopes.withLock { scopes in
             if let basis = scopes[scope]?.incrementBasis { return basis }
@@ -251,8 +253,10 @@ extension LearningState {
         return all
     }
 
-    /// Removes and returns as slices all increments that are not stored yet: when the store stops, or before a check if
-    /// checks do the work of the learning jobs.
+    /// Removes all increments that are not stored yet, and returns them as slices.
+    ///
+    /// The caller stores the slices when the store stops, before it searches the data of a person, and, if
+    /// checks do the work of the learning jobs, with single checks and clicks.
     func takeSlices() -> [LearntSlice] {
         let left = round.withLock { round in
             defer { round = Round() }

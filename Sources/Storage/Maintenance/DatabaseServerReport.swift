@@ -14,24 +14,26 @@ public struct DatabaseServerReport: Sendable {
     /// Whether a page that was half written at a power cut can be restored.
     public var restoresTornPages = true
     public var cleansUp = true
-    /// The standbys that are receiving the current writes.
+    /// The number of standbys that are receiving the current writes.
     public var standbyCount: Int64 = 0
-    /// The standbys for which each commit waits, in the server's words; empty if it waits for none.
+    /// The standbys for which each commit waits, as PostgreSQL's setting names them; empty if a commit waits
+    /// for none.
     public var synchronousStandbys = ""
     public var connectionCount: Int64 = 0
     public var maximumConnections: Int64 = 0
     /// How far this machine's clock is ahead of the database's, in milliseconds; 0 if the clocks may agree.
     public var clockLead: Int64 = 0
-    /// The last day since 1970 with partitions.
+    /// The last day that has partitions, in days since 1970-01-01.
     public var lastDay: Int64 = 0
-    /// The batches whose counts are not added to the tables of counts yet.
+    /// The number of batches whose counts are not added to the tables of counts yet.
     public var waitingCounts: Int64 = 0
-    /// Transactions that were prepared for two databases, and are neither committed nor rolled back.
+    /// The number of transactions that are prepared (`PREPARE TRANSACTION`), and neither committed nor rolled
+    /// back.
     public var preparedTransactions: Int64 = 0
     /// The versions of Afterlink that run now, one for each server.
     public var runningVersions: [String] = []
-    /// The leases of jobs that have not ended, and the number of the server that holds each; nil for a server that does not
-    /// run any more.
+    /// The unexpired leases, each with its job and the number of the server that holds it; nil if that server
+    /// no longer runs.
     public var leases: [(name: String, server: Int64?)] = []
 
     public init() {}

@@ -97,7 +97,8 @@ public struct AppliedMigrations: Sendable {
         if let migration = changed(of: known).first {
             throw StoreError(
                 .incompatible,
-                "migration \(migration.name) is not the one that was applied to \(name); start the program that made it"
+                "migration \(migration.name) is not the one that was applied to \(name); start the"
+                    + " version of Afterlink that made the database"
             )
         }
     }

@@ -64,7 +64,7 @@ extension VerificationReport.Check {
             )
         }
         guard let last = applied.rows.last, last.number != applied.version else { return }
-        add("the version is \(applied.version), and the last migration \(last.number)")
+        add("the database has the version \(applied.version), but its last migration is \(last.number)")
     }
 
     /// Compares the server keys of this program with those that made the database's hashes.
@@ -72,7 +72,7 @@ extension VerificationReport.Check {
     /// - Parameters:
     ///   - keys: the server keys; empty to compare none.
     ///   - stored: the first word of the check value of the last key; nil if none is recorded.
-    ///   - former: the words of the keys before it.
+    ///   - former: the first words of the check values of the keys before the last one.
     public mutating func compare(_ keys: [ServerKey], stored: UInt64?, former: some Sequence<UInt64>) {
         guard !keys.isEmpty else {
             scope = "not compared: no server key was found"

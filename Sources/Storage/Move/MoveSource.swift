@@ -38,7 +38,7 @@ public enum MovedRows: Sendable {
             .clicks, .claims, .clickIndex, .clickAddresses, .checks, .installs, .idempotencies, .linkLimits,
         ]
 
-    /// The name of the table, or of the part of one.
+    /// The name of the table, or of a part of a table.
     public var name: String {
         switch self {
         case .table(let table): table.name.description

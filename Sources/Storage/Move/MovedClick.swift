@@ -19,10 +19,10 @@ public struct MovedClick: Sendable {
         return isRetired ? click.facts.clickedAt : nil
     }
 
-    /// The row of addresses, which every click with an address has unless a robot made it.
+    /// The row of addresses, which every click with an address has unless a robot made the click.
     public var address: AddressHashes? { click.facts.isRobot ? nil : click.address }
 
-    /// The columns of a click that contains its claim.
+    /// The columns of a click's row that also contains the claim.
     public static let columns: Columns =
         ClickRecord.columns + [
             "claimed_at", "method", "confidence", "hash", "hash_rest", "install", "install_rest",
@@ -46,8 +46,8 @@ public struct MovedClick: Sendable {
 
 /// A row of `click_index`, read from SQLite and written as PostgreSQL stores it.
 ///
-/// SQLite closes the rows of an expired click, and a closed row replaces the click's time by that of its closing. In
-/// PostgreSQL, expired rows stay open, and a closed row has both times.
+/// SQLite closes the rows of an expired click, and in a closed row, the time of the closing replaces the time
+/// of the click. In PostgreSQL, expired rows stay open, and a closed row has both times.
 public struct MovedEntry: Sendable {
     /// The columns that only the index has; their values are copied.
     private static let copied: Columns = [

@@ -31,7 +31,7 @@ public struct MovedTable: Sendable {
         for name in bytes.names { written.putBytes(name, row.getBytes(name)) }
     }
 
-    /// The tables in an order in which each row follows those that it refers to.
+    /// The tables, in an order in which each row comes after the rows that it refers to.
     public static let all: [MovedTable] =
         directory + links + counts + learning + keys + audit + erasures + postbacks + applePostbacks + events
 
@@ -190,8 +190,8 @@ public struct MovedTable: Sendable {
     private static let keys = [
         MovedTable("former_server_keys", integers: ["key_check", "replaced_at"]),
         MovedTable("address_days", integers: ["day", "needed_until"]),
-        // `closed_before` is about index rows of expired clicks, which a database with partitions does not close; the
-        // progress of a move is the target's own.
+        // A database with partitions does not close index rows of expired clicks, so it needs no
+        // `closed_before`. The target records the progress of a move itself.
         MovedTable(
             "progress",
             integers: ["value"],

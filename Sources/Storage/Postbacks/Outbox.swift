@@ -23,7 +23,7 @@ public struct OutboxRange: Sendable {
     public let before: UInt64
     /// The maximum number of events.
     public let limit: Int
-    /// Whether the range contains invented events.
+    /// Whether the range contains sample events.
     public let samples: Bool
 }
 
@@ -38,11 +38,11 @@ public protocol PostbackWriter: ClickWriter {
     func insert(_ delivery: DeliveryRecord) throws(Failure)
     /// Stores the numbers, states and outcomes of deliveries.
     func update(_ deliveries: [DeliveryRecord]) throws(Failure)
-    /// Makes deliveries to an endpoint due again: adds those of events without one, or sets existing ones to pending,
-    /// or both.
+    /// Makes deliveries of events to an endpoint due: adds missing deliveries, sets existing deliveries to
+    /// pending, or does both.
     ///
-    /// The mode decides which. `at` is the time at which they are due. The function returns how many it has added or
-    /// set.
+    /// The mode decides which. `at` is the time at which the deliveries are due. The function returns how
+    /// many it has added or set.
     func replay(_ events: [OutboxEventID], _ mode: PostbackReplay.Mode, to endpoint: Int64, at: Timestamp)
         throws(Failure) -> Int
     /// Deletes an endpoint's deliveries of events from before a time; returns their number.
@@ -103,7 +103,10 @@ extension WriteTransaction {
         return memory.targets ?? PostbackTargets([], appsWithClickIDs: [], at: 0)
     }
 
-    /// Stores an event, and a delivery to each endpoint that wants the event's type, if the scope has an endpoint.
+    /// Stores an event, and a delivery to each endpoint that wants the event's type, if the scope has an
+    /// endpoint.
+    ///
+    /// An event whose type is opt-in is stored only if an endpoint wants it.
     ///
     /// - Parameters:
     ///   - scope: the scope of the fact.
@@ -293,7 +296,7 @@ extension WriteTransaction {
                 after: after ?? OutboxEventID(high: max(first, 1) - 1, low: UInt64(Int64.max)),
                 before: end,
                 limit: Self.replayedAtOnce,
-                // An invented event is only for the endpoint for which it was made.
+                // A sample event is only for the endpoint for which it was made.
                 samples: false
             )
         )

@@ -36,7 +36,7 @@ public struct PostbackStep: Sendable {
 }
 
 extension WriteTransaction {
-    /// The number of rows that one step deletes of a scope or an endpoint.
+    /// The maximum number of rows of a scope or an endpoint that one step deletes.
     private static var removedAtOnce: Int { 500 }
 
     /// Performs a step; the result is ``Written/leases(_:isMore:)``.
@@ -154,7 +154,8 @@ public struct PostbackJob<Reader: JobReader>: Job {
     private var order: [Int64] = []
     /// Outcomes that are not stored yet.
     private var step = PostbackStep()
-    /// The endpoints, except those that an operator has disabled, whose deliveries are not expected.
+    /// The endpoints that metrics count: all but those that an operator has disabled, because no delivery to
+    /// these is expected.
     private var endpoints: [EndpointRecord] = []
     private var hasEndpoints = false
     private var refreshesAt: UInt64 = 0
@@ -242,7 +243,7 @@ extension PostbackJob {
         context.state.configuration.log.write(
             .error,
             "the postback endpoint \(id.text) is disabled: \(reason). `afterlink postbacks enable \(id.text)` enables"
-                + " it, and `afterlink postbacks replay \(id.text) --failed` repeats what was given up"
+                + " it, and `afterlink postbacks replay \(id.text) --failed` sends again what was given up"
         )
     }
 
@@ -309,7 +310,7 @@ extension PostbackJob {
         return isMore
     }
 
-    /// Reads due deliveries, takes the leases of their endpoints, and numbers them.
+    /// Reads due deliveries, takes the leases of their endpoints, and numbers the deliveries.
     private mutating func read(at moment: UInt64, _ now: Timestamp) throws(StoreError) {
         var found: [Int64: [DeliveryRow]] = [:]
         for (number, sender) in senders where sender.reads(at: moment, now) {
@@ -326,7 +327,7 @@ extension PostbackJob {
         if !missing.isEmpty {
             step.leases = missing.compactMap { senders[$0].map { lease(of: $0, at: now) } }
             try write(at: now, moment)
-            // Another process may have sent some of them, and numbered others.
+            // Another process may have sent some of these deliveries, and numbered others.
             let records = try context.read { reader throws(Reader.Failure) in try reader.endpointRecords() }
             for number in missing {
                 found[number] = nil
@@ -356,7 +357,7 @@ extension PostbackJob {
         try write(at: now, moment)
     }
 
-    /// Starts calls while threads are free, one endpoint after the other.
+    /// Starts calls while threads are free: in each round, one call for each endpoint.
     private mutating func start(_ keys: ServerKeys, at now: Timestamp) {
         var free = PostbackSettings.threadCount - senders.values.reduce(0) { $0 + $1.inFlight.count }
         var isDone = false

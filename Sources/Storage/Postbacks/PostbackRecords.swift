@@ -74,8 +74,10 @@ public struct EndpointRecord: Record, Equatable, Sendable {
 public struct OutboxRecord: Record, Equatable, Sendable {
     public let scope: Int64
     public let event: OutboxEvent
-    /// The number by which an erasure finds the event: that of its click, or the negative number of the app's event;
-    /// ``sample`` for an invented event; nil for any other event.
+    /// The number by which an erasure finds this row.
+    ///
+    /// This is the number of the click that the row is about, or the negated number of the ``EventRecord``
+    /// that the row is about; ``sample`` for a sample event; nil for any other row.
     public let subject: Int64?
 
     public init(_ event: OutboxEvent, scope: Int64, subject: Int64? = nil) {
@@ -83,7 +85,7 @@ public struct OutboxRecord: Record, Equatable, Sendable {
     }
 
     static func subject(of event: EventRecord) -> Int64 { -event.number }
-    /// The subject of an invented event, which is about nothing that is stored.
+    /// The subject of a sample event, which is about nothing that is stored.
     public static let sample: Int64 = 0
 
     public static let columns: Columns = ["scope", "id_high", "id_low", "type", "data", "click"]

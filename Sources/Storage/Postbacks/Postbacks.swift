@@ -7,7 +7,8 @@ public protocol PostbackRows: EndpointRows {
         -> [DeliveryRow]
     /// Returns the number of pending deliveries, at most ``EndpointStatus/maximumCounted``, and the oldest event's time.
     func pendingDeliveries(of endpoint: Int64) throws(Failure) -> (count: Int, oldest: Timestamp?)
-    /// Passes to `body` the deliveries of events before `id`, the newest events first, until it returns false.
+    /// Passes the deliveries of events before `id` to `body`, the newest events first, until `body` returns
+    /// false.
     func deliveries(of endpoint: EndpointRecord, before id: OutboxEventID, _ body: (DeliveryRow) -> Bool)
         throws(Failure)
 }
@@ -65,7 +66,8 @@ extension DatabaseSession where Backend.Reader: ReportReader {
                 return nil
             }
             var walk = PageWalk<PostbackDelivery, OutboxEventID>(limit: query.limit, rowLimit: 20_000)
-            // A read returns events before an id. To return this event first, it gets the id that follows the event's.
+            // A read returns events before an id. To return this event first, the read gets the id that
+            // follows this event's id.
             let after = query.event.map { OutboxEventID(high: $0.high, low: $0.low &+ 1) }
             let newest = OutboxEventID(high: UInt64(Int64.max), low: 0)
             try reader.deliveries(of: record, before: after ?? query.before ?? newest) { row in

@@ -28,7 +28,7 @@ struct LearntSum: Hashable, Sendable {
 
 /// The statements that erase.
 public protocol ErasureWriter: EventWriter {
-    /// Deletes a click and every row that refers to it; returns whether it could be matched.
+    /// Deletes a click and every row that refers to it; returns whether the click could be matched before.
     func erase(_ click: ClickRecord, _ claim: ClaimRecord?) throws(Failure) -> Bool
     /// Deletes records of checks; returns how many.
     func erase(_ checks: [CheckID]) throws(Failure) -> Int64
@@ -38,7 +38,7 @@ public protocol ErasureWriter: EventWriter {
     func finishErasure(of clicks: [Int64]) throws(Failure)
     /// Stores the names of erased rows, for exports.
     func insert(_ rows: [ErasedRecord]) throws(Failure)
-    /// Returns the largest number of an erased row; 0 without any.
+    /// Returns the largest number of an erased row; 0 if there is no such row.
     ///
     /// It is called only where ``StoreRules/readsNewestClicks`` is true; elsewhere each server makes numbers of its own.
     func newestErasedRow() throws(Failure) -> Int64

@@ -105,8 +105,10 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         return found
     }
 
-    /// Adds the events of a subject, and the matches that they are credited to: those of its clicks, of its installation,
-    /// and of the installations of its clicks.
+    /// Adds the events of a subject, and the matches that events are credited to.
+    ///
+    /// These are the rows of the subject's clicks, of its installation and user, and of the installations
+    /// that its clicks matched.
     private func addEvents(of subject: DataSubject, _ scope: Scope, to found: inout SubjectRows)
         async throws(StoreError)
     {
@@ -129,8 +131,8 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         found.events += rows.1
     }
 
-    /// Passes to `body`, part by part, the records of a scope's checks that `isWanted` accepts, until `body` returns
-    /// false.
+    /// Passes the records of a scope's checks that `isWanted` accepts to `body`, part by part, until `body`
+    /// returns false.
     private func forEachPart(
         _ scope: Scope,
         where isWanted: @escaping @Sendable (CheckRecord) -> Bool,

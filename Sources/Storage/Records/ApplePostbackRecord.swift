@@ -64,7 +64,7 @@ public struct ApplePostbackRecord: Record, Equatable, Sendable {
     }
 }
 
-/// A group of rows of `apple_postbacks` with their number.
+/// A group of rows of `apple_postbacks`, and how many rows it has.
 public struct ApplePostbackSumRecord: Record, Sendable {
     public let sum: ApplePostbackSum
 

@@ -121,7 +121,7 @@ public struct IndexRecord: Record, Equatable, Sendable {
     }
 }
 
-/// A click's position among those of its hash.
+/// A click's position among the clicks of its hash.
 public struct RowPosition: Hashable, Comparable, Sendable {
     /// Milliseconds since 1970.
     public let clickedAt: Int64

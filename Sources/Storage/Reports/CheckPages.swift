@@ -4,7 +4,7 @@ public import Attribution
 public protocol CheckRows {
     associatedtype Failure: Error
 
-    /// Passes records to `body`, newest first, until it returns false.
+    /// Passes records to `body`, newest first, until `body` returns false.
     ///
     /// - Parameters:
     ///   - id: only records older than this one are read; nil to start with the newest record.

@@ -21,10 +21,11 @@ public protocol ExplanationRows {
     ///
     /// The row's time is the time of the click, of its expiry or of its claim.
     func indexState(of click: ClaimedClick) throws(Failure) -> (isIndexed: Bool, closedAs: String?)
-    /// Returns the scope's newest clicks with signals, not of robots, among the last `limit` clicks before a time.
+    /// Returns the scope's newest clicks that have signals and are not a robot's, among the last `limit`
+    /// clicks before a time.
     func recentClicks(of scope: Scope, before time: Timestamp, among limit: Int, atMost count: Int)
         throws(Failure) -> [ClaimedClick]
-    /// Passes traces of checks of all scopes to `body`, oldest first, at most `limit`.
+    /// Passes at most `limit` traces of checks of all scopes to `body`, oldest first.
     func checkTraces(from: Timestamp, before: Timestamp, atMost limit: Int, _ body: (CheckTrace) -> Void)
         throws(Failure)
 }
@@ -163,7 +164,7 @@ private struct ClickExplanationReader<Reader: ReportReader> {
 
     /// The maximum number of records since the explained click that are read.
     private static var searched: Int { 500_000 }
-    /// The number of related checks at which all but the nearest are dropped.
+    /// If this many related checks are found, all but the nearest are dropped.
     private static var kept: Int { 4096 }
 
     private typealias Found = (relation: RelatedCheck.Relation, id: UInt64)

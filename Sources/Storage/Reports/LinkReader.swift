@@ -5,7 +5,7 @@ public protocol LinkFieldRows {
     associatedtype Failure: Error
 
     func link(_ id: LinkID) throws(Failure) -> StoredLink?
-    /// Feeds the names and texts of a link's fields, in the order of their positions.
+    /// Passes the names and texts of a link's fields to `body`, in the order of their positions.
     func fields(ofLink number: Int64, _ body: (_ name: String, _ text: String) -> Void) throws(Failure)
 }
 
@@ -21,21 +21,22 @@ public protocol LinkRows: LinkFieldRows {
 
 /// Links, as a database reads them for pages and for the settings of apps.
 public protocol LinkPageRows: LinkRows {
-    /// Passes links to `body`, at least those that match the query, newest first, until it returns false.
+    /// Passes links, among them all that match the query, to `body`, newest first, until `body` returns
+    /// false.
     ///
     /// - Parameters:
     ///   - query: its limit does not apply.
     ///   - body: gets whether the link matches the query, and returns whether to read another link.
     /// - Throws: if the database cannot be read.
     func links(_ query: LinkQuery, _ body: (_ link: StoredLink, _ isMatch: Bool) -> Bool) throws(Failure)
-    /// Returns the slugs of those of the links that exist.
+    /// Returns the slugs of the given links; leaves out links that do not exist.
     func slugs(of links: [LinkID]) throws(Failure) -> [LinkID: LinkSlug]
     /// Returns any slug that links of both apps have; nil if there is none.
     func sharedSlug(of app: AppID, and other: AppID) throws(Failure) -> LinkSlug?
 }
 
 extension LinkRows {
-    /// Returns the oldest link with a slug among those of `apps`; nil if there is none.
+    /// Returns the oldest link of these apps with a slug; nil if there is none.
     public func link(_ slug: LinkSlug, of apps: [AppID]) throws(Failure) -> StoredLink? {
         try links(withSlug: slug).filter { apps.contains($0.app) }.min { $0.number < $1.number }
     }

@@ -9,7 +9,7 @@ public protocol StatisticsRows {
     func sum(_ query: CountQuery) throws(Failure) -> CountSum
     /// Adds up the counts of several campaigns or links, each as ``sum(_:)`` does with the query's own campaign.
     func sums(_ query: CountQuery, of campaigns: [String]) throws(Failure) -> [String: CountSum]
-    /// Feeds the counts of a query in each span to `body`.
+    /// Passes the counts of a query in each span to `body`.
     func series(
         _ query: CountQuery,
         _ body: (_ period: Timestamp, _ value: String, _ metric: String, _ count: Int64) -> Void
@@ -45,7 +45,7 @@ extension StatisticsRows {
 struct StatisticsReader<Reader: ReportReader> {
     let reader: Reader
     let query: StatisticsQuery
-    /// The apps of the query, with the scope of its live or test traffic.
+    /// The apps of the query, each with the scope of its live or test traffic.
     let apps: [(id: AppID, scope: Scope)]
 
     private var scopes: [Scope] { apps.map(\.scope) }
@@ -94,7 +94,9 @@ struct StatisticsReader<Reader: ReportReader> {
         report.byHour = try hoursOfDay()
     }
 
-    /// Adds up counts by value of a dimension: of all campaigns, and over all apps and the query's spans, if nil.
+    /// Adds up counts by value of a dimension.
+    ///
+    /// Nil means all campaigns together, all apps of the query, and the query's spans.
     private func sum(
         _ dimension: Dimension,
         campaign: String? = nil,
@@ -176,7 +178,8 @@ struct StatisticsReader<Reader: ReportReader> {
         return sum
     }
 
-    /// Returns the counts by the hour of the day; the edges of a range are counted by the hour.
+    /// Returns the counts by the hour of the day; at the edges of the range, they are added up from hourly
+    /// counts.
     private func hoursOfDay() throws(Reader.Failure) -> [StatisticsReport.Group] {
         var sum = try sum(.hourOfDay, over: query.spans.filter { $0.granularity != .hour })
         let edges = query.spans.filter { $0.granularity == .hour }

@@ -48,7 +48,7 @@ public final class LoopState<Backend: StorageBackend> {
     /// A turn has more reads only under load. Then the cost of reads matters, and all responses leave together at the
     /// end of the turn. So the response time of a single check does not reveal whether its fingerprint is stored.
     private static var unfilteredReadsPerTurn: Int { 1 }
-    /// The number of connections from which the first read of a turn queries the filter too.
+    /// If a turn has requests from this many connections, its first read queries the filter too.
     private static var connectionsOfBusyTurn: Int { 4 }
     /// How long a change of apps or keys by another process may go unseen, in nanoseconds.
     private static var directoryNanoseconds: UInt64 { 200_000_000 }
@@ -84,7 +84,8 @@ public final class LoopState<Backend: StorageBackend> {
         turn.begunAt = state.configuration.monotonicNow()
     }
 
-    /// Ends a turn; after this call, the session of a database server sends the reads that it has gathered.
+    /// Ends a turn; after this call, a session whose database is a server sends the reads that it has
+    /// gathered.
     public func endTurn() {
         turn = Turn()
         records.reportMissed(to: state.records)
@@ -212,7 +213,8 @@ extension LoopState {
 
 /// Reads that may take long, and writes.
 extension LoopState {
-    /// Reads for a report: in the loop's snapshot if its connection can, otherwise on the background thread.
+    /// Reads for a report: in the loop's snapshot if a report does not block the loop, otherwise on the
+    /// background thread.
     func readReport<Answer: Sendable>(
         _ body: @escaping @Sendable (Backend.Reader) throws(Backend.Reader.Failure) -> Answer
     ) async throws(StoreError) -> Answer {

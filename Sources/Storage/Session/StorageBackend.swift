@@ -13,8 +13,8 @@ public protocol DatabaseReader: SendableMetatype {
 
 /// The rows that an event loop reads for one check, or for one other request.
 ///
-/// A database that answers at once reads them when they are asked for. One that answers after a while has them in
-/// memory, in a ``RowCache``, and records what is missing.
+/// If the database answers at once, the rows are read when they are asked for. If it answers after a while,
+/// the rows are in memory, in a ``RowCache``, which records what is missing.
 public protocol LoopRows: CheckRowReader {
     /// Whether a row was missing, so that what was computed from these rows since the last fetch is void.
     var isVoid: Bool { get }
@@ -58,7 +58,8 @@ public protocol StorageBackend: Sendable {
     associatedtype Loop: LoopReader where Loop.Failure == Reader.Failure
 
     func openReader() throws(Reader.Failure) -> Reader
-    /// Opens a connection for reads on which requests wait: if the database hangs, they fail within two seconds.
+    /// Opens a connection for reads that requests wait for: if the database hangs, these reads fail within
+    /// two seconds.
     func openReportReader() throws(Reader.Failure) -> Reader
     /// Opens a connection with a small cache, for a job that reads every page once.
     func openScanner() throws(Reader.Failure) -> Reader

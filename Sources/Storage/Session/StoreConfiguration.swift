@@ -35,7 +35,7 @@ public struct StoreConfiguration: Sendable {
     public var batchLimit = 512
     /// Whether the store runs jobs, and long reads on a separate thread; off for commands that run while a server does.
     public var hasBackgroundWork = true
-    /// Whether checks do the work of the learning jobs, by the checks' times.
+    /// Whether checks do the work of the learning jobs, with the time of the check as the current time.
     ///
     /// This is for servers whose clock is moved by tests. A check first computes its model or summary if that is
     /// missing or old, and the model learns from every launch.
@@ -44,19 +44,20 @@ public struct StoreConfiguration: Sendable {
     public var isReadOnly = false
     /// How numbers of clicks and checks are made.
     public var numbers = NumberLayout.plain
-    /// How long after a claim of another server its response may still be unwritten, in milliseconds.
+    /// The maximum time in milliseconds from a claim of another server until that server has written the
+    /// response.
     ///
     /// 0 means that no other server writes to the database; nil means the default of the kind of database.
     public var foreignAnswerMilliseconds: Int64?
-    /// The number of pending records of checks at which a loop requests that they are written, so that no
-    /// write takes long.
+    /// If a loop has this many pending check records, it requests a write, so that no write takes long.
     public var recordsAtOnce = 512
     /// The maximum number of learnt sums that the job stores in one write.
     public var learntSumsAtOnce = LearntSlice.maximumLength
     public var clock: WallClock
     /// Whether jobs use the wall clock even after it has jumped: for servers whose clock is moved by tests.
     public var trustsClock = false
-    /// Whether an operator has confirmed that the clock is right at the start, even if jobs last used it long ago.
+    /// Whether an operator has confirmed for this start that the clock is right, even if it is far from the
+    /// expected time.
     public var acceptsClock = false
     /// Returns nanoseconds of the clock that ``Check/firstByteAt`` is read from.
     public var monotonicNow: @Sendable () -> UInt64 = { MonotonicTime.now().nanoseconds }

@@ -4,7 +4,7 @@ public import Attribution
 public enum SessionChange: Sendable {
     /// Stores a session, and deletes the sessions and links that have ended when it starts.
     case start(DashboardSession)
-    /// Stores a session in place of a valid link; ``Written/flag(_:)`` is false if there is none.
+    /// Stores a session in place of a valid link; ``Written/flag(_:)`` is false if there is no such link.
     case startByLink(DashboardSession, KeyDigest)
     case createLink(SignInLink)
     case noteUse(KeyDigest, at: Timestamp)

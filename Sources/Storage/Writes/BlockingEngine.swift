@@ -8,7 +8,7 @@ public protocol BlockingEngine: AnyObject, SendableMetatype {
 
     /// Opens the transaction that the next writes share, and reads other processes' writes since the last transaction.
     func begin() throws(EngineFailure)
-    /// Reads and locks in one step the rows that the batch's writes will need, before the first write.
+    /// Reads and locks the rows that the batch's writes will need, in one step before the first write.
     ///
     /// This function decides nothing: a write has the same result without it. A batch that is repeated is
     /// prepared again; if its writes are then done one by one, each is prepared alone.

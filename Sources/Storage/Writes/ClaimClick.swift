@@ -77,7 +77,8 @@ extension WriteTransaction {
         return WrittenClaim(outcome: .replayed(claim), mustBeDelivered: true)
     }
 
-    /// Closes the visitor's clicks of the ten minutes before a claimed one, so that a reinstall does not match them.
+    /// Closes the clicks of the same visit in the ten minutes before a claimed click, so that a reinstall
+    /// does not match them.
     ///
     /// Later clicks stay: of two equal phones behind one address, the claim of one must not close the other's click.
     ///

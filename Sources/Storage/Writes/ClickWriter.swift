@@ -13,7 +13,7 @@ public protocol ClickWriter {
     func insert(_ entry: IndexEntry) throws(Failure)
     /// Adds a closed row under a hash, for a click that is closed when it is recorded.
     func insertClosed(_ click: ClickRecord, under hash: KeyedHash, as reason: NoMatchReason) throws(Failure)
-    /// Adds a click to those that a check weighs by their address.
+    /// Adds a click to the clicks that checks find by the address.
     func insertAddress(_ address: AddressHashes, of click: ClickRecord) throws(Failure)
     /// Closes a click under a hash, so that no check can match it; returns false if it is closed already.
     func close(_ click: ClickRecord, under hash: KeyedHash, _ closing: ClickClosing) throws(Failure) -> Bool
@@ -29,7 +29,7 @@ public protocol ClickWriter {
     func adopt(_ idempotency: KeyedHash, by click: Int64) throws(Failure)
     /// Takes an idempotency key away from the click that has it.
     func release(_ idempotency: KeyedHash, of click: Int64) throws(Failure)
-    /// Stores until when the key for addresses of a day is needed, unless a later time is stored.
+    /// Stores the time until which a day's address key is needed, unless a later time is stored.
     func setNeed(ofAddressDay day: Int64, until: Int64) throws(Failure)
     /// Counts a click for its link: `variant` is empty for the link as a whole.
     func count(_ kind: LinkClickKind, of link: Int64, variant: String) throws(Failure)

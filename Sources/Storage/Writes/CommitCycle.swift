@@ -148,7 +148,7 @@ public struct CommitCycle: Sendable {
     /// Returns the action after the last one.
     ///
     /// - Parameters:
-    ///   - event: its result.
+    ///   - event: the result of the last action.
     ///   - now: nanoseconds of the monotonic clock; evaluated only where the time matters.
     /// - Returns: the next action; ``Action/rest`` ends the cycle.
     public mutating func next(_ event: Event, at now: @autoclosure () -> UInt64) -> Action {

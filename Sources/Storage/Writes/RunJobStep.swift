@@ -170,7 +170,8 @@ extension WriteTransaction {
 
 /// Compacts counts.
 extension WriteTransaction {
-    /// Compacts the counts of a day and the counts of all time, until a deadline on the monotonic clock.
+    /// Compacts the spans that ``CounterCompaction/spans(of:)`` returns for a day, until a deadline on the
+    /// monotonic clock.
     private func compact(_ day: Timestamp, until deadline: UInt64) throws(Failure) {
         for scope in try reader.numberedApps().flatMap(\.scopes) {
             for (granularity, period) in CounterCompaction.spans(of: day) {
@@ -184,7 +185,10 @@ extension WriteTransaction {
         try writer.removeErasures(before: day.advanced(byMilliseconds: -Erasure.keptMilliseconds))
     }
 
-    /// Moves counts of some rare names to the name for everything else; returns false if there are no rare names left.
+    /// Moves counts of some rare names to the name for everything else, or deletes them if they are hourly
+    /// counts.
+    ///
+    /// - Returns: false if there are no rare names left.
     private func compact(_ names: RareNames) throws(Failure) -> Bool {
         if !names.kept.isEmpty {
             guard try writer.foldRareNames(names) else { return false }

@@ -160,8 +160,8 @@ public final class WriteQueue: Sendable {
         let waiting = state.withLock { state in
             let waiting = state.waiting
             state.waiting = []
-            // The thread that watches deadlines requests them later, so that a failing database is not tried without a
-            // pause.
+            // The thread that watches deadlines requests the updates later, so that a failing database is not
+            // tried without a pause.
             state.wantsUpdates = false
             return waiting
         }

@@ -14,7 +14,7 @@ public protocol WriterReader: ClickReader, NumberReader, CountReader, LearningRe
     /// It is called only where ``StoreRules/readsNewestClicks`` is false; elsewhere the writing thread knows the posts.
     func click(ofPost post: KeyedHash, visit: KeyedHash, in scope: Scope, recordedAt: Timestamp)
         throws(Failure) -> Int64?
-    /// Passes to `body` the hashes of each click that was recorded after this one.
+    /// Passes the hashes of each click that was recorded after this one to `body`.
     func hashes(after click: Int64, atMost limit: Int, _ body: ([KeyedHash]) -> Void) throws(Failure)
     /// Returns the click with an idempotency key.
     func click(ofIdempotency key: KeyedHash, in scope: Scope) throws(Failure) -> Int64?
@@ -63,7 +63,9 @@ public enum StoredValue: String, Sendable {
     case closedBefore = "closed_before"
     /// Every click of the kind with the shorter retention that expired before this time is deleted.
     case sortedUpTo = "sorted_up_to"
-    /// The latest expiry of a deleted click; all clicks that expire later are stored.
+    /// The latest expiry of a click that was deleted after the longer retention had ended.
+    ///
+    /// Of the clicks that expire later, only the shorter retention and erasures delete any.
     case deletedUpTo = "deleted_up_to"
     /// The number of stored records of checks.
     case keptChecks = "kept_checks"
@@ -208,7 +210,7 @@ struct TransactionMemory {
     var newestAudit: UInt64 = 0
     /// The newest number of an erased row.
     var newestErased: Int64 = 0
-    /// Nil before they are read, and after a change of this process.
+    /// The endpoints that get events; nil before they are read, and after a change of this process.
     var targets: PostbackTargets?
     /// The newest number of one of Apple's postbacks.
     var newestApplePostback: Int64 = 0
@@ -313,7 +315,8 @@ public final class WriteTransaction<Writer: StoreWriter> {
     /// Drops the changes in memory since the last ``savepoint()``.
     public func undo() {
         guard let saved else { return }
-        // Numbers are not used again, because one of them may be the reason for the failure.
+        // The numbers of these rows are not used again, because one of them may be the reason for the
+        // failure.
         let (newestClick, newestCheck) = (memory.newestClick, memory.newestCheck)
         let (newestErased, newestApplePostback) = (memory.newestErased, memory.newestApplePostback)
         memory = saved
