@@ -94,8 +94,8 @@ extension SettledClock {
         let days = lead.magnitude / UInt64(Self.tolerance)
         return
             "the clock is \(days) days \(lead > 0 ? "later" : "earlier") than expected from the database"
-            + " and the uptime. Learning, retention, compaction and the destruction of keys wait until the clock is"
-            + " right, at most for 24 hours of uptime. If the clock is right, restart with"
+            + " and the uptime. Learning, retention, compaction and the destruction of keys wait until the"
+            + " clock is right, at most for 24 hours of uptime. If the clock is right, restart with"
             + " `afterlink serve --accept-clock`."
     }
 }
