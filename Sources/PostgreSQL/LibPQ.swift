@@ -193,7 +193,7 @@ internal import CLibPQ
         let text = unsafe String(cString: PQerrorMessage(pointer))
         let line = text.split(separator: "\n").first.map(String.init) ?? "libpq gives no reason."
         guard let found = text.firstMatch(of: /:  ([0-9A-Z]{5}): ([^\n]*)/) else {
-            // The server asks for a password, and there is none.
+            // Whether the server has asked for a password and there is none.
             let lacksPassword = unsafe PQconnectionNeedsPassword(pointer) == 1
             return PostgreSQLError(lacksPassword ? .authentication : .connectionLost, line)
         }

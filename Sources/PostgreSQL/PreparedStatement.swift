@@ -34,8 +34,8 @@ public struct SQLText: Hashable, Sendable, ExpressibleByStringInterpolation {
 
 /// A statement that each connection prepares once, when it first executes the statement.
 ///
-/// The object is the statement's identity: a program creates one for each text, not one for each execution. The
-/// parameters are `$1`, `$2` and so on; their types are those of the values at the first execution.
+/// The object is the statement's identity: a program creates one for each text, not one for each execution.
+/// The parameters are `$1`, `$2` and so on; the values of the first execution determine their types.
 public final class PreparedStatement: Sendable {
     public let text: String
 

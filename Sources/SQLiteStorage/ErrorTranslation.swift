@@ -39,7 +39,8 @@ extension StoreError {
             (.locked, "another process has locked the database; end the process that writes to it for long")
         case .corrupt, .notADatabase: (.corrupted, "the database is damaged; restore it from a backup")
         case .error:
-            // Tests prepare all statements, which are constants. If SQLite cannot prepare one, the tables differ.
+            // Tests prepare all statements, which are constants. If SQLite cannot prepare one, the tables
+            // differ from the program's.
             (.corrupted, "the database's tables differ from those that this program made; restore it")
         case .outOfMemory: (.overloaded, "SQLite had no memory left")
         case .missing where error.isRefusal: (.notFound, "")

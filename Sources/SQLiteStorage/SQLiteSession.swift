@@ -31,7 +31,7 @@ struct SQLiteBackend: StorageBackend {
     func clearLog() throws(StoreError) -> Bool {
         let connection = try opening.reopen()
         return try opening.translated { () throws(SQLiteError) in
-            // The second step delays writers, so most pages are copied before.
+            // The second checkpoint delays writers, so the first one copies most pages.
             _ = try connection.checkpoint(.passive)
             return try !connection.checkpoint(.truncate).isBlocked
         }

@@ -47,7 +47,7 @@ extension SQLiteReader: ReportReader {
         }
     }
 
-    // Each statement reads at most ?1 records, newest first, and ends at the first one that fits.
+    // Each statement reads at most ?1 records, newest first, and ends at the first record that matches.
     private static let checkOfRequest: SQL = """
         SELECT id FROM (SELECT id, request_id FROM checks ORDER BY id DESC LIMIT ?1) WHERE request_id = ?2 LIMIT 1
         """

@@ -67,7 +67,7 @@ extension SQLiteWriter {
         return connection.changeCount > 0
     }
 
-    /// Closes a row, which keeps the columns for counting the visitors who share the fingerprint.
+    /// Closes a row, but keeps its columns for counting the visitors who share the fingerprint.
     ///
     /// These columns are the platform and form of the fingerprint, the click's weight, and its visitor.
     static let closeClick: SQL = """

@@ -30,7 +30,7 @@ extension SQLiteConnection {
         for migration in pending {
             try transaction(.immediate) { () throws(SQLiteError) in
                 let version = try integer("PRAGMA user_version")
-                // Another process that starts at the same time may have applied it.
+                // Another process that starts at the same time may have applied the migration.
                 guard version < migration.number else { return }
                 if version == 0 {
                     try execute(Self.migrationTable)

@@ -41,7 +41,7 @@ public struct Backtest: Sendable {
 
     /// - Parameters:
     ///   - current: how events are answered now.
-    ///   - proposed: how events would be answered; nil to play them once.
+    ///   - proposed: how events would be answered; nil to play the events only once.
     ///   - began: the first event's time.
     public init(_ current: ReplayPlan, proposed: ReplayPlan? = nil, began: Timestamp) {
         self.current = Replay(current, began: began)

@@ -87,7 +87,7 @@ struct ReplayStore: Sendable {
         byNear[address.near, default: TimeOrdered()].append(number)
     }
 
-    /// Claims a click, and retires the same visitor's duplicates of the ten minutes before it.
+    /// Claims a click, and retires its duplicates: the open clicks of its visit in the ten minutes before it.
     ///
     /// - Returns: false if the click was claimed, retired or dropped before.
     mutating func claim(_ number: Int, at moment: Timestamp) -> Bool {
@@ -121,7 +121,7 @@ struct ReplayStore: Sendable {
         return one.visitor == other.visitor && one.destination == other.destination
     }
 
-    /// Returns the newest unclaimed click with one of the fingerprints and this destination.
+    /// Returns the newest open click with one of the fingerprints and this destination.
     func newest(_ keys: [UInt64], _ destination: CreditedDestination) -> Int? {
         keys.compactMap { key in
             byFingerprint[key]?.rest.last { row in
@@ -224,7 +224,7 @@ extension ReplayStore: EvidenceSource {
         forEachOpen(selection.key.index) { selection.add($0) }
     }
 
-    /// Goes through the unclaimed clicks of a fingerprint, newest first, until `body` returns false.
+    /// Passes the open clicks of a fingerprint to `body`, newest first, until `body` returns false.
     private func forEachOpen(_ key: UInt64, _ body: (IndexRecord) -> Bool) {
         guard let rows = byFingerprint[key] else { return }
         for index in stride(from: rows.endIndex - 1, through: rows.firstIndex, by: -1) {

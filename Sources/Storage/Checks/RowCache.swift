@@ -72,7 +72,7 @@ public final class RowCache: LoopRows, LinkRows {
         missing = []
     }
 
-    /// Adds the answer to a question, which may be asked later.
+    /// Adds the answer to a question that may be asked later.
     public func add(_ answer: RowAnswer, to question: RowQuestion) {
         entries[question] = .answered(answer)
         switch answer {
@@ -126,7 +126,7 @@ extension RowCache {
         return click?.id == id ? click : nil
     }
 
-    /// Returns the identifier of a link, which came with the click that names it.
+    /// Returns the identifier of a link; the identifier came with a click that names the link.
     public func linkID(numbered number: Int64) throws(RowCacheFailure) -> LinkID? { linkIDs[number] }
 
     public func claim(ofClick number: Int64) throws(RowCacheFailure) -> ClaimRecord? {

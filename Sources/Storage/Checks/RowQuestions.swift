@@ -13,7 +13,7 @@ public enum RowQuestion: Hashable, Sendable {
     case home(Int64)
     /// The rows of a key, closed and open ones: ``RowAnswer/key(_:)``.
     case key(KeyedHash, Scope)
-    /// The newest ``KeyRows/maximumRead`` open clicks of a key whose window has not ended at a time:
+    /// The newest ``KeyRows/maximumRead`` open clicks of a key that have not expired at a time:
     /// ``RowAnswer/open(_:)``. It is asked if the answer for the key was not complete.
     case moreOfKey(KeyedHash, Scope, Timestamp)
     /// The click at a position under a key if it is open: ``RowAnswer/open(_:)``.
@@ -23,8 +23,8 @@ public enum RowQuestion: Hashable, Sendable {
     case openClicks(KeyedHash, Scope)
     /// The newest clicks that ``NewestClicks`` finds, up to a number: ``RowAnswer/clicks(_:)``.
     case newestClicks(NewestClicks, atMost: Int)
-    /// The newest ``AddressSelection/maximumRead`` clicks of a network whose window has not ended at a time, newest
-    /// first: ``RowAnswer/around(_:)``.
+    /// The newest ``AddressSelection/maximumRead`` clicks of a network that have not expired at a time,
+    /// newest first: ``RowAnswer/around(_:)``.
     ///
     /// The word is ``AddressHashes/near``.
     case around(UInt64, Scope, at: Timestamp)
@@ -34,8 +34,8 @@ public enum RowQuestion: Hashable, Sendable {
     ///
     /// Clicks before `from` are not counted.
     case countAround(AddressHashes, Scope, at: Timestamp, from: Timestamp = Timestamp(milliseconds: .min))
-    /// The number of a scope's clicks whose window ends in a second of ``LiveClicks/second(of:)`` or later:
-    /// ``RowAnswer/count(_:)``.
+    /// The number of a scope's live clicks whose window ends in this second (``LiveClicks/second(of:)``) or
+    /// later: ``RowAnswer/count(_:)``.
     case liveClicks(Scope, second: Int64)
     /// The stored sum of a learnt counter: ``RowAnswer/sum(_:)``.
     case learnt(CounterFamily, UInt64, Scope)

@@ -84,7 +84,7 @@ struct RecentPosts {
     /// Starts a new generation if the current one is older than a span, or if the clock was set back by more than a
     /// span.
     ///
-    /// - Returns: the change that undoes the new generation; nil if there is none.
+    /// - Returns: the change, with the values that undo it; nil if no generation was started.
     private mutating func startGeneration(at moment: Timestamp) -> Change? {
         guard !Self.isClose(startOfCurrent, moment) else { return nil }
         let change = Change.generation(dropped: previous, start: startOfCurrent)
@@ -139,7 +139,8 @@ struct RecentPosts {
 
 /// The time until which each day's key for addresses is needed, because clicks of that day can be matched.
 ///
-/// The click's transaction stores it, so that no process destroys a key that another process's click needs.
+/// The transaction of the click stores this time, so that no process destroys a key that another process's
+/// click needs.
 struct AddressKeyDeadlines {
     /// The times by day, in milliseconds since 1970, that this process has stored.
     private var stored: [Int64: Int64] = [:]

@@ -49,7 +49,7 @@ public struct NumberLayout: Equatable, Sendable {
         (self.homeBits, self.server, self.shortSeconds) = (homeBits, server, shortSeconds)
     }
 
-    /// Returns a number greater than `last` for a new click; the bucket of its home is that of its visit.
+    /// Returns a number greater than `last` for a new click; its home is in the bucket of the visit.
     public func click(after last: Int64, at time: Timestamp, visit: KeyedHash, window: AttributionWindow)
         -> Int64
     {
@@ -59,7 +59,8 @@ public struct NumberLayout: Equatable, Sendable {
         return next(after: last, at: time) | server | long | bucket
     }
 
-    /// Returns a number greater than `last` for the record of a check; its bucket is that of the server's counts.
+    /// Returns a number greater than `last` for the record of a check; its home is in the bucket of the
+    /// server's counts.
     public func check(after last: Int64, at time: Timestamp) -> Int64 {
         guard homeBits > 0 else { return next(after: last, at: time) }
         return next(after: last, at: time) | server | batchBucket

@@ -51,7 +51,7 @@ struct EventReader<Reader: ReportReader> {
     {
         let span = query.span.spans
         var clicks = try reader.clicks(names, of: scopes, over: span, atMost: Self.clickLimit).byName
-        // Events of a span may belong to campaigns and links without clicks in it.
+        // Events of a span may belong to campaigns and links that have no clicks in the span.
         var whole = query.span
         (whole.from, whole.to) = (nil, nil)
         for name in try reader.clicks(names, of: scopes, over: whole.spans, atMost: Self.groupLimit).byName

@@ -172,7 +172,8 @@ extension WriteTransaction {
         (subjects.installs, subjects.clicks) = (installs, [match.number])
         try credit(waitingFor: subjects, claimed: match.attribution, [:], &counting)
         guard match.install != nil || !counting.events.isEmpty else { return counting }
-        // As for an event after the match, the installation of an event that names the click is added to the match.
+        // As with events that come after a match, the installation of an event that names the click is added
+        // to the match.
         match.install =
             match.install
             ?? counting.events.first { $0.event.namedClick == claim.click.id && $0.event.install != nil }?

@@ -198,8 +198,8 @@ struct EventCollection {
     /// The length of the next piece, in milliseconds.
     private var length: Int64 = 900_000
 
-    /// The minimum and maximum length of a piece, in milliseconds; it is short in busy times, so that each
-    /// read is short.
+    /// The minimum and maximum length of a piece, in milliseconds; pieces are short in busy times, so that
+    /// each read is short.
     private static let minimumLength: Int64 = 1_000
     private static let maximumLength: Int64 = 21_600_000
     /// A piece with fewer events is followed by one of twice its length.

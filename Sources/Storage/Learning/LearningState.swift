@@ -255,8 +255,8 @@ extension LearningState {
 
     /// Removes all increments that are not stored yet, and returns them as slices.
     ///
-    /// The caller stores the slices when the store stops, before it searches the data of a person, and, if
-    /// checks do the work of the learning jobs, with single checks and clicks.
+    /// Callers store the slices: when the store stops, before a search for a person's data and, if checks do
+    /// the work of the learning jobs, before a model is computed and after clicks and checks.
     func takeSlices() -> [LearntSlice] {
         let left = round.withLock { round in
             defer { round = Round() }

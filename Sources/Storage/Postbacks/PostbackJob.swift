@@ -411,7 +411,7 @@ extension PostbackJob.Sender {
 
     func holds(at now: Timestamp) -> Bool { leaseUntil.map { $0 > now } ?? false }
 
-    /// Returns whether its lease must be renewed; the lease of an idle endpoint expires.
+    /// Returns whether the endpoint's lease must be renewed; the lease of an idle endpoint expires.
     func renews(at now: Timestamp) -> Bool {
         guard isBusy, let leaseUntil else { return false }
         return leaseUntil.milliseconds(since: now) < 2000

@@ -263,7 +263,7 @@ extension LoopState {
         return try readInPlace(body)
     }
 
-    /// Hands a write to the thread that writes, and waits for it to be on disk.
+    /// Passes a write to the thread that writes, and waits until the write is on disk.
     ///
     /// - Parameters:
     ///   - write: the write.

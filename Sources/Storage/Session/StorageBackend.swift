@@ -28,7 +28,7 @@ public protocol LoopRows: CheckRowReader {
 public protocol LoopReader: DatabaseReader, DirectoryReader, NumberReader {
     associatedtype Rows: LoopRows = Self
 
-    /// The rows of one check: those of the open snapshot, or a cache that is still empty.
+    /// The rows of one check: the rows of the open snapshot, or a cache that is still empty.
     var rows: Rows { get }
     /// Fetches the rows that were missing in a void run, before the read runs again.
     ///

@@ -48,7 +48,7 @@ public protocol ClickWriter {
 public struct ClickClosing: Sendable {
     public let reason: NoMatchReason
     public let at: Timestamp
-    /// The first word of the hash of the caller that claimed it; nil if no caller did.
+    /// The first word of the hash of the caller that claimed the click; nil if no caller did.
     public var caller: UInt64?
 }
 

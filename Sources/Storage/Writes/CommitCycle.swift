@@ -228,7 +228,8 @@ public struct CommitCycle: Sendable {
 
     /// Returns the action after a failure of the whole batch.
     private mutating func sequel(of failure: EngineFailure) -> Sequel {
-        // After the last repetition as a whole, ``repetitions`` is above the maximum: then the writes are done one by one.
+        // If ``repetitions`` is above the maximum, the writes were done one by one already, and nothing is
+        // repeated.
         guard failure.mayRepeat, repetitions <= Self.maximumRepetitions else { return .refusal }
         repetitions += 1
         guard repetitions > Self.maximumRepetitions else { return .repetition }

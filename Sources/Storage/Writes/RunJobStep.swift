@@ -32,8 +32,8 @@ extension WriteTransaction {
 
 /// Retention: closes and deletes clicks.
 extension WriteTransaction {
-    /// Deletes clicks whose retention has ended; if none is left, closes clicks whose window has ended, and deletes old
-    /// records of checks and old counts of live clicks.
+    /// Deletes clicks whose retention has ended; if none is left, closes clicks whose window has ended, and
+    /// deletes old records of checks, old events and old counts of live clicks.
     private func runRetention(_ step: RetentionStep) throws(Failure) -> RetentionSlice {
         if step.notesSettledClock { try writer.noteSettled(at: step.now) }
         let deadline = MonotonicTime.now().nanoseconds + step.nanoseconds

@@ -315,8 +315,8 @@ public final class WriteTransaction<Writer: StoreWriter> {
     /// Drops the changes in memory since the last ``savepoint()``.
     public func undo() {
         guard let saved else { return }
-        // The numbers of these rows are not used again, because one of them may be the reason for the
-        // failure.
+        // The numbers of clicks, checks, erased rows and Apple's postbacks are not used again, because one of
+        // them may be the reason for the failure.
         let (newestClick, newestCheck) = (memory.newestClick, memory.newestCheck)
         let (newestErased, newestApplePostback) = (memory.newestErased, memory.newestApplePostback)
         memory = saved
