@@ -36,12 +36,12 @@ extension StoreError {
         case .inputOutput, .cannotOpen:
             (.inputOutput, "the disk failed to read or write the database; check the disk")
         case .busy, .locked:
-            (.locked, "another process has locked the database; end the process that writes to it for long")
+            (.locked, "another process has locked the database; end the process that keeps the lock")
         case .corrupt, .notADatabase: (.corrupted, "the database is damaged; restore it from a backup")
         case .error:
             // Tests prepare all statements, which are constants. If SQLite cannot prepare one, the tables
             // differ from the program's.
-            (.corrupted, "the database's tables differ from those that this program made; restore it")
+            (.corrupted, "the database's tables differ from the tables of this program; restore a backup")
         case .outOfMemory: (.overloaded, "SQLite had no memory left")
         case .missing where error.isRefusal: (.notFound, "")
         case .mismatch where error.isRefusal: (.incompatible, "")

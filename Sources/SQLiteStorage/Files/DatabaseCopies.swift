@@ -154,7 +154,7 @@ extension DatabaseCopies {
         // A mistyped name must not destroy another file, such as a key.
         try refuse(
             exists && !DatabaseFile.isDatabase(path, ofApplication: DatabaseOpening.applicationID),
-            "\(path) is no backup of Afterlink's, and --overwrite replaces only such backups"
+            "\(path) is not a backup that Afterlink made, and --overwrite replaces only such backups"
         )
     }
 

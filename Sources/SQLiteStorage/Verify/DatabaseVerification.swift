@@ -31,7 +31,7 @@ public struct DatabaseVerification {
         report.checks = [
             check(
                 "integrity",
-                "every page, row and index agree with each other (SQLite's integrity_check)",
+                "all pages, rows and indexes agree with each other (SQLite's integrity_check)",
                 integrity
             ),
             check(
@@ -95,7 +95,7 @@ public struct DatabaseVerification {
             }
             check.add(
                 "this is the database of another program",
-                "give the path of Afterlink's with --database"
+                "give the path of Afterlink's database with --database"
             )
         } catch {
             check.add("the file's header cannot be read: \(error.message)")

@@ -26,7 +26,7 @@ struct Invariant: Sendable {
 
     private static let claims = Invariant(
         name: "claims",
-        scope: "every claim is of a click of its app, made before the click expired",
+        scope: "every claim belongs to a click of the same app, and was made before the click expired",
         exceptions: [
             "claims have no click":
                 "SELECT click FROM claims WHERE NOT EXISTS (SELECT 1 FROM clicks WHERE id = claims.click)",
@@ -79,7 +79,7 @@ struct Invariant: Sendable {
 
     private static let states = Invariant(
         name: "open_and_closed",
-        scope: "no click can be matched that is claimed, from a robot or long expired",
+        scope: "claimed clicks, robots' clicks and long expired clicks cannot be matched",
         exceptions: [
             "clicks are claimed and can still be found": """
             SELECT f.click FROM click_index AS f CROSS JOIN claims ON claims.click = f.click WHERE state = 0
@@ -99,7 +99,7 @@ struct Invariant: Sendable {
             CROSS JOIN clicks AS c ON c.id = f.click LEFT JOIN claims ON claims.click = f.click
             WHERE state = 1 AND f.since NOT IN (c.expires_at, c.clicked_at, ifnull(claimed_at, c.clicked_at))
             """,
-            "fingerprints are open, but expired before the time up to which expired clicks are closed": """
+            "fingerprints are open, although all clicks that expired at their time are closed": """
             SELECT click FROM click_index
             WHERE state = 0 AND expires_at < (SELECT value FROM progress WHERE name = 'closed_before')
             """,
@@ -110,9 +110,10 @@ struct Invariant: Sendable {
     private static let links = Invariant(
         name: "links",
         scope:
-            "every click of a link is of a link of its app, and links count no fewer clicks and matches than are stored",
+            "the link of a click belongs to the click's app, and links count at least the clicks and matches that"
+            + " are stored",
         exceptions: [
-            "clicks are of a link that does not exist, or of another app's": """
+            "clicks have a link that does not exist or belongs to another app": """
             SELECT clicks.id FROM clicks LEFT JOIN links ON links.number = link
             WHERE link IS NOT NULL AND links.app IS NOT scope / 2
             """,
@@ -145,8 +146,8 @@ struct Invariant: Sendable {
     private static let counts = Invariant(
         name: "counts",
         scope:
-            "no hour counts fewer clicks and matches than are stored, hours add up to days, days to four weeks and to all time, and"
-            + " the number of stored records of checks is the counted number",
+            "hours count at least the clicks and matches that are stored, hours add up to days, days to four"
+            + " weeks and to all time, and as many records of checks are stored as are counted",
         subject: "scope",
         exceptions: [
             "hours count fewer clicks, or robots' clicks, than are stored": """

@@ -55,7 +55,7 @@ extension VerificationReport.Check {
             )
         }
         for migration in applied.unrecorded(of: known) {
-            add("migration \(migration.name) should have been applied and is not listed")
+            add("the database has no record of migration \(migration.name), which its version includes")
         }
         for migration in applied.pending(of: known) {
             add(
