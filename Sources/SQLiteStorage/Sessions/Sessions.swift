@@ -39,7 +39,7 @@ extension SQLiteWriter {
         try connection.statement(sql).run(Self.process, url)
     }
 
-    /// Deletes an address of this process, unless another process has replaced it, even by the same address.
+    /// Deletes an address that this process has stored; the same address of another process stays.
     func removeDashboard(_ url: String) throws(SQLiteError) {
         let sql: SQL = "DELETE FROM dashboard_address WHERE rowid = ?1 AND url = ?2"
         try connection.statement(sql).run(Self.process, url)

@@ -110,8 +110,8 @@ struct Invariant: Sendable {
     private static let links = Invariant(
         name: "links",
         scope:
-            "the link of a click belongs to the click's app, and links count at least the clicks and matches that"
-            + " are stored",
+            "the link of a click belongs to the click's app, and links count at least the clicks and matches"
+            + " that are stored",
         exceptions: [
             "clicks have a link that does not exist or belongs to another app": """
             SELECT clicks.id FROM clicks LEFT JOIN links ON links.number = link

@@ -289,7 +289,7 @@ extension WriteTransaction {
 
     /// Counts the events that the transaction has accepted, credited or taken back, and publishes the accepted ones.
     ///
-    /// The transaction calls it after its last statement.
+    /// The transaction calls it after all its other statements.
     ///
     /// This function gets each accepted event once.
     func add(_ counting: EventCounting) throws(Failure) {

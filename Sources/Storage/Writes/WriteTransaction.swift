@@ -172,8 +172,10 @@ public protocol StoreWriter: ErasureWriter, PostbackWriter, ApplePostbackWriter 
 
 /// The values that the writing thread keeps in memory from transaction to transaction.
 ///
-/// A write changes them after its last statement that can fail, so that a write that is undone has changed nothing. A
-/// commit keeps the changes of its transaction, and a rollback restores the values of the last commit.
+/// A write changes counts, posts and ``Values`` after its last statement that can fail, so that a write that
+/// is undone has changed none of them. A commit keeps the changes of its transaction, and a rollback restores
+/// the state of the last commit. Numbers and the filter are not restored: numbers are not used again, and a
+/// filter may contain more than is stored.
 struct TransactionMemory {
     /// Small values, which are restored as a whole.
     struct Values {
