@@ -326,7 +326,7 @@ extension PostgreSQLConnection {
         }
     }
 
-    /// Whether another connection to this database has seen a later primary than this one's server.
+    /// Whether another connection to this database has seen a later primary than this connection's server.
     private var isSuperseded: Bool { phase == .ready && timeline < settings.timelines.highest }
 
     static var superseded: PostgreSQLError {

@@ -62,7 +62,7 @@ internal import CSQLite
     /// Bound values remain until they are bound again.
     public func reset() {
         confinement.check()
-        // The statement is open; the status is that of the last step, which has been handled.
+        // The statement is open; the status repeats the error of the last step, which has been handled.
         _ = unsafe sqlite3_reset(pointer)
     }
 

@@ -5,7 +5,7 @@ internal import Storage
 
 /// Opens a database; refuses a file that is not Afterlink's, is damaged, or cannot be written to.
 struct DatabaseOpening: Sendable {
-    /// "AFLK": the number that distinguishes Afterlink's databases from those of other programs.
+    /// "AFLK": the number that distinguishes Afterlink's databases from databases of other programs.
     static let applicationID: Int64 = 0x4146_4C4B
 
     let file: DatabaseFile

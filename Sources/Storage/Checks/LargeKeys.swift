@@ -20,8 +20,10 @@ public struct KeySummary: Sendable {
     /// The time of the check for which the summary was computed.
     let at: Timestamp
     let counts: [BackgroundCount]
-    /// The positions of the same clicks by network, if their address is known: a check lists those from the launch's
-    /// network, even if many clicks of other hashes came from there.
+    /// The positions of the same clicks by network, if their address is known.
+    ///
+    /// With these positions, a check lists the clicks from the launch's network, even if many clicks of other
+    /// hashes came from there.
     let places: ClickPositionsByNetwork
 
     private static let oldMilliseconds: UInt64 = 120_000
@@ -131,8 +133,8 @@ public struct KeySummary: Sendable {
 
 /// The positions of one hash's clicks by the network around their addresses.
 ///
-/// If many phones share a network, its newest clicks are those of other phones; this index finds older clicks of the
-/// launch's hash.
+/// If many phones share a network, the newest clicks of the network come from other phones; this index finds
+/// older clicks of the launch's hash.
 public struct ClickPositionsByNetwork: Sendable {
     private struct Place: Sendable {
         let near: UInt64

@@ -46,7 +46,8 @@ public struct AdmittedNames: Sendable {
         return name
     }
 
-    /// Forgets all names after a rollback: those that the transaction admitted are not in the database.
+    /// Forgets all names after a rollback, because the names that the transaction admitted are not in the
+    /// database.
     public mutating func forgetAll() { names = [:] }
 
     /// The length of the spans that limit a dimension's names.

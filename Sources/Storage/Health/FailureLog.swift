@@ -39,7 +39,8 @@ public final class FailureLog: Sendable {
     ///   - quiet: how long nothing must have failed before a failure has ended, in nanoseconds.
     public init(_ log: StoreLog, quiet: UInt64 = usualQuiet) { (self.log, self.quiet) = (log, quiet) }
 
-    /// Logs a failure, unless one of the same code was logged less than ten seconds ago and has not ended.
+    /// Logs a failure, unless a failure with the same code was logged less than ten seconds ago and has not
+    /// ended.
     ///
     /// - Parameters:
     ///   - error: the failure.

@@ -121,8 +121,8 @@ public struct JobSchedule {
         }
     }
 
-    /// Runs a slice of one due job: of one with ``Job/comesFirst``, if any, otherwise of the one that has been due for
-    /// longest.
+    /// Runs a slice of one due job: a job with ``Job/comesFirst`` if one is due, otherwise the job that has
+    /// been due for longest.
     ///
     /// - Parameters:
     ///   - clock: the monotonic clock, in nanoseconds.

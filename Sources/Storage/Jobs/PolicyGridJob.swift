@@ -202,7 +202,7 @@ struct EventCollection {
     /// each read is short.
     private static let minimumLength: Int64 = 1_000
     private static let maximumLength: Int64 = 21_600_000
-    /// A piece with fewer events is followed by one of twice its length.
+    /// If a piece has fewer events than this, the next piece is twice as long.
     private static let fewEvents = 500
     /// The maximum number of events of a piece; a piece with more events is read again with an eighth of its length.
     static let readLimit = 10_000

@@ -16,7 +16,7 @@ public protocol KeyringRows: Sendable {
     /// Deletes a row if it exists.
     func delete(number: Int64) throws(StoreError)
 
-    /// Returns the servers that run: those that have written to the database in the last 30 seconds.
+    /// Returns the running servers: the servers that have written to the database in the last 30 seconds.
     func servers() throws(StoreError) -> [KeyHolder]
 
     /// Stores the keys of this server; does nothing for a command, which is no server.

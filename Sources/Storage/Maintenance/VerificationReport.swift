@@ -43,7 +43,7 @@ public struct VerificationReport: Equatable, Sendable {
 
 /// The steps that compare a database with this program and its keys.
 extension VerificationReport.Check {
-    /// Compares the migrations of a database with those that this program knows.
+    /// Compares the migrations of a database with the migrations that this program knows.
     public mutating func compare(_ applied: AppliedMigrations, with known: [Migration]) {
         for row in applied.unknown(to: known) {
             add("migration \(row.name) is not known to this program", "use a newer version of Afterlink")
@@ -67,7 +67,7 @@ extension VerificationReport.Check {
         add("the database has the version \(applied.version), but its last migration is \(last.number)")
     }
 
-    /// Compares the server keys of this program with those that made the database's hashes.
+    /// Compares the server keys of this program with the keys that made the database's hashes.
     ///
     /// - Parameters:
     ///   - keys: the server keys; empty to compare none.

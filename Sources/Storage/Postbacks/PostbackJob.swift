@@ -154,8 +154,8 @@ public struct PostbackJob<Reader: JobReader>: Job {
     private var order: [Int64] = []
     /// Outcomes that are not stored yet.
     private var step = PostbackStep()
-    /// The endpoints that metrics count: all but those that an operator has disabled, because no delivery to
-    /// these is expected.
+    /// The endpoints that metrics count: all but endpoints that an operator has disabled, to which no
+    /// delivery is expected.
     private var endpoints: [EndpointRecord] = []
     private var hasEndpoints = false
     private var refreshesAt: UInt64 = 0

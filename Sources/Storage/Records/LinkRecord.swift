@@ -117,7 +117,7 @@ public struct LinkCounts: Equatable, Sendable {
     public var clicks = 0
     public var robots = 0
     public var matches = 0
-    /// Clicks with test keys, including those of robots; written, and not read by any report.
+    /// Clicks with test keys, including clicks of robots; stored, but not read by any report.
     public var tests = 0
 
     public init(clicks: Int = 0, robots: Int = 0, matches: Int = 0, tests: Int = 0) {

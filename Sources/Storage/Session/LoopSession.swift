@@ -88,7 +88,7 @@ extension DatabaseSession {
     /// Queues what was learnt from one event, if checks do the work of the learning jobs.
     ///
     /// The next event may reach another server. Its model counts the clicks of the last two minutes, so it
-    /// must find this one.
+    /// must find this event.
     private func storeIncrementsAtOnce() {
         guard loop.state.learnt.isAtOnce, !Backend.Rules.readsNewestClicks else { return }
         loop.state.storeIncrements()

@@ -334,7 +334,7 @@ extension LoopState {
 
     private func latestDirectory() throws(StoreError) -> DirectoryCache.Snapshot {
         guard !Backend.Rules.publishesDirectory else { return directoryCache.snapshot }
-        // The count of commits does not include those of other processes, so a new snapshot is needed.
+        // The count does not include commits of other processes, so a new snapshot is needed.
         endSnapshot()
         return try read { reader throws(Reader.Failure) in try directoryCache.current(by: reader) }
     }

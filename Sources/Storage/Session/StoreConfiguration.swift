@@ -104,6 +104,6 @@ public struct RetentionDeadlines: Sendable {
     public var all: Timestamp { min(clicks, matches) }
     /// The time before which the expired clicks of one kind are deleted; equal to ``all`` if there is one retention.
     public var some: Timestamp { max(clicks, matches) }
-    /// Whether the clicks that are deleted first are those that launches have consumed.
+    /// Whether clicks that launches have consumed are deleted before other clicks.
     public var deletesMatchesFirst: Bool { matches > clicks }
 }

@@ -56,7 +56,7 @@ extension WriteTransaction {
         return .click(.recorded(recorded))
     }
 
-    /// Adds the index rows of a new click; those of a robot's click are closed.
+    /// Adds the index rows of a new click; the rows of a robot's click are closed.
     private func open(_ click: ClickRecord, _ entries: [IndexEntry]) throws(Failure) {
         for entry in entries {
             memory.filter.add(entry.hash.index)
