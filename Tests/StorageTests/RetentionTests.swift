@@ -62,6 +62,7 @@ struct RetentionTests {
         #expect(try test.count(.checks) == 0 && test.count(.keptChecks) == 0)
         #expect(try test.count(.claims) == (keepsMatches ? 3 : 0))
         #expect(try test.count(.entries) == (keepsMatches ? 3 : 7))
+        #expect(try !test.history(retention: 10 * month).isWhole)
         #expect(try test.verify().isWhole)
         test.clock.advance(seconds: month)
         try test.database.runRetention()

@@ -19,7 +19,7 @@ public enum PostgreSQLHistory {
             of: app,
             isTest: isTest,
             from: PostgreSQLReader(connection: try DatabaseOpening(configuration).openAccepted()),
-            keeping: configuration.store.retentionSeconds,
+            keeping: configuration.store.historySeconds,
             remaking: remaking
         ) { StoreError($0) }
     }

@@ -183,9 +183,10 @@ extension PostgreSQLReader: PostbackRows {
 
     func pendingDeliveries(of endpoint: Int64) throws(PostgreSQLError) -> (count: Int, oldest: Timestamp?) {
         let limit = Int64(EndpointStatus.maximumCounted)
-        let count: Int? = try first(Self.countPending, endpoint, limit) { $0.get("count") }
-        guard let count, count > 0 else { return (0, nil) }
-        let oldest = try first(Self.oldestPending, endpoint) { RowIdentifier.time(of: $0.get("id_high")) }
+        let pending = try first(Self.countPending, endpoint, limit) {
+            (Int($0.get("count") as Int64), RowIdentifier.time(of: $0.get("oldest")))
+        }
+        guard let (count, oldest) = pending, count > 0 else { return (0, nil) }
         return (count, oldest)
     }
 
@@ -238,11 +239,12 @@ extension PostgreSQLReader: PostbackRows {
         \(selectRows) AND (d.id_high, d.id_low) < ($3, $4) ORDER BY d.id_high DESC, d.id_low DESC LIMIT $5
         """
     )
+    /// Counts the deliveries that are due first. The oldest event need not be among these if there are more than $2.
     private static let countPending = PreparedStatement(
-        "SELECT count(*) AS count FROM (SELECT 1 FROM deliveries WHERE endpoint = $1 AND state = 0 LIMIT $2) p"
-    )
-    private static let oldestPending = PreparedStatement(
-        "SELECT id_high FROM deliveries WHERE endpoint = $1 AND state = 0 ORDER BY due_at LIMIT 1"
+        """
+        SELECT count(*) AS count, coalesce(min(id_high), 0) AS oldest FROM (
+        SELECT id_high FROM deliveries WHERE endpoint = $1 AND state = 0 ORDER BY due_at LIMIT $2) p
+        """
     )
 }
 #endif

@@ -161,16 +161,11 @@ extension SQLiteReader: PostbackRows {
     }
 
     func pendingDeliveries(of endpoint: Int64) throws(SQLiteError) -> (count: Int, oldest: Timestamp?) {
-        let count = try connection.statement(Self.countPending).first(
-            endpoint,
-            Int64(EndpointStatus.maximumCounted)
-        ) {
-            Int($0.integer(0))
+        let limit = Int64(EndpointStatus.maximumCounted)
+        let pending = try connection.statement(Self.countPending).first(endpoint, limit) {
+            (Int($0.integer(0)), RowIdentifier.time(of: $0.integer(1)))
         }
-        guard let count, count > 0 else { return (0, nil) }
-        let oldest = try connection.statement(Self.oldestPending).first(endpoint) {
-            RowIdentifier.time(of: $0.integer(0))
-        }
+        guard let (count, oldest) = pending, count > 0 else { return (0, nil) }
         return (count, oldest)
     }
 
@@ -202,10 +197,10 @@ extension SQLiteReader: PostbackRows {
     private static let selectDeliveries: SQL = """
         \(selectRows) AND (d.id_high, d.id_low) < (?3, ?4) ORDER BY d.id_high DESC, d.id_low DESC
         """
+    /// Counts the deliveries that are due first. The oldest event need not be among these if there are more than ?2.
     private static let countPending: SQL = """
-        SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE endpoint = ?1 AND state = 0 LIMIT ?2)
-        """
-    private static let oldestPending: SQL = """
-        SELECT id_high FROM deliveries WHERE endpoint = ?1 AND state = 0 ORDER BY due_at LIMIT 1
+        SELECT count(*), min(id_high) FROM (
+            SELECT id_high FROM deliveries WHERE endpoint = ?1 AND state = 0 ORDER BY due_at LIMIT ?2
+        )
         """
 }

@@ -85,8 +85,8 @@ extension WriteTransaction {
     private func store(_ stored: StoredApplePostback) throws(Failure) -> ApplePostbackOutcome {
         let now = state.configuration.clock.now()
         let last = Rules.readsNewestClicks ? try writer.newestApplePostback() : 0
-        let number = numbers.check(after: max(memory.newestApplePostback, last), at: now)
-        memory.newestApplePostback = number
+        let number = numbers.check(after: max(memory.numbers.applePostback, last), at: now)
+        memory.numbers.applePostback = number
         var record = ApplePostbackRecord(stored)
         record.stored.number = number
         if record.stored.isCounted, try writer.insert(record) {

@@ -82,9 +82,9 @@ extension TransactionMemory {
     mutating func nextAudit(at now: Timestamp, random: UInt64) -> AuditID {
         let first = UInt64(max(0, now.milliseconds)) << 16
         // After the clock jumped ahead and back, correct times matter more than the order of entries.
-        let isNear = newestAudit >= first && newestAudit - first < 1000 << 16
-        newestAudit = isNear ? newestAudit + 1 : first
-        return AuditID(high: newestAudit, low: random)
+        let isNear = numbers.audit >= first && numbers.audit - first < 1000 << 16
+        numbers.audit = isNear ? numbers.audit + 1 : first
+        return AuditID(high: numbers.audit, low: random)
     }
 }
 

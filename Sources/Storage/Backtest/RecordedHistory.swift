@@ -84,7 +84,7 @@ public struct RecordedHistory<Reader: HistoryRows>: TrafficHistory {
     ///   - app: the app of the clicks and checks.
     ///   - isTest: whether to read test traffic instead of live traffic.
     ///   - reader: reads the clicks and checks.
-    ///   - retentionSeconds: how long the database stores them.
+    ///   - seconds: how long the database stores all of them.
     ///   - remaking: reconstructs fingerprints.
     ///   - translate: returns the error for the caller.
     /// - Throws: if the app does not exist, or the database cannot be read.
@@ -92,7 +92,7 @@ public struct RecordedHistory<Reader: HistoryRows>: TrafficHistory {
         of app: AppID,
         isTest: Bool,
         from reader: Reader,
-        keeping retentionSeconds: Int64,
+        keeping seconds: Int64,
         remaking: FingerprintReconstruction,
         translate: @escaping (Reader.Failure) -> StoreError
     ) throws(StoreError) {
@@ -108,7 +108,7 @@ public struct RecordedHistory<Reader: HistoryRows>: TrafficHistory {
         guard let found else { throw StoreError(.notFound, "the app does not exist") }
         bounds = found
         events = EventReconstruction(remaking, firstCheckAt: found.firstCheckAt)
-        isWhole = bounds.isWhole(keeping: retentionSeconds * 1000)
+        isWhole = bounds.isWhole(keeping: seconds * 1000)
     }
 
     public var span: (first: Timestamp, last: Timestamp)? { bounds.span }

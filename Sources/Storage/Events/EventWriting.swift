@@ -88,7 +88,7 @@ extension WriteTransaction {
         try writer.releaseEvents(unique.map(\.id), in: scope, receivedBefore: former)
         var credits = try Credits(subjects, of: batch.app, reader)
         try credits.read(purchases: unique.compactMap(\.purchase), in: scope, reader)
-        var newest = memory.newestEvent
+        var newest = memory.numbers.event
         if newest == 0 || Rules.readsNewestClicks { newest = max(newest, try reader.newestEvent()) }
         var records: [EventRecord] = []
         for event in unique {
@@ -135,7 +135,7 @@ extension WriteTransaction {
         for refund in refunds where refund.attribution != nil { counting.add(refund, .credited) }
         try creditOthers(of: records + refunds, credits.users, &counting)
         try add(counting)
-        memory.newestEvent = newest
+        memory.numbers.event = newest
         return .events(
             batch.events.map { outcomes[$0.id] ?? (accepted.remove($0.id) == nil ? .duplicate : .accepted) }
         )

@@ -166,7 +166,8 @@ public struct PolicyGridJob<Reader: ReportReader>: Job {
             var collection = EventCollection(of: scope, reconstruction, limit: limit, at: now)
             // If the model has learnt nothing yet, no event is missing.
             let began = try reader.learningEpoch(of: scope)?.began ?? now
-            let isWhole = began >= collection.oldest
+            let deadlines = context.state.configuration.deadlines(at: now)
+            let isWhole = began >= max(collection.oldest, deadlines.checks)
             collection.isWhole = try reader.value(of: .deletedUpTo) == nil ? isWhole : false
             return collection
         }

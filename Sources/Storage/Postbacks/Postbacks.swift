@@ -5,8 +5,8 @@ public protocol PostbackRows: EndpointRows {
     /// Returns due deliveries with their events, those with the earliest due time first.
     func dueDeliveries(of endpoint: EndpointRecord, at now: Timestamp, atMost limit: Int) throws(Failure)
         -> [DeliveryRow]
-    /// Returns the number of pending deliveries, at most ``EndpointStatus/maximumCounted``, and the time of
-    /// the event whose delivery is due first.
+    /// Returns the number of pending deliveries, at most ``EndpointStatus/maximumCounted``, and the time of the
+    /// oldest of their events.
     func pendingDeliveries(of endpoint: Int64) throws(Failure) -> (count: Int, oldest: Timestamp?)
     /// Passes the deliveries of events before `id` to `body`, the newest events first, until `body` returns
     /// false.

@@ -127,7 +127,7 @@ extension WriteTransaction {
     ) throws(Failure) {
         guard !rows.isEmpty else { return }
         let now = state.configuration.clock.now()
-        var number = max(memory.newestErased, Rules.readsNewestClicks ? try writer.newestErasedRow() : 0)
+        var number = max(memory.numbers.erased, Rules.readsNewestClicks ? try writer.newestErasedRow() : 0)
         let records = rows.map { high, low in
             number = numbers.check(after: number, at: now)
             return ErasedRecord(
@@ -135,7 +135,7 @@ extension WriteTransaction {
             )
         }
         try writer.insert(records)
-        memory.newestErased = number
+        memory.numbers.erased = number
     }
 }
 

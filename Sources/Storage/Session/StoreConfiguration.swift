@@ -75,6 +75,11 @@ public struct StoreConfiguration: Sendable {
 
     public init(clock: WallClock) { self.clock = clock }
 
+    /// How long both kinds of clicks and the records of checks are stored, in seconds.
+    public var historySeconds: Int64 {
+        [matchRetentionSeconds, checkRetentionSeconds].compactMap(\.self).reduce(retentionSeconds, min)
+    }
+
     /// Returns the times before which rows are deleted.
     public func deadlines(at now: Timestamp) -> RetentionDeadlines {
         func before(_ seconds: Int64?) -> Timestamp {

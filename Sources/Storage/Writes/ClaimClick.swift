@@ -35,9 +35,9 @@ extension WriteTransaction {
         try publish(scope, at: claim.claimedAt, about: named) { withClickIDs in
             .match(claim, request.record, withClickIDs: withClickIDs)
         }
-        memory.totals.addMatch(claim, request, retired: retired, of: scope)
         try add(events)
 
+        memory.totals.addMatch(claim, request, retired: retired, of: scope)
         memory.values.storedChecks += 1
         state.ledger.expect(claim.click.id, for: request)
         return WrittenClaim(outcome: .claimed(claim), mustBeDelivered: true)

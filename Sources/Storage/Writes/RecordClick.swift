@@ -23,12 +23,12 @@ extension WriteTransaction {
         }
         let click = try adoptingPreviousDayHashes(click, scope)
         let number = numbers.click(
-            after: memory.newestClick,
+            after: memory.numbers.click,
             at: facts.recordedAt,
             visit: click.visit,
             window: facts.window
         )
-        memory.newestClick = number
+        memory.numbers.click = number
         let id = ClickID(high: UInt64(bitPattern: number), low: state.configuration.random())
         let entries = IndexEntry.all(of: click, number, in: scope)
         let record = ClickRecord(click, id: id, scope: scope, hashes: entries.map(\.hash), link: link)

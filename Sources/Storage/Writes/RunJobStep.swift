@@ -45,10 +45,7 @@ extension WriteTransaction {
             try delete(click)
             slice.deleted += 1
         }
-        if let last = due.prefix(Int(slice.deleted)).last?.expiresAt.milliseconds {
-            let before = try reader.value(of: .deletedUpTo) ?? .min
-            try writer.set(.deletedUpTo, to: max(before, last))
-        }
+        if let last = due.prefix(Int(slice.deleted)).last { try noteDeleted(last) }
         if let oldest = due.first, due.count == limit || slice.deleted < due.count {
             slice.lag = step.deadlines.all.milliseconds(since: oldest.expiresAt)
             slice.isDeleting = true
@@ -93,6 +90,7 @@ extension WriteTransaction {
             let isMatched = try reader.claimTime(ofClick: click.number) != nil
             guard isMatched == deadlines.deletesMatchesFirst else { continue }
             try delete(click)
+            try noteDeleted(click)
             slice.deleted += 1
         }
         let isMore = done < due.count || done == step.limit
@@ -101,6 +99,12 @@ extension WriteTransaction {
         if isMore, end == start { end = end.advanced(byMilliseconds: 1) }
         try writer.set(.sortedUpTo, to: end.milliseconds)
         return isMore
+    }
+
+    /// Notes that retention has deleted a click.
+    private func noteDeleted(_ click: ClickRecord) throws(Failure) {
+        let before = try reader.value(of: .deletedUpTo) ?? .min
+        try writer.set(.deletedUpTo, to: max(before, click.expiresAt.milliseconds))
     }
 
     /// Deletes a click and its rows in all indexes.

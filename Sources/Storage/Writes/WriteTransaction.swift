@@ -63,9 +63,7 @@ public enum StoredValue: String, Sendable {
     case closedBefore = "closed_before"
     /// Every click of the kind with the shorter retention that expired before this time is deleted.
     case sortedUpTo = "sorted_up_to"
-    /// The latest expiry of a click that was deleted after the longer retention had ended.
-    ///
-    /// Of the clicks that expire later, only the shorter retention and erasures delete any.
+    /// The latest expiry of a click that retention has deleted; erasures may have deleted later ones.
     case deletedUpTo = "deleted_up_to"
     /// The number of stored records of checks.
     case keptChecks = "kept_checks"
@@ -198,26 +196,28 @@ struct TransactionMemory {
         var hasPostbacks = false
     }
 
+    /// The newest numbers of rows, which never decrease.
+    struct Numbers: Sendable {
+        /// The first half of the newest click's identifier.
+        var click: Int64 = 0
+        /// The first half of the identifier of the newest check record of this process.
+        var check: Int64 = 0
+        /// The first half of the newest entry's identifier in the audit log.
+        var audit: UInt64 = 0
+        var erased: Int64 = 0
+        var applePostback: Int64 = 0
+        var event: Int64 = 0
+    }
+
     var values = Values()
     private(set) var committed = Values()
     var posts = RecentPosts()
     var totals: BatchTotals
     var filter = FilterUpdater()
     var apps = AppNumbers()
-    /// The first half of the newest click's identifier; it never decreases.
-    var newestClick: Int64 = 0
-    /// The first half of the identifier of the newest check record of this process; it never decreases.
-    var newestCheck: Int64 = 0
-    /// The first half of the newest entry's identifier in the audit log.
-    var newestAudit: UInt64 = 0
-    /// The newest number of an erased row.
-    var newestErased: Int64 = 0
+    var numbers = Numbers()
     /// The endpoints that get events; nil before they are read, and after a change of this process.
     var targets: PostbackTargets?
-    /// The newest number of one of Apple's postbacks.
-    var newestApplePostback: Int64 = 0
-    /// The newest number of an event.
-    var newestEvent: Int64 = 0
 
     init(admitsNames: Bool) { totals = BatchTotals(admitsNames: admitsNames) }
 
@@ -276,7 +276,7 @@ public final class WriteTransaction<Writer: StoreWriter> {
         guard Rules.readsNewestClicks else { return }
         // This is read in each transaction, because another process may have written.
         let newest = try reader.newestClick()
-        memory.newestClick = max(memory.newestClick, newest)
+        memory.numbers.click = max(memory.numbers.click, newest)
         try memory.posts.catchUp(to: newest, by: reader)
         try memory.filter.catchUp(to: newest, state, reader)
     }
@@ -317,13 +317,10 @@ public final class WriteTransaction<Writer: StoreWriter> {
     /// Drops the changes in memory since the last ``savepoint()``.
     public func undo() {
         guard let saved else { return }
-        // The numbers of clicks, checks, erased rows and Apple's postbacks are not used again, because one of
-        // them may be the reason for the failure.
-        let (newestClick, newestCheck) = (memory.newestClick, memory.newestCheck)
-        let (newestErased, newestApplePostback) = (memory.newestErased, memory.newestApplePostback)
+        // A number is not used again, because it may be the reason for the failure.
+        let numbers = memory.numbers
         memory = saved
-        (memory.newestClick, memory.newestCheck) = (newestClick, newestCheck)
-        (memory.newestErased, memory.newestApplePostback) = (newestErased, newestApplePostback)
+        memory.numbers = numbers
     }
 
     /// Returns the scope of an app; nil for an app that does not exist.
@@ -383,12 +380,12 @@ extension WriteTransaction {
     func insert(_ facts: CheckFacts, _ scope: Scope) throws(Failure) {
         var newest = memory.values.newestCheck
         if newest == nil {
-            newest = Rules.readsNewestClicks ? try reader.newestCheck() : memory.newestCheck
+            newest = Rules.readsNewestClicks ? try reader.newestCheck() : memory.numbers.check
             memory.values.checkWord = state.configuration.random()
         }
         let next = numbers.check(after: newest ?? 0, at: facts.at)
         memory.values.newestCheck = next
-        memory.newestCheck = next
+        memory.numbers.check = next
         let id = CheckID(high: UInt64(bitPattern: next), low: memory.values.checkWord)
         try writer.insert(CheckRecord(id: id, scope: scope, facts: facts))
     }

@@ -93,6 +93,20 @@ struct PostbackEndpointTests {
         #expect(health.postbackQueue == 1 && health.postbackAgeSeconds == 0)
     }
 
+    @Test("the oldest event counts, although its next attempt is later than that of a new event", arguments: backends)
+    func oldest(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        scenario.receiver.answer { _ in PostbackAnswer(status: 500) }
+        let endpoint = try await scenario.endpoint()
+        let start = scenario.test.clock.now
+        try await scenario.match(1)
+        try await scenario.send()
+        scenario.test.clock.advance(seconds: 1)
+        try await scenario.match(2)
+        let status = try #require(try await scenario.status(endpoint))
+        #expect(status.pending == 2 && status.oldest == start)
+    }
+
     @Test("a held endpoint collects deliveries, and gets all of them when it is enabled", arguments: backends)
     func held(backend: Backend) async throws {
         let scenario = try await PostbackScenario(backend)
