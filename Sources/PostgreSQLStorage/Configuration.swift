@@ -11,13 +11,13 @@ public struct PostgreSQLConfiguration: Sendable {
     /// The version of this program, for other servers and `doctor`.
     public var programVersion = ""
     public var store: StoreConfiguration
-    /// The longest window, in days, of clicks that a new database stores with their day.
+    /// A new database stores clicks with windows of at most this many days in the partitions of their days.
     public var shortDays = 2
     /// How long a statement of a job or a command may take.
     package var longTimeLimit: Duration = .seconds(60)
     /// The migrations of this program, as file names and texts; tests add others.
     package var migrations: [(name: String, text: String)] = EmbeddedMigrations.files
-    /// The address of the servers; see ``settings``.
+    /// The addresses of the database servers; see ``settings``.
     let address: PostgreSQLAddress
     /// Whether Citus distributes the large tables; known after the database was opened.
     var isCitus = false
@@ -29,8 +29,8 @@ public struct PostgreSQLConfiguration: Sendable {
     /// - Parameters:
     ///   - url: as in `postgres://user@host/database`.
     ///   - name: the database as messages name it.
-    ///   - password: returns the password, at each attempt to connect; nil for libpq's own sources. If it throws, the
-    ///     attempt fails with this explanation.
+    ///   - password: returns the password, at each attempt to connect; nil for libpq's own sources. If it
+    ///     throws, the attempt fails with the explanation of the error.
     ///   - store: the settings of its store.
     /// - Throws: `incompatible` for a text that is no such URL.
     public init(
@@ -45,7 +45,8 @@ public struct PostgreSQLConfiguration: Sendable {
             throw StoreError(.incompatible, error.message)
         }
         (self.name, self.password, self.store) = (name, password, store)
-        // A lost answer that another server must mark as undelivered is marked within half a second.
+        // A server may mark a lost answer as undelivered in the first three quarters of this time. The last
+        // quarter, half a second, is for the commit of the mark.
         self.store.foreignAnswerMilliseconds = store.foreignAnswerMilliseconds ?? 2000
         // The database server takes several times as long for a row as SQLite does, and clicks and claims wait behind a
         // long write.

@@ -14,7 +14,7 @@ extension StoreError {
         }
     }
 
-    /// Creates the domain's error for an error of the server or of the connection.
+    /// Creates the domain's error for an error of PostgreSQL or of the connection.
     init(_ error: PostgreSQLError) {
         let (code, advice) = Self.meaning(of: error.kind)
         // Messages of this program end with a full stop, which the caller adds.
@@ -47,7 +47,7 @@ extension StoreError {
         case .notReplicated:
             (
                 .inputOutput,
-                "the database did not wait for its standby or for a worker of Citus, so that the commit is uncertain"
+                "the database did not wait for its standby or for a worker of Citus, so the commit is uncertain"
             )
         case .settings:
             (
@@ -77,7 +77,7 @@ extension EngineFailure {
             case .uniqueViolation, .serializationFailure, .deadlock, .lockTimeout: true
             default: hasLostConnection
             }
-        // The server has rolled the transaction back, or will with the connection.
+        // PostgreSQL has rolled the transaction back, or will do so when the connection ends.
         self.init(
             StoreError(error),
             endsBatch: true,
@@ -88,8 +88,8 @@ extension EngineFailure {
 }
 
 extension PostgreSQLError {
-    /// Whether the connection can no longer be used: it is lost, or its next answer may be that of an earlier
-    /// statement.
+    /// Whether the connection must not be used any more: it is lost, its next answer may belong to an earlier
+    /// statement, or its server accepts no writes or did not wait for a standby.
     var endsConnection: Bool {
         switch kind {
         case .connectionLost, .notConnected, .shuttingDown, .deadline, .readOnly, .notReplicated: true

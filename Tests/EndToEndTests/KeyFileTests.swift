@@ -65,7 +65,7 @@ struct KeyFileTests {
         let before = try text(keyFile(installation))
         let output = try installation.run(["server-key", "rotate"])
         #expect(
-            output.status == 1 && output.errors.contains("A check looks up at most 4 server keys")
+            output.status == 1 && output.errors.contains("There are 4 server keys")
         )
         #expect(try text(keyFile(installation)) == before)
     }

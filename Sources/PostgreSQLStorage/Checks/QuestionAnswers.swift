@@ -14,8 +14,8 @@ extension QuestionKind {
             return try elements.first { row throws(PostgreSQLError) in .home(try Self.home(&row)) }
         case .key:
             return try elements.all(Self.keyRow).map { found in
-                // If there are fewer rows than the limit for one slot, none of the slots had more rows to
-                // return.
+                // Each slot has this limit. If all slots together have fewer rows, no slot has reached it,
+                // and no row is missing.
                 .key(
                     KeyRows(
                         closed: found.compactMap(\.closed),
@@ -160,7 +160,7 @@ private struct ElementRows {
             var row = ResultRow(rows, index)
             let number: Int = row.get("n")
             guard (1...count).contains(number) else {
-                throw PostgreSQLError(.unexpectedValue, "A result has a row for no question.")
+                throw PostgreSQLError(.unexpectedValue, "A result has a row that belongs to no question.")
             }
             values[number - 1].append(try read(&row))
             if let failure = row.failure { throw failure }

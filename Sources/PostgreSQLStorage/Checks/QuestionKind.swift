@@ -3,11 +3,11 @@ internal import Attribution
 internal import PostgreSQL
 internal import Storage
 
-/// A kind of question; the questions of one kind and turn are the elements of one statement.
+/// A kind of question; one statement asks all questions of a kind in a turn (on Citus, one for each bucket).
 enum QuestionKind: Hashable {
     case install, key, moreOfKey, openClicks, newestClicks, around, countAround, liveClicks, learnt, model
     case link, linkByID, linksOfCampaign, linkContents
-    /// The slot is a constant of the statement, so that the server opens one partition and not all of them.
+    /// The slot is a constant of the statement, so that PostgreSQL opens one partition and not all of them.
     ///
     /// It is nil if no partition of the slot is known, for example because the identifier is wrong.
     case home(slot: Int64?), openClick(slot: Int64?)
@@ -66,7 +66,7 @@ struct QuestionElement {
         }
     }
 
-    /// The lowest bits of `bucket` are the bucket.
+    /// The lowest six bits of the argument `bucket` are the bucket.
     private init(_ kind: QuestionKind, _ numbers: [Int64], _ text: String? = nil, bucket: Int64? = nil) {
         (self.kind, self.numbers, self.text, self.bucket) = (kind, numbers, text, bucket.map { $0 & 63 })
     }
@@ -78,7 +78,7 @@ struct QuestionElement {
 
     /// Returns the parameters of a statement: an array for each part of its elements, and the texts after them.
     ///
-    /// With `isByBucket`, all elements have one bucket, which is the last parameter.
+    /// With `isByBucket`, all elements have the same bucket, which is the last parameter.
     static func parameters(_ elements: [QuestionElement], isByBucket: Bool) -> Parameters {
         var parameters = Parameters()
         for part in elements.first?.numbers.indices ?? 0..<0 {

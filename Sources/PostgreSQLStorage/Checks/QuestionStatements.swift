@@ -5,12 +5,14 @@ internal import Storage
 
 /// The statements of one set of hot slots (the slots that checks read), each made when it is first needed.
 ///
-/// A slot is a constant of a text: with a parameter, the server would open and lock every partition. In each
-/// statement, the table `k` contains the questions, whose numbers `n` start at 1. Each hot slot has a branch
-/// with an order and a limit of its own: one query of all slots would sort all rows of a large key.
+/// The texts contain the slots as constants: with parameters, PostgreSQL would open and lock every partition.
+/// In each statement, the table `k` contains the questions, whose numbers `n` start at 1. Each hot slot has a
+/// branch with an order and a limit of its own: a single query of all slots would sort all rows of a large
+/// key.
 struct QuestionStatements {
     let slots: [Int64]
-    /// Whether the questions of each bucket have a statement, whose last parameter is the bucket.
+    /// Whether the questions of each bucket have a statement of their own, whose last parameter is the
+    /// bucket.
     let isByBucket: Bool
     private(set) var made: [QuestionKind: PreparedStatement] = [:]
 
@@ -23,8 +25,8 @@ struct QuestionStatements {
         return statement
     }
 
-    /// The maximum number of rows of one key or network in one slot that a statement searches: rows whose
-    /// window has ended must not delay all checks.
+    /// A statement searches at most this many rows of one key or network in one slot, so that many rows whose
+    /// window has ended do not delay all checks.
     private static let maximumSearched = 4096
 
     static func text(_ kind: QuestionKind, _ slots: [Int64], isByBucket: Bool = false) -> SQLText {
@@ -120,7 +122,7 @@ struct QuestionStatements {
 
 /// Clicks by their numbers, and rows of keys and networks.
 extension QuestionStatements {
-    /// The links join last, because Citus does not distribute them.
+    /// The statement joins the links last, because Citus does not distribute them.
     private static func home(_ slot: Int64?, _ bucket: SQLText) -> SQLText {
         """
         WITH c AS MATERIALIZED (SELECT k.n, c.* FROM \(elements(["id", "slot"]))
@@ -193,7 +195,7 @@ extension QuestionStatements {
         return slots.dropFirst().reduce(first) { "\($0) UNION ALL \(branch($1))" }
     }
 
-    /// The slot of a kind; without one, the server finds the partition of each question.
+    /// The slot of a kind as a constant; if the slot is nil, PostgreSQL finds the partition of each question.
     private static func constant(_ slot: Int64?) -> SQLText { slot.map { "\($0)" } ?? "k.slot" }
 
     /// The questions: an array for each part of a ``QuestionElement``.

@@ -11,9 +11,9 @@ final class SlotTable: Sendable {
     private struct State: Sendable {
         /// The last expiry of each slot's clicks; nil while more clicks may come.
         var neededUntil: [Int64: Timestamp?]
-        /// The slots that this process has created, which the last read of the table may lack.
+        /// The slots that this process has created and that no read of the table has returned yet.
         var added: Set<Int64> = []
-        /// The latest day that this process has seen or written to.
+        /// The latest day that checks read: tomorrow, or a later day that this process has written to.
         var latest = RowHome.longSlot
     }
 
@@ -21,7 +21,8 @@ final class SlotTable: Sendable {
 
     init(_ neededUntil: [Int64: Timestamp?]) { state = ConditionLock(State(neededUntil: neededUntil)) }
 
-    /// Replaces all slots by those of the table `partitions`.
+    /// Replaces the slots by those of the table `partitions`; keeps added slots that the table does not
+    /// contain yet.
     func publish(_ neededUntil: [Int64: Timestamp?]) {
         state.withLock { state in
             state.neededUntil = neededUntil
@@ -50,10 +51,9 @@ final class SlotTable: Sendable {
 
     /// Returns the slots that checks read, in descending order.
     ///
-    /// These are the slots with clicks that can be matched, and the newest slot without such clicks, whose
-    /// clicks explain why a launch has no match. A day with partitions costs each check two microseconds. So
-    /// a future day is left out until the day before it, unless this process has written to it because its
-    /// clock was ahead.
+    /// These are the slots that may have live clicks, and the newest slot without any, whose clicks explain
+    /// why a launch has no match. A day with partitions costs each check two microseconds. So a future day is
+    /// left out until the day before it, unless this process has written to it because its clock was ahead.
     func hot(at now: Timestamp) -> [Int64] {
         let today = now.milliseconds / 86_400_000
         return state.withLock { state in

@@ -5,10 +5,10 @@ internal import Threads
 
 /// The questions of a loop's checks, gathered until the turn ends: those of one kind become one statement.
 ///
-/// A statement with 64 keys takes the server a third of the time of 64 statements. While ``usualUnderWay``
-/// turns have no answer, further questions wait for a short time and are sent together. So a busy server gets
-/// fewer and larger statements, and the questions to a distant server do not wait long. A question is not
-/// sent if the checks that ask it have given up. The statements of a turn are one transaction with one
+/// A statement with 64 keys takes PostgreSQL a third of the time of 64 statements. While ``usualUnderWay``
+/// turns have no answer, further questions wait for a short time and are sent together. So a busy database
+/// server gets fewer and larger statements, and the questions to a distant one do not wait long. A question
+/// is not sent if the checks that ask it have given up. The statements of a turn are one transaction with one
 /// synchronisation. If one statement fails, the others are executed again, and only the checks that need the
 /// failed one fail.
 ///
@@ -72,10 +72,10 @@ final class TurnQuestions {
     private var askers: [Asker] = []
     private var nextWake: MonotonicTime?
 
-    /// The number of turns without an answer from which further turns wait for ``pause``.
+    /// If this many turns have no answer, further turns wait for ``pause``.
     static let usualUnderWay = 4
-    /// The maximum number of turns without an answer, which is reached while the server is silent or far
-    /// away.
+    /// The maximum number of turns without an answer, which is reached while the database server is silent or
+    /// far away.
     static let maximumUnderWay = 16
 
     /// - Parameters:
@@ -84,8 +84,8 @@ final class TurnQuestions {
     ///   - slots: the partitions.
     ///   - isByBucket: whether each statement reads one bucket, as Citus needs.
     ///   - hotSlots: returns the slots that checks read now.
-    ///   - pause: the time between further turns while ``usualUnderWay`` turns have no answer: about the time in which a
-    ///     near server answers one.
+    ///   - pause: the time between further turns while ``usualUnderWay`` turns have no answer; about the time
+    ///     in which a nearby database server answers a turn.
     ///   - now: the clock of deadlines.
     init(
         _ connection: PostgreSQLConnection,
@@ -117,8 +117,8 @@ final class TurnQuestions {
     {
         if let refusal { throw refusal }
         guard !questions.isEmpty else { return [:] }
-        // The continuation is resumed once: an asker drops its function when it calls it, and each asker has an end: its
-        // answers, a failed statement, a lost connection, or its deadline.
+        // The continuation is resumed exactly once. An asker drops its function before it calls it, and each
+        // asker ends: with its answers, a failed statement, a lost connection, or at its deadline.
         let result = await unsafe withUnsafeContinuation {
             (continuation: UnsafeContinuation<Answers, Never>) in
             let asker = Asker(questions.count, by: deadline) { unsafe continuation.resume(returning: $0) }
@@ -174,8 +174,8 @@ final class TurnQuestions {
         }
     }
 
-    /// Makes new statements if the hot slots have changed, and drops the former ones, because a server keeps
-    /// every statement that a connection has prepared.
+    /// Makes new statements if the hot slots have changed, and drops the former ones, because PostgreSQL
+    /// keeps every statement that a connection has prepared.
     private func renewStatements() {
         let slots = hotSlots()
         guard slots != statements.slots else { return }

@@ -2,7 +2,7 @@
 internal import PostgreSQL
 internal import Threads
 
-/// A connection of a thread that may wait for the server: for the writer, jobs, long reads and commands.
+/// A connection of a thread that may wait for PostgreSQL: for the writer, jobs, long reads and commands.
 ///
 /// It belongs to one thread, and does not connect again after a loss: its owner opens another one.
 final class BlockingConnection {
@@ -19,7 +19,7 @@ final class BlockingConnection {
     /// Connects; blocks.
     ///
     /// - Parameters:
-    ///   - settings: the server.
+    ///   - settings: the database server.
     ///   - timeLimit: how long a batch of statements may take.
     ///   - connectTimeLimit: how long all attempts to connect may take; nil for `timeLimit`.
     ///   - endsAtRefusal: whether to give up after a failure that lasts until an operator changes a setting.
@@ -33,7 +33,8 @@ final class BlockingConnection {
         report: @escaping (PostgreSQLError) -> Void = { _ in }
     ) throws(PostgreSQLError) {
         var settings = settings
-        // While a statement runs, the server sends nothing.
+        // PostgreSQL sends nothing while a statement runs, so its silence is no failure before the time
+        // limit.
         if settings.probeTimeout == nil { settings.silenceLimit = timeLimit }
         connection = PostgreSQLConnection(settings, port: loop.port)
         self.timeLimit = timeLimit
@@ -67,7 +68,7 @@ final class BlockingConnection {
 
     var isReady: Bool { connection.state == .ready }
 
-    /// Whether there is a pooler between this connection and the server.
+    /// Whether there is a pooler between this connection and PostgreSQL.
     var isPooled: Bool { connection.isPooled }
 
     /// Waits until the other end closes this connection; returns false if it does not do so in time.
@@ -80,12 +81,13 @@ final class BlockingConnection {
         return true
     }
 
-    /// Requires that a pooler gives this connection a session of its own; else connections that work at once get in each
-    /// other's way.
+    /// Throws if a pooler does not give this connection a session of its own, because simultaneous
+    /// connections would then disturb each other.
     ///
-    /// The server ends the session after a millisecond without a statement. A pooler in session mode then closes this
-    /// connection; another one takes the session away after each transaction, and does not. So a connection through a
-    /// pooler is of no use afterwards. Servers before version 14 lack the setting, and pass.
+    /// A setting makes PostgreSQL end the session after a millisecond without a statement. A pooler in
+    /// session mode then closes this connection. A pooler in another mode takes the session away after each
+    /// transaction, and leaves the connection open. So a connection through a pooler is of no use afterwards.
+    /// PostgreSQL before version 14 does not have the setting, so the test passes there.
     func requireOwnSession() throws(PostgreSQLError) {
         guard isPooled, try execute(Self.endIdleSession).count > 0, !isClosed(within: .seconds(5)) else {
             return
@@ -137,7 +139,7 @@ final class BlockingConnection {
     @discardableResult
     func execute(_ sql: SQLText) throws(PostgreSQLError) -> ResultRows { try execute(PreparedStatement(sql)) }
 
-    /// Makes the server forget a statement that is not needed any more.
+    /// Makes PostgreSQL forget a statement that is not needed any more.
     func discard(_ statement: PreparedStatement) { connection.discard(statement) }
 
     /// Executes statements, as one transaction unless they contain `BEGIN` or `COMMIT`.
@@ -161,7 +163,7 @@ final class BlockingConnection {
         do throws(PostgreSQLError) {
             result = try body()
         } catch {
-            // If the connection is lost, the server rolls back.
+            // If the connection is lost, PostgreSQL rolls back.
             _ = try? execute(Self.rollback)
             throw error
         }

@@ -13,7 +13,8 @@ final class HostNames: Sendable {
 
     private let known = ConditionLock<[String: Known]>([:])
 
-    /// Returns what is known of a name, and starts a look-up if none is under way; does not wait.
+    /// Returns the addresses that a finished look-up has found, or else starts a look-up if none is under
+    /// way; does not wait.
     ///
     /// Each finished look-up is used once, so that a connection that is made again finds a changed address.
     func lookUp(_ name: String) -> PostgreSQLSettings.HostLookup {

@@ -221,15 +221,15 @@ extension PostgreSQLReader: EventRows {
     private static let newest = PreparedStatement("SELECT coalesce(max(number), 0) AS number FROM events")
 }
 
-/// Reads in the open transaction, after its matches were sent.
+/// Reads events in the open transaction; `attributedInstalls` first sends the matches of this transaction.
 extension PostgreSQLWriterReader {
     func attributedInstalls(_ subjects: EventSubjects) throws(PostgreSQLError) -> [AttributedInstall] {
         try batch.sendInstalls()
         return try reader.attributedInstalls(subjects)
     }
 
-    /// Skips the read for claims that no events wait for; one statement has found these claims for the whole
-    /// transaction.
+    /// Skips the read for claims for which no events wait; one statement has checked this for all claims of
+    /// the transaction.
     func events(of subjects: EventSubjects, onlyWaiting: Bool, atMost limit: Int) throws(PostgreSQLError)
         -> [EventRecord]
     {
@@ -270,8 +270,8 @@ extension PostgreSQLWriterReader {
     func newestEvent() throws(PostgreSQLError) -> Int64 { try reader.newestEvent() }
 }
 
-/// The first word of an installation's hash or of a purchase's digest, or the number of a click, for which events may
-/// wait.
+/// A key for which events may wait: the first 64 bits of an installation's hash or of a purchase's digest, or
+/// the number of a click.
 struct EventKey: Hashable {
     let scope: Scope
     let key: Int64
@@ -290,7 +290,7 @@ extension EventKey {
 /// one's row. Matches exclude events, refunds exclude purchases, and other events do not exclude each other. A match
 /// without an installation needs no lock: it shares only the click with an event, and both lock the click's row.
 enum EventLocks {
-    /// The number of different locks; a server has memory for only a few thousand at a time.
+    /// The number of different locks; PostgreSQL has memory for only a few thousand at a time.
     private static let count: Int64 = 1024
 
     static let take = PreparedStatement(

@@ -17,14 +17,17 @@ extension PostgreSQLReader: ExportRows {
     ///
     /// The time is subtracted because a row's number is made before its transaction begins.
     ///
-    /// A transaction that has written nothing for a minute only reads, such as a dump.
+    /// A transaction that has run for a minute without any change counts as one that only reads, such as a
+    /// dump.
     ///
-    /// PostgreSQL may hide from this role when transactions of another role began, but neither their locks nor the row
-    /// versions that they replace:
+    /// PostgreSQL may hide from this role when transactions of another role began. It hides neither their
+    /// locks nor the row versions that they replace:
     /// - Each transaction of a server changes the server's row in `servers`, so it began after the `seen_at` that it
     ///   replaces.
-    /// - Of any other transaction that writes rows of exports, nothing shows when it began.
-    /// - A hidden session may have a transaction that has written nothing yet; see above.
+    /// - If any other transaction writes rows of exports, nothing shows when it began, so its start is
+    ///   unknown.
+    /// - A hidden session may have a transaction that began in the last minute and has written nothing yet;
+    ///   an older one only reads.
     private static let oldestTransaction = PreparedStatement(
         """
         SELECT (extract(epoch FROM min(t.at)) * 1000)::int8 - \(ServerRow.silentSeconds) * 1000 AS at FROM (

@@ -3,10 +3,11 @@ internal import Attribution
 internal import PostgreSQL
 internal import Storage
 
-/// Reads four times a second which apps, keys and partitions other servers have changed, and compares the clocks; reads
-/// once a minute the size of the database.
+/// Reads four times a second which apps, keys and partitions other servers have changed, and compares the
+/// clocks.
 ///
-/// If the reads fail for two seconds, or the clocks differ by more than a second, the server is not ready.
+/// Once a minute it also reads the size of the database. If the reads fail for two seconds, or the clocks
+/// differ by more than a second, this server is not ready.
 struct DirectoryJob: Job {
     let name = JobName.directory
     let share = 1.0
@@ -16,14 +17,15 @@ struct DirectoryJob: Job {
     private let context: JobContext<PostgreSQLReader>
     private let directory: DirectoryCache
     private let slots: SlotTable
-    /// When this server last showed the others that it is alive, in nanoseconds.
+    /// When this job last requested a transaction that shows other servers that this one is alive, in
+    /// nanoseconds.
     private var showedLifeAt: UInt64 = 0
     /// When the size of the database is due to be read, in nanoseconds.
     private var sizeIsDueAt: UInt64 = 0
 
     private static let interval: UInt64 = 250_000_000
-    /// The time after which a server that wrote nothing does an empty transaction, in nanoseconds: other servers forget
-    /// a server after 30 seconds.
+    /// The time between two requests for an empty transaction, in nanoseconds: other servers forget a server
+    /// that has shown no sign of life for 30 seconds.
     private static let lifeInterval: UInt64 = 10_000_000_000
     /// Reading the size is slow, because the database server asks the file system for the size of each of its
     /// files.

@@ -3,7 +3,7 @@ internal import Attribution
 internal import PostgreSQL
 internal import Storage
 
-/// Adds the deltas that the transactions of all servers have written to the tables of counts, each second.
+/// Adds, each second, the deltas of all servers' transactions to the tables of counts.
 ///
 /// The server with the lease does this. Before a report, any server adds the remaining deltas, so that the report is
 /// exact: see ``BlockingConnection/foldAll()``.
@@ -21,7 +21,7 @@ struct FoldJob: Job {
     init(_ context: JobContext<PostgreSQLReader>) { self.context = context }
 
     mutating func slice(at _: UInt64) throws(StoreError) -> Due {
-        // No count depends on the time of the fold, so it does not wait for a clock that has jumped.
+        // No count depends on the time of the fold, so the job does not wait for a clock that has jumped.
         let now = context.state.configuration.clock.now()
         let lease = context.lease(of: .fold, at: now, milliseconds: Self.leaseMilliseconds)
         let isMore = try context.read { reader throws(PostgreSQLError) in
@@ -44,7 +44,8 @@ extension BlockingConnection {
     /// The maximum number of transactions before a report, which must not wait for a long backlog.
     private static let maximumFolds = 16
 
-    /// Adds all deltas that are committed now; blocks while another server adds some, up to a second.
+    /// Adds all committed deltas, or the oldest of a long backlog; blocks while another server adds some, up
+    /// to a second.
     func foldAll() throws(PostgreSQLError) {
         var memory = FoldMemory()
         var mayWaitAgain = true
@@ -61,8 +62,8 @@ extension BlockingConnection {
 
     /// Adds the oldest deltas to the tables of counts and deletes them, in one transaction.
     ///
-    /// The job's row is locked meanwhile: if two servers admitted names at the same time, a day could have more than
-    /// its limit.
+    /// The job's row is locked meanwhile: if two servers admitted names at the same time, a day could have
+    /// more names than its limit.
     ///
     /// - Parameters:
     ///   - memory: the names that this server has admitted; empty after a failure.

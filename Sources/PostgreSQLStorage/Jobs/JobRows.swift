@@ -24,7 +24,7 @@ enum JobRows {
         WHERE jobs.holder = $2 OR jobs.until = 0
         """
     )
-    /// Stores that jobs used the wall clock at a time, at most once an hour.
+    /// Stores, at most once an hour, the time at which jobs used the wall clock.
     static let noteSettled = PreparedStatement(
         """
         INSERT INTO jobs VALUES ('clock', 0, 0, $1) ON CONFLICT (name) DO UPDATE SET progress = excluded.progress

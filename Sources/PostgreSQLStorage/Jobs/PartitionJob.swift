@@ -19,7 +19,7 @@ struct PartitionJob: Job {
     private static let interval: UInt64 = 10_000_000_000
     private static let daysAhead: Int64 = 3
     static let day: Int64 = 86_400_000
-    /// The time after the end of a day, in milliseconds, after which no click of the day can be recorded any more.
+    /// If a day ended at least this many milliseconds ago, no click of that day can be recorded any more.
     private static let settlingTime: Int64 = 3_600_000
 
     init(_ context: JobContext<PostgreSQLReader>) { self.context = context }
@@ -113,7 +113,7 @@ struct PartitionJob: Job {
     }
 
     private static let setNeed = PreparedStatement("UPDATE partitions SET needed_until = $2 WHERE slot = $1")
-    /// Stores the time up to which clicks that expired are deleted: all clicks that expire later are stored.
+    /// Stores the latest expiry of deleted clicks: no click that expires later has been deleted.
     fileprivate static let setDeleted = PreparedStatement(
         """
         INSERT INTO progress VALUES ('deleted_up_to', $1)
@@ -190,7 +190,8 @@ extension BlockingConnection {
     /// - Parameters:
     ///   - slot: the slot.
     ///   - time: the time, in milliseconds.
-    ///   - areMatched: whether only clicks are deleted that launches have consumed, or only the others; nil for all.
+    ///   - areMatched: true to delete only clicks that launches have consumed, false to delete only the
+    ///     others, nil to delete both.
     /// - Returns: whether there may be more.
     /// - Throws: if the transaction failed.
     fileprivate func deleteClicks(of slot: Int64, before time: Int64, areMatched: Bool? = nil)

@@ -34,12 +34,13 @@ struct SweepJob: Job {
             return .after(Self.interval)
         }
         let (first, end) = (block, block + Self.blocksAtOnce)
-        // Rows are deleted a day later, because clocks may be set back.
+        // Rows are deleted a day after nothing needs them any more, because clocks may be set back.
         let kept = table.keepsInstalls ? context.state.configuration.installRetentionSeconds * 1000 : 0
         let time = now.milliseconds - Self.day - kept
         let blockCount: Int64 = try context.read { reader throws(PostgreSQLError) in
             let connection = reader.connection
-            // A table that Citus distributes has blocks only in its shards, so one statement deletes all.
+            // A table that Citus distributes has blocks only in its shards, so one statement searches the
+            // whole table.
             if let all = table.ofShards, try connection.isCitus() {
                 try connection.execute(all, time)
                 return 0
@@ -59,7 +60,8 @@ struct SweepJob: Job {
     private struct Sweep {
         /// Deletes rows within some blocks, and returns the number of the table's blocks.
         let ofBlocks: PreparedStatement
-        /// Deletes all rows of a table that Citus distributes; nil for another table.
+        /// Deletes the rows that nothing needs from the whole of a table that Citus distributes; nil for
+        /// another table.
         let ofShards: PreparedStatement?
         /// Whether rows are kept for the retention of installations.
         var keepsInstalls = false
@@ -67,8 +69,8 @@ struct SweepJob: Job {
 
     /// For each table, the statements that delete rows.
     ///
-    /// An idempotency key is stored as long as the partition of its click; the key of a click with a long window goes with
-    /// the click.
+    /// An idempotency key is stored as long as the partition of its click; the key of a click with a long
+    /// window is deleted with the click.
     private static let sweeps = [
         sweep("installs", isDistributed: true) { "until < \($0)" },
         sweep("idempotencies", isDistributed: true) { time in

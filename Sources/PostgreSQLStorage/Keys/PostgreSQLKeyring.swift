@@ -17,7 +17,8 @@ public final class PostgreSQLKeyring: KeyringRows {
     private let server: ServerRow?
     private let held = Mutex(Held())
 
-    /// The keys are read twice a second, and a stop waits for that.
+    /// The limit is short, because the keys are read twice a second, and a stop of the server waits for such
+    /// a read.
     private static let timeLimit: Duration = .seconds(5)
 
     /// Connects at the first call.

@@ -81,8 +81,8 @@ public struct PostgreSQLMove {
         }
         note("counting rows")
         let report = try counted()
-        // Servers plan their statements by the numbers of rows. A transaction around it, because ANALYZE would otherwise
-        // commit after each table.
+        // PostgreSQL plans statements by the numbers of rows. One transaction analyses all tables, because
+        // ANALYZE would otherwise commit after each table.
         try transaction { () throws(StoreError) in
             for table in Self.filledTables { try execute("ANALYZE \(table)") }
         }
@@ -113,7 +113,7 @@ extension PostgreSQLMove {
             guard former == mark else {
                 throw StoreError(
                     .conflict,
-                    "a move into \(name) is not finished, and it is another file's, or the file has changed since"
+                    "an unfinished move into \(name) started from another file, or the file has changed since"
                 )
             }
             return
@@ -235,7 +235,8 @@ extension PostgreSQLMove {
         if !addresses.isEmpty { try execute(Self.insertAddresses, addresses.parameters) }
     }
 
-    /// A click's turn is its negative number, because SQLite stores several clicks of one post and turn.
+    /// The column `turn` of a moved click is its negative number, because SQLite may have stored several
+    /// clicks of one post in one interval.
     private static let insertClicks = PreparedStatement(
         """
         INSERT INTO clicks (b, slot, turn, \(MovedClick.columns))
@@ -352,7 +353,7 @@ extension PostgreSQLMove {
         do throws(StoreError) {
             try body()
         } catch {
-            // If the connection is lost, the server rolls back.
+            // If the connection is lost, PostgreSQL rolls back.
             _ = try? connection.execute(BlockingConnection.rollback)
             throw error
         }

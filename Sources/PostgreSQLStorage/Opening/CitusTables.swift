@@ -11,10 +11,10 @@ internal import Storage
 /// knows it: see ``commitInTwoPhases``.
 struct CitusTables {
     let connection: BlockingConnection
-    /// The database in messages.
+    /// The name of the database in messages.
     let name: String
 
-    /// Distributes what is not distributed yet, unless the database does not have Citus.
+    /// Distributes the tables if the database has Citus and they are not distributed yet.
     func distribute() throws(StoreError) {
         let state = try StoreError.translating { () throws(PostgreSQLError) -> State? in
             guard try connection.isCitus() else { return nil }
@@ -54,7 +54,7 @@ struct CitusTables {
         case distributed
         case undistributed
         case withoutWorkers
-        /// The server is not the coordinator.
+        /// The database server is not the coordinator.
         case worker
     }
 

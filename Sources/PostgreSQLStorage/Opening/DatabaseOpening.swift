@@ -19,7 +19,8 @@ struct DatabaseOpening: Sendable {
     ///
     /// - Parameters:
     ///   - timeLimit: how long a batch of statements may take; nil for the configuration's limit.
-    ///   - patience: who waits, and so how soon a server that does not answer is given up; nil for the configuration's.
+    ///   - patience: who waits, which decides how soon this function gives up; nil for a server or a command,
+    ///     as configured.
     ///   - report: called with the failure of the first attempt, if another one follows.
     /// - Returns: the connection.
     /// - Throws: the failure of the last attempt.
@@ -97,7 +98,7 @@ struct DatabaseOpening: Sendable {
         return connection
     }
 
-    /// Refuses a database into which rows of another one move.
+    /// Refuses a database into which a move from another one has not ended.
     func requireAllRows(_ connection: BlockingConnection) throws(StoreError) {
         let source = try StoreError.translating { () throws(PostgreSQLError) in
             try PostgreSQLReader(connection: connection).value(of: .moveSource)
@@ -105,7 +106,7 @@ struct DatabaseOpening: Sendable {
         guard source != nil else { return }
         throw StoreError(
             .locked,
-            "\(configuration.name) lacks rows until `afterlink migrate --from`, run again if it was stopped, has moved all"
+            "\(configuration.name) lacks rows, because `afterlink migrate --from` has not ended; if it was stopped, run it again"
         )
     }
 
@@ -222,7 +223,7 @@ struct DatabaseOpening: Sendable {
         }
     }
 
-    /// Whether the tables are Afterlink's, and whether there are others.
+    /// Whether Afterlink's tables exist, and whether any table exists.
     static let tables = PreparedStatement(
         """
         SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname = 'form') \
@@ -250,7 +251,7 @@ struct DatabaseOpening: Sendable {
 
 /// The parameters with which the identifiers and the partitions of a database are made; they never change.
 struct DatabaseForm: Equatable, Sendable {
-    /// The longest window, in days, of clicks that are stored with their day.
+    /// Clicks with windows of at most this many days are stored in the partitions of their days.
     let shortDays: Int64
     /// Whether Citus distributes the large tables.
     var isCitus = false

@@ -14,7 +14,7 @@ struct Partitions {
     /// A slot with partitions.
     struct Slot: Equatable, Sendable {
         let number: Int64
-        /// The last expiry of its clicks, once its day has ended.
+        /// The last expiry of its clicks; nil until its day has ended.
         let neededUntil: Timestamp?
     }
 
@@ -61,7 +61,8 @@ struct Partitions {
             guard state.count > 0 else { continue }
             // A former attempt may have been stopped between its two transactions.
             if try connection.isCitus() {
-                // Citus detaches only while nothing uses the parent, and so does DROP TABLE.
+                // Do not detach: on Citus that would wait until nothing uses the parent, as DROP TABLE does
+                // anyway.
             } else if try state.value(0, 0, as: Bool.self) {
                 try connection.execute("ALTER TABLE \(table.name) DETACH PARTITION \(name) FINALIZE")
             } else if try state.value(0, 1, as: Bool.self) {
@@ -102,12 +103,12 @@ struct Partitions {
             }
         }
 
-        /// The columns of the unique indexes: the last two of `clicks` decide between servers that record one
-        /// post.
+        /// The columns of the unique indexes: the last two of `clicks` decide between servers that record the
+        /// same post.
         ///
-        /// Each of these two divides time into turns of twenty seconds, and the turns of one start in the
-        /// middle of the other's. So two times less than ten seconds apart share a turn in at least one of
-        /// the two indexes.
+        /// Each of these two divides time into intervals (turns) of twenty seconds, and the intervals of one
+        /// start in the middle of the other's. So two times less than ten seconds apart share an interval in
+        /// at least one of the two indexes.
         private var keys: [(suffix: StaticString, columns: StaticString)] {
             switch self {
             case .clicks:
@@ -149,7 +150,7 @@ struct Partitions {
     private static let find = PreparedStatement("SELECT FROM partitions WHERE slot = $1")
     private static let insert = PreparedStatement("INSERT INTO partitions (slot) VALUES ($1)")
     private static let delete = PreparedStatement("DELETE FROM partitions WHERE slot = $1")
-    /// The transaction also changes a reference table.
+    /// Set because the transaction also changes a reference table.
     private static let sequential = PreparedStatement(
         "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'"
     )

@@ -65,7 +65,7 @@ struct NumberedPart {
         }
     }
 
-    /// Returns the numbers of a range that are of a day; nil if there are none.
+    /// Returns the numbers of a range that belong to a day; nil if there are none.
     fileprivate static func numbers(of day: Int64, in range: ClosedRange<Int64>) -> ClosedRange<Int64>? {
         let numbersOfDay = Int64(86_400_000) << 16
         func first(_ day: Int64) -> Int64 {
@@ -81,7 +81,7 @@ struct NumberedPart {
 
 /// Reads rows in the order of their numbers, day by day.
 extension PostgreSQLReader {
-    /// Reads one part after the other, until `read` returns nil or no rows are left; `limit` is that of each
+    /// Reads one part after the other, until `read` returns nil or no rows are left; `limit` applies to each
     /// branch.
     ///
     /// `read` returns the number of rows in the part, and the number of its last row.

@@ -58,7 +58,7 @@ extension PostgreSQLReader {
         """
     )
 
-    /// The number of records of a page that operators read.
+    /// The limit of each branch of a list that operators read.
     private static let recordsOfPage = 200
     private static let recordsAtOnce = 4096
 

@@ -45,9 +45,9 @@ extension PostgreSQLReader {
         AND period >= k.first AND period < k.last
         """
 
-    /// Makes a statement that reads all parts of a query, because each statement costs a round trip.
+    /// Makes a statement that reads all parts of a query at once, because each statement costs a round trip.
     ///
-    /// `OFFSET 0` makes PostgreSQL find the rows of each part by the index, whatever it expects of their number.
+    /// `OFFSET 0` makes PostgreSQL find the rows of each part by the index, however many rows it expects.
     private static func reading(_ part: SQLText, columns: SQLText = "n.campaign, c.*") -> PreparedStatement {
         PreparedStatement(
             """

@@ -47,8 +47,8 @@ extension PostgreSQLReader {
         """
     )
 
-    /// Reads a page of the key's rows: in each slot as many rows as the page may have, so that the server
-    /// sorts few.
+    /// Reads a page of the key's rows; reads at most a page from each slot, so that PostgreSQL sorts few
+    /// rows.
     func openClicks(
         of key: KeySummary.Key,
         before position: RowPosition,
@@ -78,8 +78,8 @@ extension PostgreSQLReader {
         """
     )
 
-    /// Returns the name of the campaign with this hash: that of the expected click, or of the fingerprint's
-    /// open click.
+    /// Returns the name of the campaign with this hash, from the expected click or from an open click of the
+    /// fingerprint.
     func campaign(hashed hash: UInt64, _ expected: PendingCheckRecords.Expected, in scope: Scope)
         throws(PostgreSQLError) -> String?
     {

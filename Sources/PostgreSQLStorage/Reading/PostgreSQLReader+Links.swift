@@ -120,7 +120,7 @@ extension PostgreSQLReader {
     private static let numberOfLink = PreparedStatement(
         "SELECT number FROM links WHERE id_high = $1 AND id_low = $2"
     )
-    /// $1 is the number before which the page starts, and $7 the number of links.
+    /// $1 is the number before which the page starts, and $7 the maximum number of links.
     private static let linksWithMatch: SQLText = """
         SELECT l.number, \(LinkRecord.columns, of: "l"), a.id_high AS app_high, a.id_low AS app_low,
         (($2 IS NULL OR app = $2) AND ($3 IS NULL OR campaign_key IS NOT DISTINCT FROM $3)

@@ -5,7 +5,7 @@ internal import Storage
 
 /// A connection that reads for jobs, reports and commands; extensions add the reads of each subject.
 ///
-/// Only its connection's thread may use it; each read blocks that thread until the server responds.
+/// Only its connection's thread may use it; each read blocks that thread until PostgreSQL responds.
 struct PostgreSQLReader: ReportReader, DirectoryReader, ClockReader, KeyNeedsReader {
     typealias Failure = PostgreSQLError
     typealias IndexPosition = Int64
@@ -54,11 +54,11 @@ extension PostgreSQLReader {
         read: (inout ResultRow) throws(PostgreSQLError) -> Value
     ) throws(PostgreSQLError) -> Value? { try all(statement, repeat each parameters, read: read).first }
 
-    /// Answers a question of an event loop, with the statements that loops use.
+    /// Answers a question that event loops ask too, with the same statements.
     ///
-    /// A question about a key reads all slots that exist.
+    /// A question about a key or an address reads all slots that exist.
     func answer(_ question: RowQuestion) throws(PostgreSQLError) -> RowAnswer {
-        // Without known slots, the server finds the partition of a click.
+        // Without known slots, PostgreSQL finds the partition of a click.
         let element = QuestionElement(question, SlotTable([:]))
         let slots: [Int64] =
             switch element.kind {
@@ -186,7 +186,7 @@ extension PostgreSQLReader {
     )
 }
 
-/// There are no rows for the filter of fingerprints, which only databases in a file have.
+/// Returns no rows for the filter of fingerprints, because only a database in a file has this filter.
 extension PostgreSQLReader {
     func indexPosition(after position: Int64?, count: Int) -> Int64? { nil }
 

@@ -72,7 +72,7 @@ extension ClaimRecord {
 
 /// The values of many rows, column by column, for a statement that takes them as arrays.
 ///
-/// One statement with arrays costs the server half as much time as one statement for each row.
+/// One statement with arrays takes PostgreSQL half as much time as one statement for each row.
 struct ColumnArrays: RowWriter, Sendable {
     let columns: Columns
     private var arrays: [ColumnArray] = []
@@ -81,7 +81,7 @@ struct ColumnArrays: RowWriter, Sendable {
     private var bucketPosition: Int?
     private var bucket: Int64 = 0
 
-    /// - Parameter columns: the columns of all rows, those of a record and others.
+    /// - Parameter columns: the columns of each row: those of a record, others, or both.
     init(_ columns: Columns) { self.columns = columns }
 
     var isEmpty: Bool { rowCount == 0 }
@@ -107,7 +107,7 @@ struct ColumnArrays: RowWriter, Sendable {
         rowCount += 1
     }
 
-    /// Returns the bucket of a row: the lowest bits of one of its columns.
+    /// Returns the bucket of a row: the lowest six bits of one of its columns.
     static func bucket(in column: StaticString, of columns: Columns, _ write: (inout ColumnArrays) -> Void)
         -> Int64
     {
@@ -205,7 +205,7 @@ extension ResultRows {
         return records
     }
 
-    /// Calls `body` with each row and its number, and returns the results.
+    /// Calls `body` with the number of each row, and returns the results.
     func map<Value>(_ body: (Int) throws(PostgreSQLError) -> Value) throws(PostgreSQLError) -> [Value] {
         var values: [Value] = []
         values.reserveCapacity(count)

@@ -4,7 +4,7 @@ internal import PostgreSQL
 internal import Storage
 internal import Threads
 
-/// An event loop's session on PostgreSQL, which waits for the server on the loop.
+/// An event loop's session on PostgreSQL, which waits for answers without blocking the loop.
 final class PostgreSQLSession: DatabaseSession, LoopSession {
     let loop: LoopState<PostgreSQLBackend>
     private let questions: TurnQuestions

@@ -6,8 +6,9 @@ public import Threads
 
 /// An open PostgreSQL database, which other servers read and write too.
 ///
-/// Each event loop has a session, which reads on the loop's own connection and passes its writes to the writing thread.
-/// The writing thread, the jobs and the long reads have connections of their own, and wait for the server.
+/// Each event loop has a session, which reads on the loop's own connection and passes its writes to the
+/// writing thread. The writing thread, the jobs and the long reads have connections of their own, and block
+/// while they wait for PostgreSQL.
 public final class PostgreSQLStore: Sendable {
     /// Whether opening the store has created the tables.
     public let isNew: Bool
@@ -31,7 +32,7 @@ public final class PostgreSQLStore: Sendable {
 
     /// Connects, creates the tables or brings them up to date, and starts the writing thread.
     ///
-    /// - Throws: an error that says what to do; for example, because the server cannot be reached.
+    /// - Throws: an error that says what to do; for example, if the database server cannot be reached.
     public static func open(_ configuration: PostgreSQLConfiguration) throws(StoreError) -> PostgreSQLStore {
         try PostgreSQLStore(configuration)
     }
@@ -106,8 +107,8 @@ public final class PostgreSQLStore: Sendable {
 
     /// Creates a session, which only one event loop may use.
     ///
-    /// It waits for its connection by the loop's `port`. Without one, each of its reads blocks the calling thread: for
-    /// commands and threads that have no event loop.
+    /// It waits for its connection by the loop's `port`. Without a port, each of its reads blocks the calling
+    /// thread; this is for commands and threads that have no event loop.
     public func makeSession(port: LoopPort?) -> any LoopSession {
         PostgreSQLSession(threads, directory, slots, opening.configuration, port: port)
     }
@@ -149,7 +150,7 @@ extension PostgreSQLStore {
     /// Refuses all writes that have a deadline, and all waiting checks, as if their deadlines had passed.
     package func expireWaiting() { state.expireWaiting() }
 
-    /// Adds the counts that transactions have left to the tables of counts, as a report does first; blocks.
+    /// Adds the remaining deltas of transactions to the tables of counts, as each report does first; blocks.
     package static func foldCounts(_ configuration: PostgreSQLConfiguration) throws(StoreError) {
         try StoreError.translating { () throws(PostgreSQLError) in
             try DatabaseOpening(configuration).connect().foldAll()

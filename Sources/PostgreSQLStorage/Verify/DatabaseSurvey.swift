@@ -40,7 +40,7 @@ public enum PostgreSQLSurvey {
         }
     }
 
-    /// The clicks of the last day and the first day with counts, as far as they are folded.
+    /// The clicks of the last day and the first day with counts, without deltas that are not folded yet.
     private static let counts = PreparedStatement(
         """
         SELECT (SELECT coalesce(sum(count), 0)::int8 FROM counts

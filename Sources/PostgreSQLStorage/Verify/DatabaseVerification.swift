@@ -11,7 +11,7 @@ public struct PostgreSQLVerification {
     private let connection: BlockingConnection
     private var reader: PostgreSQLReader { PostgreSQLReader(connection: connection) }
 
-    /// A statement of a verification may read every row of a day.
+    /// A statement of a verification may read every row of a table.
     private static let timeLimit: Duration = .seconds(3600)
 
     /// Verifies one snapshot of the database, whether servers run or not, and changes nothing.
@@ -133,7 +133,7 @@ public struct PostgreSQLVerification {
             check.add("the index \(name) is not valid", "run REINDEX INDEX \(name) in the database")
         }
         let failures = try reader.first(Self.checksums) { $0.get("failures") as Int64 } ?? 0
-        if failures > 0 { check.add("the server has read \(failures) pages with a wrong checksum") }
+        if failures > 0 { check.add("the database server has read \(failures) pages with a wrong checksum") }
     }
 
     private static let attached = PreparedStatement(

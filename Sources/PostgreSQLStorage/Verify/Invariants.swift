@@ -151,7 +151,7 @@ extension Invariant {
 
     private static let claims = Invariant(
         name: "claims",
-        scope: "every claim is whole, of an app's click, and made before the click expired",
+        scope: "every claim has all its values, is on an app's click, and was made before the click expired",
         exceptions: [
             "claims lack some of their values":
                 .ofSlot {
@@ -279,7 +279,8 @@ extension Invariant {
     )
 }
 
-/// Counts remain when clicks and claims are deleted: they may be higher than the stored numbers, and never lower.
+/// Counts remain when clicks and claims are deleted: they may be higher than the numbers of stored rows, but
+/// never lower.
 extension Invariant {
     private static let linked = Invariant(
         name: "links",

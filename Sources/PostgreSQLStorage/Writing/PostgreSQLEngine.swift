@@ -20,7 +20,8 @@ final class PostgreSQLEngine: BlockingEngine {
     /// Whether it is unknown if the last transaction was committed.
     private var isInDoubt = false
 
-    /// The time after which a server without writes does an empty transaction, so that others see that it runs.
+    /// If this server's last transaction began this long ago, a batch without changes commits an empty
+    /// transaction, so that other servers see that this one runs.
     private static let silence = Duration.seconds(5)
 
     /// - Parameters:
@@ -45,7 +46,8 @@ final class PostgreSQLEngine: BlockingEngine {
         _ = try? reopen()
     }
 
-    /// Sends nothing: the transaction begins with the first statement, and a batch without one needs none.
+    /// Sends nothing: the transaction begins with the first statement, and a batch without statements needs
+    /// no transaction.
     func begin() throws(EngineFailure) {
         try run { transaction throws(PostgreSQLError) in try transaction.begin() }
     }
@@ -142,7 +144,7 @@ final class PostgreSQLEngine: BlockingEngine {
         try run { _ throws(PostgreSQLError) in try connection.renewPlans() }
     }
 
-    /// Connects again, and asks the server's row whether a transaction in doubt was committed.
+    /// Connects again, and reads from this server's row whether a transaction in doubt was committed.
     func reopen() throws(EngineFailure) -> TransactionFate {
         do throws(StoreError) {
             let isCommitted = try connection.open() && isInDoubt

@@ -5,9 +5,9 @@ internal import Storage
 
 /// Creates and changes apps and keys.
 ///
-/// A statement that a unique index refuses would undo the transaction, so these statements change no row instead. If
-/// two servers do the same at the same time, one waits, gets the error of the index, and finds the other's row when its
-/// batch is done again.
+/// If a unique index refuses a statement, PostgreSQL undoes the transaction, so these statements change no
+/// row if they find a conflict. If two servers do the same at the same time, one waits, may get the error of
+/// the index, and finds the other's row when its batch is done again.
 extension PostgreSQLWriter {
     func create(_ app: App, with keys: [APIKey]) throws(PostgreSQLError) -> StoreError? {
         let created = try run(Self.insertApp, AppRecord(app))

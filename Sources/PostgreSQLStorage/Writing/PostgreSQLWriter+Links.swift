@@ -117,7 +117,7 @@ extension PostgreSQLWriter {
         "INSERT INTO link_fields (link, field, position, value) SELECT * FROM unnest($1, $2, $3, $4)"
     )
     /// Starts the exact counts of links with a limit at the counts so far; each click then raises its link's
-    /// count in its own transaction.
+    /// count in the click's transaction.
     private static let insertLimits = PreparedStatement(
         """
         INSERT INTO link_limits (link, clicks) SELECT number, coalesce(c.clicks, 0)

@@ -23,7 +23,7 @@ extension PostgreSQLWriter {
         let post = ScopedHash(scope: click.scope, hash: click.post)
         let turn = RowNeeds.Post.turn(at: click.facts.recordedAt)
         // After a claim or a robot's click, an equal post is a new click, but the unique index of posts
-        // refuses a second click of the turn.
+        // refuses a second click with the same turn.
         let isTaken = (batch.rows.posts[post] ?? []).contains { number in
             guard let row = batch.rows.clicks[number] ?? nil else { return false }
             return RowNeeds.Post.collide(row.click.facts.recordedAt, click.facts.recordedAt)
@@ -54,7 +54,7 @@ extension PostgreSQLWriter {
         batch.append(.address) { $0.put(address, of: click) }
     }
 
-    /// Unlike in SQLite, a click may have several keys.
+    /// Unlike in SQLite, a click may have several idempotency keys.
     func adopt(_ idempotency: KeyedHash, by click: Int64) throws(PostgreSQLError) {
         guard let scope = try batch.click(click)?.click.scope else { return }
         guard (batch.rows.idempotencies[ScopedHash(scope: scope, hash: idempotency)] ?? nil) == nil else {
@@ -166,7 +166,7 @@ extension PostgreSQLWriter {
         }
     }
 
-    /// Deletes the row of an installation or caller, because its answer now belongs to another one.
+    /// Deletes the row of an installation or caller, because its answer belongs to another one or is erased.
     func removePointer(of owner: KeyedHash, to click: ClickRecord) {
         batch.append(.formerOwner) { row in
             row.put("scope", click.scope.number)
@@ -200,7 +200,7 @@ extension PostgreSQLWriter {
         return true
     }
 
-    /// Marks an answer; returns false if it has the mark already.
+    /// Marks an answer; returns false if the click has no claim, or the answer has the mark already.
     private func mark(_ number: Int64, isUndelivered: Bool) throws(PostgreSQLError) -> Bool {
         guard let claim = try batch.click(number)?.claim, claim.isUndelivered != isUndelivered else {
             return false

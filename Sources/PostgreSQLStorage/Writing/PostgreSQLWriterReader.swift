@@ -68,7 +68,8 @@ extension PostgreSQLWriterReader {
         return batch.rows.visits[asked] ?? []
     }
 
-    /// Finds the clicks in memory: a claimed click was locked with all clicks of its visit in the ten minutes before.
+    /// Finds the clicks in memory: a claimed click was locked together with all clicks of its visit from the
+    /// ten minutes before.
     func clicks(ofVisit visit: UInt64, near: UInt64?, _ search: VisitSearch) -> [Int64] {
         batch.rows.clicks(ofVisit: visit).filter { row in
             let click = row.click
@@ -85,7 +86,7 @@ extension PostgreSQLWriterReader {
 
     func linkID(numbered number: Int64) throws(PostgreSQLError) -> LinkID? { try batch.linkID(number) }
 
-    // Servers do not read each other's clicks, and nothing closes or deletes expired clicks.
+    // Servers do not read each other's clicks, and no write closes or deletes single expired clicks.
     func posts(from click: Int64, atMost limit: Int) -> [StoredPost] { [] }
     func hashes(after click: Int64, atMost limit: Int, _ body: ([KeyedHash]) -> Void) {}
     func clicks(expiringFrom start: Timestamp, before end: Timestamp, atMost limit: Int) -> [ClickRecord] {
@@ -93,7 +94,8 @@ extension PostgreSQLWriterReader {
     }
 }
 
-/// Apps, keys, links and sessions, for the audit log; locked, so that no other server changes them before the commit.
+/// Apps, keys, links and sessions, for the audit log; all but sessions are locked, so that no other server
+/// changes them before the commit.
 extension PostgreSQLWriterReader {
     func directoryVersion() throws(PostgreSQLError) -> Int64 { try reader.directoryVersion() }
 

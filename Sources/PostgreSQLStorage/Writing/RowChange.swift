@@ -11,7 +11,7 @@ enum RowChange: Hashable, Comparable {
     case click
     case releasedIdempotency
     case idempotency
-    /// The row of an installation or caller whose answer goes to another one.
+    /// Deletes the row of an installation or caller whose answer goes to another one or is erased.
     case formerOwner
     case install
     case movedInstall
@@ -27,7 +27,7 @@ enum RowChange: Hashable, Comparable {
     case delivery(slot: Int64)
     case closing(slot: Int64)
     case closedDelivery(slot: Int64)
-    /// A match, or the installation that has got its answer.
+    /// A match, or the installation that has got the answer of an earlier match.
     case attributedInstall
     case limit
     case keyUse
@@ -96,7 +96,7 @@ enum RowChange: Hashable, Comparable {
         let arrays: SQLText = "\(rowsWith: columns)"
         let isByBucket = isByBucket && bucketColumn != nil
         let parameter: SQLText = "$\(columns.names.count + 1)"
-        // Citus inserts on the shard itself only from a table that has the same shards.
+        // Citus inserts directly on a shard only if the rows come from a table with the same shards.
         let inserted: SQLText = isByBucket ? "\(arrays) JOIN buckets ON buckets.b = \(parameter)" : arrays
         let rows = arrays
         /// The bucket of the rows to insert.
@@ -250,7 +250,8 @@ enum RowChange: Hashable, Comparable {
     /// The slot of the record of a check; see ``RowHome/day(of:)``.
     static func day(of number: StaticString) -> SQLText { "(\(number) >> 16) / 86400000" }
 
-    /// Changes clicks that no launch has consumed, and fails if it does not change all of them.
+    /// Changes clicks that are neither claimed nor retired, and fails if it does not change all the given
+    /// clicks.
     ///
     /// So a click is consumed once, even if the program's memory is wrong.
     private static func changing(_ slot: Int64, _ values: SQLText, _ rows: SQLText, _ bucket: SQLText)

@@ -5,8 +5,8 @@ internal import Storage
 
 /// A statement that reads or writes the large tables.
 ///
-/// It names slots as constants, so that the server opens only their partitions. On Citus, it reads or writes one
-/// bucket, which is its last parameter.
+/// It names slots as constants, so that PostgreSQL opens only their partitions. On Citus, it reads or writes
+/// one bucket, which is its last parameter.
 enum SlotStatement: Hashable {
     /// Reads and locks the rows of installations.
     case installs
@@ -51,7 +51,7 @@ enum SlotStatement: Hashable {
         c.caller_rest
         """
 
-    /// After a wait for a lock, the server returns the row as the other transaction has left it.
+    /// After a wait for a lock, PostgreSQL returns the row as the other transaction has left it.
     private static func clicks(_ slots: SQLText, _ home: SQLText, _ bucket: SQLText) -> SQLText {
         """
         SELECT \(columns) FROM (
@@ -66,8 +66,9 @@ enum SlotStatement: Hashable {
 
     /// Reads the newest clicks of each post in a range of turns.
     ///
-    /// The limit exceeds the number of clicks that one post can have in these turns, unless each was claimed before the
-    /// next one. Sorting by `id + 0` keeps the server from walking back through the whole bucket by the index of `id`.
+    /// The limit exceeds the number of clicks that one post can have in these turns, unless each was claimed
+    /// before the next one came. Sorting by `id + 0` keeps PostgreSQL from walking back through the whole
+    /// bucket by the index of `id`.
     private static func posts(_ slots: SQLText, _ bucket: SQLText) -> SQLText {
         """
         SELECT \(columns) FROM unnest($1, $2, $3, $4, $5) AS k (scope, visit, post, first, last)

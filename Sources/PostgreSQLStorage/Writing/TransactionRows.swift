@@ -71,7 +71,7 @@ struct TransactionRows {
         if clicks[click] == nil { clicks.updateValue(nil, forKey: click) }
     }
 
-    /// Records that a click was searched for and does not exist.
+    /// Records that a click does not exist any more, because the transaction erases it.
     mutating func remove(_ click: Int64) { clicks.updateValue(nil, forKey: click) }
 
     mutating func change(_ click: Int64, _ body: (inout ClickRow) -> Void) {
@@ -93,7 +93,7 @@ struct TransactionRows {
     /// Adds clicks to those of a post.
     mutating func add(_ numbers: [Int64], to post: ScopedHash) { posts[post, default: []] += numbers }
 
-    /// Returns the clicks of a visit, known by the first word of its hash.
+    /// Returns the clicks of a visit, which is given by the first 64 bits of its hash.
     func clicks(ofVisit visit: UInt64) -> [ClickRow] {
         (clicksByVisit[visit] ?? []).compactMap { clicks[$0] ?? nil }
     }
@@ -107,7 +107,8 @@ struct RowNeeds {
         let home: VisitHome
         let at: Timestamp
     }
-    /// A visitor's clicks of the day before; see ``WriterReader/visits(ofVisitor:_:)``.
+    /// A visitor's clicks from the ten minutes before a click just after midnight, under the previous day's
+    /// key; see ``WriterReader/visits(ofVisitor:_:)``.
     struct Visitor: Hashable {
         let visitor: UInt64
         let key: ScopedHash
@@ -225,7 +226,7 @@ struct RowNeeds {
 }
 
 extension RowNeeds.Post {
-    /// Equal posts within this time are one click, in milliseconds.
+    /// The time, in milliseconds, within which equal posts are one click.
     static let span: Int64 = 10_000
 
     /// The turns that the post's clicks may have; see ``turn(at:)``.
@@ -236,7 +237,7 @@ extension RowNeeds.Post {
         return [turn - 1...turn + 1, -max(first, last)...(-first)]
     }
 
-    /// The turn of a click.
+    /// The turn of a click: the interval of twenty seconds in which it was recorded.
     ///
     /// If another click has the same post and turn, the click's negative number becomes its turn.
     static func turn(at time: Timestamp) -> Int64 { time.milliseconds / (2 * span) }
@@ -254,9 +255,9 @@ extension RowNeeds.Post {
 enum Slots {
     static let day: Int64 = 86_400_000
 
-    /// Returns the slots of the clicks that were recorded ten seconds before or after a time.
+    /// Returns the slots of clicks that were recorded at most ten seconds before or after a time.
     ///
-    /// `newest` is the slot of the newest click, if it is later.
+    /// The slot `newest` of the newest click is included if it is later.
     static func around(_ time: Timestamp, _ newest: Int64) -> [Int64] {
         let span = RowNeeds.Post.span
         let days = [(time.milliseconds - span) / day, (time.milliseconds + span) / day, newest]

@@ -49,7 +49,8 @@ final class WriteBatch {
     var payload = CountPayload() { didSet { changeCount += 1 } }
     private var saved: (rows: TransactionRows, changes: Changes, payload: CountPayload)?
     private var statements: [SlotStatement: PreparedStatement] = [:]
-    /// The slots that writes need and that have no partitions, which are made before the next transaction.
+    /// The slots that writes need and that have no partitions; their partitions are made before the next
+    /// transaction.
     private var missingSlots: Set<Int64> = []
     /// A number that every change raises.
     private(set) var changeCount: Int64 = 0
@@ -65,8 +66,8 @@ final class WriteBatch {
     /// The identifiers of links, which never change.
     private var linkIDs: [Int64: LinkID] = [:]
 
-    /// The number of statements after which the connection is renewed: the server keeps all of them, and each
-    /// day needs others.
+    /// If the writer has made more statements than this, it renews the connection: PostgreSQL keeps all of
+    /// them, and each day needs others.
     private static let maximumStatements = 64
     private static let maximumLinkIDs = 20_000
 
@@ -111,7 +112,7 @@ final class WriteBatch {
         changes.learnt[key, default: 0] += sum
     }
 
-    /// Sends the matches of the transaction's claims, before events are written that may inherit from them.
+    /// Sends the matches of the transaction's claims, before events are written that may be credited to them.
     func sendInstalls() throws(PostgreSQLError) {
         let key = Rows(change: .attributedInstall, bucket: -1)
         guard let arrays = changes.rows.removeValue(forKey: key) else { return }
@@ -136,7 +137,7 @@ final class WriteBatch {
         return missingSlots
     }
 
-    /// Drops all statements if they are too many; returns whether it did.
+    /// Drops all statements if there are too many; returns whether it did.
     func dropStatements() -> Bool {
         guard statements.count > Self.maximumStatements else { return false }
         statements = [:]
@@ -209,7 +210,7 @@ extension WriteBatch {
         }
     }
 
-    /// Appends the transaction's counts; `bucket` is that of the server.
+    /// Appends the transaction's counts; `bucket` is this server's bucket in `count_deltas`.
     func flushCounts(to steps: inout StatementBatch, bucket: Int64) {
         guard !payload.isEmpty else { return }
         steps.append(Self.insertDelta, bucket, payload.bytes)
@@ -223,8 +224,8 @@ extension WriteBatch {
 
 /// Reads and locks rows.
 extension WriteBatch {
-    /// Reads what the writes of a batch need in one trip, and in a second trip the clicks that installations and
-    /// idempotency keys refer to.
+    /// Reads, in one trip, what the writes of a batch need, and in a second trip the clicks that
+    /// installations and idempotency keys refer to.
     func prepare(_ writes: some Collection<Write>, _ transaction: WriteTransaction<PostgreSQLWriter>)
         throws(PostgreSQLError)
     {

@@ -6,13 +6,15 @@ internal import Threads
 
 /// The connection of the writing thread, with at most one open transaction.
 ///
-/// Each transaction raises the `batch` of this server's row in `servers`. The row stays locked until the transaction has
-/// ended, even if the connection is lost meanwhile; afterwards its number shows whether the transaction was committed.
+/// Each transaction raises the `batch` of this server's row in `servers`. The row stays locked until the
+/// transaction has ended, even if the connection is lost meanwhile; afterwards the row's `batch` shows
+/// whether the transaction was committed.
 final class WriterConnection {
     private let configuration: PostgreSQLConfiguration
     /// Nil before the first connection and after a loss; a new connection knows nothing of a transaction.
     private var connection: BlockingConnection?
-    /// This server's number, which it has had since its start unless it was away too long.
+    /// This server's number, which it has had since its start unless it could not reach the database for too
+    /// long.
     private(set) var server: ServerRow
     /// The address at which this server serves the dashboard; written again if the server gets another number.
     var dashboard = ""
@@ -20,15 +22,15 @@ final class WriterConnection {
     /// The number of the last transaction, which grows by one.
     private(set) var batch: Int64 = 0
     private var madePlansAt = MonotonicTime.now()
-    /// When other servers last saw this one.
+    /// When a transaction of this server last changed `seen_at` in its row.
     private(set) var seenAt = MonotonicTime(nanoseconds: 0)
 
-    /// How long to wait for a server that sends nothing; COMMIT may wait for a standby.
+    /// How long to wait while PostgreSQL sends nothing; COMMIT may wait for a standby.
     private static let timeLimit = Duration.seconds(3)
     /// How long a statement's plan is used.
     ///
-    /// The server plans a statement for a new, empty partition as if all indexes were equal, and notices the growth of the
-    /// partition only a minute later.
+    /// PostgreSQL plans a statement for a new, empty partition as if all indexes were equal, and notices the
+    /// growth of the partition only a minute later.
     private static let planTime = Duration.seconds(10)
     /// How long waiting writes may wait for a connection before they are refused.
     private static let connectTimeLimit = Duration.milliseconds(500)
@@ -147,7 +149,7 @@ final class WriterConnection {
 
     func savepoint() throws(PostgreSQLError) { try run(Self.savepoint) }
 
-    /// Keeps the changes since the savepoint, after further statements.
+    /// Executes further statements, and keeps the changes since the savepoint.
     func release(_ append: (inout StatementBatch) -> Void) throws(PostgreSQLError) {
         _ = try run { steps in
             append(&steps)
@@ -162,8 +164,8 @@ final class WriterConnection {
         }
     }
 
-    /// Makes the server plan statements again if their plans are older than ``planTime``; there must be no open
-    /// transaction.
+    /// Makes PostgreSQL plan statements again if their plans are older than ``planTime``; there must be no
+    /// open transaction.
     func renewPlans() throws(PostgreSQLError) {
         guard madePlansAt.advanced(by: Self.planTime) < .now() else { return }
         madePlansAt = .now()

@@ -70,7 +70,8 @@ package struct CommandFailure: Error, Equatable, Sendable {
             .advising("Nothing was done. Correct it and run the command again.")
     }
 
-    /// The failure as a finding of `doctor` or `verify`, in lower case and without a full stop.
+    /// The failure as a finding of `doctor` or `verify`: sentences that start with a small letter and end
+    /// without a full stop.
     package var finding: (text: String, advice: String) { (Self.clause(explanation), Self.clause(advice)) }
 
     private static func clause(_ sentence: String) -> String {

@@ -21,7 +21,7 @@ package enum HelpText {
             """
     }
 
-    /// Returns the help on the commands with one first word, as `afterlink help apps` prints it.
+    /// Returns the help on the commands with the same first word, as `afterlink help apps` prints it.
     package static func group(_ word: String, of commands: [CommandDescription]) -> String {
         let indent = (commands.map(\.name.count).max() ?? 0) + 14
         let lines = commands.map { "  " + "afterlink \($0.name)".padded(to: indent - 2) + $0.summary }
@@ -118,7 +118,7 @@ package enum SettingsDocumentation {
             Flags override environment variables, and these override the JSON file that
             --config FILE or AFTERLINK_CONFIG names. Several values of a setting have commas
             between them in the environment, and are an array in the file. Secrets have no
-            flag, because every user of the machine could read it.
+            flag, because every user of the machine can read the command line.
 
             \(sections.joined(separator: "\n\n"))
             """

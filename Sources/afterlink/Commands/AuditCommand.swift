@@ -10,7 +10,7 @@ enum AuditCommand {
         discussion: [
             "Prints the changes by the dashboard, the admin API and commands, the newest first, with the fields that differ."
                 + " --audit-retention sets how long they are stored.",
-            "The actor of a command is the user of the system who ran it.",
+            "The actor of a command is the system's user who ran the command.",
         ],
         options: CommandOption.table([
             "app APP": "Only changes of this app, its keys and its links, by id or name.",

@@ -86,8 +86,8 @@ enum ReadApplePostbackCommand {
         name: "apple-postbacks decode",
         summary: "Show the fields of a postback in a file, and what its conversion value means",
         discussion: [
-            "Prints every field of one postback. The conversion value is decoded by the schema of the app with that number in"
-                + " the App Store, which is in force now."
+            "Prints every field of one postback. Decodes the conversion value by the schema that is in force now for the app"
+                + " with the postback's App Store number."
         ],
         operands: [file],
         options: [.jsonObject],
@@ -103,7 +103,7 @@ enum ReadApplePostbackCommand {
     private static func run(_ invocation: Invocation, database: CommandDatabase?) async throws {
         defer { database?.close() }
         let path = invocation.arguments.operands.first ?? ""
-        let advice = "Give the path of a file with the JSON that Apple's device has sent."
+        let advice = "Give the path of a file with the JSON that an Apple device has sent."
         let bytes = try attempt("The file could not be read", advice: advice) {
             try OpenFile(path, O_RDONLY).readAll(limit: 1 << 16)
         }

@@ -7,7 +7,7 @@ internal import Server
 enum AppSettingOptions {
     static let all =
         CommandOption.table([
-            "open-clicks on|off": "Accept clicks without a key, which a landing page's script posts.",
+            "open-clicks on|off": "Accept clicks that a landing page's script posts without a key.",
             "allowed-origin ORIGIN ...":
                 "A web origin whose pages may post clicks, as in https://shop.example; `any` removes the limit.",
             "destination PREFIX ...":
@@ -15,7 +15,7 @@ enum AppSettingOptions {
                 + " `any` removes the limit.",
             "attribution-window SECONDS":
                 "The time after a click in which a first launch may be credited to it, 60 to 2592000; `default` takes the"
-                + " server's.",
+                + " server's setting.",
             "fingerprint-window SECONDS":
                 "The longest time after a click in which a fingerprint may match it, 60 to 2592000; `none` leaves the"
                 + " click's own window.",
@@ -27,7 +27,7 @@ enum AppSettingOptions {
             "development-language LANGUAGE":
                 "The language that iOS gives the app if none of its languages fits; `none` removes it.",
             "reporting-offset HOURS":
-                "The whole hours by which the dashboard's days begin before those of UTC, -12 to 14, as in 3 for Istanbul;"
+                "How many whole hours before midnight UTC the dashboard's days begin, -12 to 14, as in 3 for Istanbul;"
                 + " 0 if it was never set.",
             "click-ids off|keep|answer":
                 "Store no click ids of ad networks, such as gclid; store them with the click, the default; or send them to"
@@ -142,8 +142,8 @@ enum MatchingOptions {
         "minimum-confidence P":
             "The probability that a match by fingerprint needs, 0 to 1; 0.7 if it was never set.",
         "on-ambiguity noMatch|newest|campaignOnly":
-            "The result if one of several clicks led to the launch: no match, the newest click, or the campaign with the"
-            + " app's default link.",
+            "The result if a click led to the launch and no single click is probable enough: no match, the newest click, or"
+            + " the campaign with the app's default link.",
         "fingerprinting on|off":
             "Match by fingerprint; with off, only tokens, click ids and advertising ids match.",
         "default-link URL":
@@ -256,10 +256,11 @@ extension AppLinkField {
         case .androidPackage: ("PACKAGE", "The app's package name, as in com.example.shop.")
         case .androidCertificates: ("SHA-256", "The SHA-256 of a certificate that the app is signed with.")
         case .androidScheme: ("SCHEME", "The app's own scheme on Android.")
-        case .iosFallback: ("URL", "The page for iPhones without the app instead of the App Store.")
-        case .androidFallback: ("URL", "The page for Android phones without the app instead of Google Play.")
-        case .huaweiFallback: ("URL", "The page for Huawei's phones without the app.")
-        case .desktopURL: ("URL", "The page for desktop browsers instead of the page with a QR code.")
+        case .iosFallback: ("URL", "The page that iPhones without the app open instead of the App Store.")
+        case .androidFallback:
+            ("URL", "The page that Android phones without the app open instead of Google Play.")
+        case .huaweiFallback: ("URL", "The page that Huawei's phones without the app open.")
+        case .desktopURL: ("URL", "The page that desktop browsers get instead of the page with a QR code.")
         case .rules:
             (
                 "RULE",

@@ -34,7 +34,7 @@ struct BacktestGaps {
             ("matches_not_recorded", gaps.matchesNotRecorded):
                 "matches have no record of their check: the replay does not consume their clicks.",
             ("probabilities_not_known", gaps.probabilitiesNotKnown):
-                "matches are from before probabilities above the limit of confidence were recorded: they count with it.",
+                "matches are from before probabilities above the limit of confidence were recorded: they count with that limit.",
         ]
     }
 

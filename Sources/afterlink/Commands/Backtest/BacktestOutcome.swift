@@ -44,7 +44,7 @@ struct BacktestOutcome {
         }
         if columns.contains(where: { $0.score.besideTokens.matches > 0 }) {
             parts.append(
-                "The fingerprint alone, for launches that a token or an id recognised, by stated confidence:"
+                "Matches by the fingerprint alone, for launches that a token or an id recognised, by stated confidence:"
             )
             parts.append(calibration)
         }

@@ -83,7 +83,7 @@ struct DatabaseMove {
         invocation.show(text(report, isInKeyring: isInKeyring), json: json(report, isInKeyring: isInKeyring))
     }
 
-    /// Requires that no process has the file open, that it is up to date, and that its keys are there.
+    /// Requires that no process has the file open, that the file is up to date, and that its keys are there.
     ///
     /// - Returns: its server keys.
     private func requireSource() throws -> ServerKeyList {
@@ -118,7 +118,8 @@ struct DatabaseMove {
         return keys.server
     }
 
-    /// Copies the file's keys into the database if there is a secret for them, and requires that the servers have them.
+    /// Copies the file's keys into the database if there is a secret for them; requires that the servers'
+    /// keys include the file's.
     private func store(_ keys: ServerKeyList) throws {
         _ = try target.keySource().load(databaseIsNew: false, at: WallClock.system.now()) { list in
             list.holds(keys) ? .own(missing: 0) : .foreign
@@ -169,7 +170,8 @@ struct DatabaseMove {
         let advice: String
         switch error.code {
         case .conflict:
-            advice = "Give the URL of an empty database; only an unfinished move of one file continues."
+            advice =
+                "Give the URL of an empty database; an unfinished move continues only from the same, unchanged file."
         case .locked: advice = "End the processes that use the databases, and run the command again."
         case .incompatible, .unsupported: advice = "Nothing was moved. Correct it and run the command again."
         case .stopping, .timedOut, .overloaded: advice = "Run the command again: it continues the move."

@@ -8,8 +8,8 @@ enum MigrateCommand {
         name: "migrate",
         summary: "Bring the database's tables up to this version, or move it to PostgreSQL",
         discussion: [
-            "Copies the database, and then applies the migrations that it lacks, each in a transaction. `afterlink serve` does"
-                + " the same at its start; this command can show the plan first.",
+            "Applies the migrations that the database lacks, each in a transaction, and copies an SQLite file first."
+                + " `afterlink serve` does the same at its start; this command can show the plan first.",
             "It refuses a database of a newer version.",
             "With --from, copies everything of an SQLite file into an empty PostgreSQL database, and counts the rows of"
                 + " both, table by table. Stop the service first: the command refuses a file that a process has open, and"

@@ -35,7 +35,7 @@ package struct DatabaseServerExamination {
                 .advising("switch it on in the database server's configuration")
         }
         guard server.cleansUp else {
-            return .warning("database_disk", "autovacuum is off: tables grow, and plans are for former sizes")
+            return .warning("database_disk", "autovacuum is off: tables grow, and plans become outdated")
                 .advising("switch it on in the database server's configuration")
         }
         return .ok("database_disk", "fsync, full_page_writes and autovacuum are on")
@@ -66,7 +66,7 @@ package struct DatabaseServerExamination {
         guard abs(lead) > 1000 else { return .ok("database_clock", "it agrees with this machine's clock") }
         return .problem(
             "database_clock",
-            "it is \(seconds) \(lead > 0 ? "behind" : "ahead of") this machine's; such a server is not ready"
+            "it is \(seconds) \(lead > 0 ? "behind" : "ahead of") this machine's; no server on this machine is ready"
         ).advising("set both clocks by NTP (`timedatectl` shows it)")
     }
 

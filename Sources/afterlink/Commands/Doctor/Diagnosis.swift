@@ -4,7 +4,7 @@ internal import JSON
 package struct Diagnosis: Equatable, Sendable {
     package enum Status: String, Sendable {
         case ok
-        /// The examined thing works, and should be changed.
+        /// The examined thing works, but should be changed.
         case warning
         /// The examined thing does not work, or is not safe.
         case problem

@@ -11,14 +11,14 @@ enum DoctorCommand {
         summary: "Examine settings, keys, clock, disk, files and the service",
         discussion: [
             "Examines what the service depends on and prints a line for each finding: ok, warning or problem, with what"
-                + " to do. Give it the settings of the service. It prints no secret, and changes nothing but the record of a test: it"
-                + " sends a request to each domain that an app names for Apple's postbacks. The exit status is 1 if there is"
-                + " a problem.",
+                + " to do. Give it the settings of the service. It prints no secret. It sends a test request to each domain that"
+                + " an app names for Apple's postbacks, and changes nothing but the record of this test. The exit status is"
+                + " 1 if there is a problem.",
             "--request-from shows the client address of a request: the peer of its connection, or the address that"
                 + " trusted proxies forward.",
         ],
         options: CommandOption.table([
-            "request-from ADDRESS": "Also show which client a request from this peer address has.",
+            "request-from ADDRESS": "Also show the client address of a request from this peer address.",
             "forwarded-for TEXT ...": "One X-Forwarded-For field line of that request.",
             "forwarded TEXT ...": "One Forwarded field line (RFC 7239) of that request.",
         ]) + [.jsonObject],

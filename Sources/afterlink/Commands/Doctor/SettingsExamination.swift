@@ -35,7 +35,7 @@ extension Diagnosis {
         return directory.apps.compactMap { app in
             let problem = LinkHostChange.problem(of: app.settings, withDashboardAt: host)
             return problem.map {
-                .problem("dashboard", $0.message).advising("the service does not start until then")
+                .problem("dashboard", $0.message).advising("the service does not start before that")
             }
         }
     }

@@ -20,7 +20,7 @@ enum CheckDomainCommand {
         operands: [
             .required(
                 "HOST|URL|FILE",
-                "A host name, an https address, or a file's path; ./NAME for a file in this folder with another name."
+                "A host name, an https address, or a file's path; write ./NAME for a file here with another name than on the host."
             )
         ],
         options: CommandOption.table([

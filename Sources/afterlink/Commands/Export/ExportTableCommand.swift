@@ -15,7 +15,7 @@ enum ExportTableCommand {
                 + " served.",
             "A file that the manifest lists is whole and never changes. FILE remembers where the next run continues: after a"
                 + " kill at any time, it neither repeats nor loses a row. Keep one FILE for each table and directory.",
-            "The tables: clicks; checks, each with the number of checks that it stands for as weight; matches; events;"
+            "The tables: clicks; checks, each with a weight, the number of checks that it stands for; matches; events;"
                 + " apple_postbacks; counters of closed hours; links and deliveries, of which each file has all; and"
                 + " deletions, which name the clicks and checks that were erased, and the days before which retention"
                 + " has left none. No column has a fingerprint, an address or a user agent. On PostgreSQL, rows appear"

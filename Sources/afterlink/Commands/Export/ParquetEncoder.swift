@@ -25,7 +25,7 @@ struct ParquetEncoder: RowEncoder {
     }
 
     private static let mark = Array("PAR1".utf8)
-    /// The bounds of a row group: a reader needs one in memory, and so does this writer.
+    /// The bounds of a row group, because a reader and this writer keep a whole row group in memory.
     private static let (maximumRows, maximumBytes) = (122_880, 16 << 20)
 
     init(_ table: ExportTable) {

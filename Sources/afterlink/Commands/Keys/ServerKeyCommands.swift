@@ -74,7 +74,7 @@ enum RotateServerKeyCommand {
         }
         guard list.entries.count < ServerKeyList.maximumCount else {
             throw CommandFailure.because(
-                "A check looks up at most \(list.entries.count) server keys."
+                "There are \(list.entries.count) server keys, and a check can use no more."
             ).advising("Wait until the oldest is destroyed; `afterlink server-key list` shows the keys.")
         }
     }

@@ -39,10 +39,11 @@ extension LinkField {
             )
         case .iosDestination: ("LINK", "The destination on iPhones and iPads instead of --destination.")
         case .androidDestination: ("LINK", "The destination on Android instead of --destination.")
-        case .desktopURL: ("URL", "The page for desktop browsers instead of the page with a QR code.")
-        case .iosFallback: ("URL", "The page for iPhones without the app instead of the App Store.")
-        case .androidFallback: ("URL", "The page for Android phones without the app instead of Google Play.")
-        case .huaweiFallback: ("URL", "The page for Huawei's phones without the app.")
+        case .desktopURL: ("URL", "The page that desktop browsers get instead of the page with a QR code.")
+        case .iosFallback: ("URL", "The page that iPhones without the app open instead of the App Store.")
+        case .androidFallback:
+            ("URL", "The page that Android phones without the app open instead of Google Play.")
+        case .huaweiFallback: ("URL", "The page that Huawei's phones without the app open.")
         case .campaignKey: ("KEY", "The campaign of the link's clicks and installs.")
         case .source:
             (
@@ -57,7 +58,7 @@ extension LinkField {
         case .windowSeconds:
             ("SECONDS", "The time after a click in which a first launch is credited to it, 60 to 2592000.")
         case .expiresAt: ("TIME", "The end of the link, as in 2027-01-31T18:00:00Z.")
-        case .maximumClicks: ("N", "The number of people who may click it.")
+        case .maximumClicks: ("N", "The number of clicks after which the link ends, without those of robots.")
         case .variants:
             ("'NAME WEIGHT LINK'", "One of several destinations, by weight: 'b 30 myapp://promo/b'.")
         case .referralCode: ("CODE", "The referrer's code for the app's metadata.")

@@ -11,7 +11,7 @@ enum ShowHeldDataCommand {
             "Prints every stored field of the clicks and checks of an app that the value finds, as JSON. An address, or its"
                 + " network such as 203.0.113.0/24, is found as long as the key of its day is stored: until the last click of"
                 + " that day can no longer be matched.",
-            "Without a value, it prints the number of rows of each table, of all apps, and the time of the oldest.",
+            "Without a value, it prints the number of rows of each table, for all apps together, and the time of the oldest.",
             "The values are in the process list while the command runs.",
         ],
         options: SubjectOptions.all + [.json],

@@ -13,7 +13,7 @@ struct LibraryLaunch {
     let server: TrialServer
     let key: TrialKey
 
-    /// The limit of a request, which is longer than the library waits for a response.
+    /// The time limit of the launch, which is longer than the library waits for a response.
     private static let limit = TimeLimit.seconds(30)
 
     /// Runs the library as a new installation.

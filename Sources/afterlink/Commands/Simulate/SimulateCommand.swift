@@ -16,7 +16,7 @@ enum SimulateCommand {
                 + " file with a key.",
             "--timezone and --language apply to the browser and the app; --device-timezone, --device-language, --model and"
                 + " --os-version change only the values of the app, to show the effect of a difference.",
-            "The exit status is 0 if the launch matches or does not match as the values of click and launch predict.",
+            "The exit status is 0 if the launch gets the result that the values of click and launch predict.",
         ],
         options: options,
         settings: ["listen"] + CommandDatabase.settings,

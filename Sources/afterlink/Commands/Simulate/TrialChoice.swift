@@ -90,7 +90,7 @@ package struct TrialChoice: Sendable {
         let device = try device(for: profile)
         guard play == nil || device.platform == .android else {
             throw CommandFailure.usage(
-                "--play reports an installation from Google Play, and \(device.name) has no such."
+                "--play reports an installation from Google Play, which \(device.name) does not have."
             )
             .advising("Choose an Android browser, as in --profile chrome-android.")
         }

@@ -9,7 +9,7 @@ enum ListChecksCommand {
         summary: "List recorded checks with their answers, the newest first",
         discussion: [
             "Lists the same checks as the dashboard's launches and GET /admin/api/checks, with the same filters."
-                + " `afterlink explain` with a check's id gives the reason of its answer."
+                + " `afterlink explain` with a check's id gives the reason for its answer."
         ],
         options: CommandOption.table([
             "app APP": "Only checks of this app, by id or name.",

@@ -28,7 +28,7 @@ enum ShowStatisticsCommand {
             "from TIME": "Only counts from this time on: 2026-01-31 or 2026-01-31T12:00:00Z.",
             "to TIME": "Only counts before this time.",
             "interval hour|day": "The length of each period. Default: day.",
-            "offset HOURS": "The whole hours by which days begin before those of UTC, -12 to 14. Default: 0.",
+            "offset HOURS": "How many whole hours before midnight UTC days begin, -12 to 14. Default: 0.",
             "test": "Test clicks and checks instead of live ones.",
         ]) + [.json],
         settings: CommandDatabase.settings,

@@ -226,7 +226,7 @@ struct ImportRemarks {
             // Only the services themselves can change the DNS of these domains.
             let isForeign = [".page.link", ".app.link"].contains { host.hasSuffix($0) }
             sentences.append(
-                "\(Self.links(count)) of \(host), which is no link host of the app"
+                "\(Self.links(count)) came from \(host), which is no link host of the app"
                     + (isForeign
                         ? " and can never lead here: the links work with the same slugs under the app's own link host."
                         : ": it leads here after a change of its DNS and \"afterlink apps set --link-host \(host)\". Until"
