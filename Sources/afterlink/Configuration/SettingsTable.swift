@@ -29,7 +29,7 @@ extension Setting {
             ),
         optional("dashboard-host", .host, default: "none", into: \.dashboardHost)
             .saying(
-                "Answer the dashboard on --listen, too, for this host alone. It must not be a host of an app. Signing in needs"
+                "Serve the dashboard on --listen, too, for this host alone. It must not be a host of an app. Signing in needs"
                     + " HTTPS: --tls-certificate, or a --trusted-proxy that sends X-Forwarded-Proto."
             ),
         repeated("trusted-proxy", .addressRange, default: "none", into: \.trustedProxies)
@@ -101,8 +101,8 @@ extension Setting {
             ),
         optional("server-key-file", .file, default: "the database's path and .key", into: \.serverKeyFile)
             .saying(
-                "File of the server keys, the newest first, which hash fingerprints and ids and sign tokens. A new database"
-                    + " creates the first key; back up both together."
+                "File of the server keys, the newest first, which hash fingerprints and ids and sign tokens. The start on a new"
+                    + " database creates the first key. Back up the file together with the database."
             ),
         optional("secret-file", .file, default: "none, keys in files", into: \.secretFile)
             .saying(
@@ -123,8 +123,8 @@ extension Setting {
             .saying("Time in which a caller without an install id may fetch a response again; 0 for none."),
         value("play-bounds", .playBounds, into: \.playBounds)
             .saying(
-                "Doubt a token if Google Play saw the store click longer than this before or after the click. The match is"
-                    + " then not guaranteed (click_spamming)."
+                "Doubt a token if Google Play saw the store click more than BEFORE seconds before the click, or more than AFTER"
+                    + " seconds after it. The match is then not guaranteed (click_spamming)."
             ),
         value("retention", .seconds(0...315_360_000), into: \.retention)
             .saying("Time from the end of a click's window to its deletion. Statistics stay."),
@@ -153,7 +153,7 @@ extension Setting {
         optional("device-data", .file, default: "built in", into: \.deviceData)
             .saying("Replace the built-in tables of releases, panels, time zones or languages at the start."),
         optional("robots", .file, default: "built in", into: \.robots)
-            .saying("Replace the list of robots, whose clicks count but never match, at the start."),
+            .saying("Replace the list of robots at the start. Clicks of robots count but never match."),
         optional("relay-ranges", .file, default: "none", into: \.relayRanges)
             .saying(
                 "Address ranges of relays such as Apple's, one in each line, whose addresses do not distinguish visitors."
@@ -181,8 +181,8 @@ extension Setting {
     private static let postbacks: [Setting] = [
         repeated("postback-allow", .postbackAllowance, default: "none", into: \.postbackAllowances)
             .saying(
-                "Let postbacks reach these addresses inside your network, with any port or this one, and without TLS, too."
-                    + " Others must be public, with HTTPS on port 443."
+                "Let postbacks reach these addresses inside your network, at the given port or at any, with or without TLS."
+                    + " Other addresses must be public, with HTTPS on port 443."
             )
     ]
 

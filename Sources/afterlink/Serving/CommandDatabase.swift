@@ -65,7 +65,7 @@ struct CommandDatabase {
             "This command copies SQLite files, and \(configuration.databaseName) is on a server."
         )
         .advising(
-            "Use the server's own tools: pg_basebackup or pgBackRest with an archive of the write-ahead log copies and"
+            "Use PostgreSQL's own tools: pg_basebackup or pgBackRest with an archive of the write-ahead log copies and"
                 + " restores all databases of a server at one moment. Keys in the database are copied with it, and key files"
                 + " are not."
         )

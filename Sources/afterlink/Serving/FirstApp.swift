@@ -149,7 +149,7 @@ enum InitialSettings {
         return origins.filter { $0.setting.section == .firstStart }.compactMap { origin in
             let advice = advice(origin.setting.name, configuration, directory, first)
             return advice.map {
-                ("\(origin.place) has no effect: it counts for a new database, and this one existed", $0)
+                ("\(origin.place) has no effect: it applies only to a new database, and this one existed", $0)
             }
         }
     }

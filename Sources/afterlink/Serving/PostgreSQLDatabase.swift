@@ -4,7 +4,7 @@ internal import PostgreSQLStorage
 internal import Server
 internal import Storage
 
-/// A database on a PostgreSQL server, which any number of servers share.
+/// A database on a PostgreSQL server, which several servers may share.
 struct PostgreSQLDatabase: Database {
     let configuration: Configuration
 

@@ -63,7 +63,8 @@ struct KeyMaintenance {
         }
     }
 
-    /// Reads keys that have changed, publishes them if they have changed or a new key is in use, and reports them.
+    /// Reads the stored keys if they have changed, publishes keys that differ from the published ones, and
+    /// reports them.
     private mutating func reloadChangedKeys() throws {
         let now = WallClock.system.now()
         let observed = try source.observe()

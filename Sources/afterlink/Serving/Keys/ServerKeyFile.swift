@@ -145,7 +145,7 @@ struct ServerKeyList: Equatable {
 
     /// Whether the lists have a key in common.
     ///
-    /// Two lists of one database do, unless every key of the older one has been destroyed since.
+    /// Two lists of one database have one, unless every key of the older list has been destroyed since.
     func isRelated(to other: ServerKeyList) -> Bool { other.entries.contains(where: has) }
 
     /// Returns these keys, followed by the keys that only the other list contains.
