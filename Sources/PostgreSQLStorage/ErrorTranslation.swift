@@ -88,8 +88,10 @@ extension EngineFailure {
 }
 
 extension PostgreSQLError {
-    /// Whether the connection must not be used any more: it is lost, its next answer may belong to an earlier
-    /// statement, or its server accepts no writes or did not wait for a standby.
+    /// Whether the connection must not be used any more.
+    ///
+    /// It is lost, its next answer may belong to an earlier statement, its server accepts no writes, or the
+    /// server did not wait for a standby or for a worker of Citus.
     var endsConnection: Bool {
         switch kind {
         case .connectionLost, .notConnected, .shuttingDown, .deadline, .readOnly, .notReplicated: true

@@ -8,7 +8,7 @@ internal import Threads
 final class BlockingConnection {
     private let loop = PollingPort()
     private let connection: PostgreSQLConnection
-    /// The time after which a statement fails.
+    /// The time after which a batch of statements fails.
     private let timeLimit: Duration
     /// The statements whose texts name the slots to read.
     var slotQuestions: QuestionStatements?

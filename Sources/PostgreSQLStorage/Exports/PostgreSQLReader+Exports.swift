@@ -12,10 +12,11 @@ extension PostgreSQLReader: ExportRows {
         return time.map { max(RowIdentifier.first(at: $0) - 1, 0) } ?? 0
     }
 
-    /// The start of the oldest transaction that may still write, less the time after which a silent server loses its
-    /// number to another one; before 1970 if that start is unknown.
+    /// The start of the oldest transaction that may still write, minus ``ServerRow/silentSeconds``; before
+    /// 1970 if that start is unknown.
     ///
-    /// The time is subtracted because a row's number is made before its transaction begins.
+    /// The seconds are subtracted because a row's number is made before its transaction begins: a server that
+    /// is silent for longer has lost its number to another one.
     ///
     /// A transaction that has run for a minute without any change counts as one that only reads, such as a
     /// dump.

@@ -31,7 +31,7 @@ struct FoldJob: Job {
     }
 }
 
-/// The names that one server has admitted, as long as no other server has folded since.
+/// The names that this server has admitted; valid until another server folds.
 struct FoldMemory {
     fileprivate var names = AdmittedNames()
     /// The number of folds when this server added these names; nil before its first fold.

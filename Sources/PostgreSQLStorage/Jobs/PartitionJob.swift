@@ -120,7 +120,8 @@ struct PartitionJob: Job {
         ON CONFLICT (name) DO UPDATE SET value = greatest(progress.value, excluded.value)
         """
     )
-    /// Whether there are more records of checks than the maximum; then those of the oldest ended day are deleted.
+    /// Whether there are more records of checks than the maximum; if so, the records of the oldest ended day
+    /// are deleted.
     private static let hasTooManyChecks = PreparedStatement(
         "SELECT value FROM progress WHERE name = 'kept_checks' AND value > $1"
     )

@@ -8,9 +8,9 @@ public import Storage
 /// Each part is a transaction, which also stores how far the move is. So a move that was killed continues after its last
 /// part, and no server starts on a database that lacks rows.
 ///
-/// Clicks and checks keep their numbers. A number from elsewhere has a home like any other: its bits name a bucket, and
-/// its time a day. So tokens, shares of checks and identifiers in other systems need no table of former numbers. But the
-/// bucket is not that of the visit; see ``SlotStatement/Buckets``.
+/// Clicks and checks keep their numbers. A number from elsewhere has a home like any other: its bits name a
+/// bucket, and its time a day. So tokens, shares of checks and identifiers in other systems need no table of
+/// former numbers. But this bucket is not the bucket of the click's visit; see ``VisitHome``.
 public struct PostgreSQLMove {
     private let configuration: PostgreSQLConfiguration
     private let connection: BlockingConnection

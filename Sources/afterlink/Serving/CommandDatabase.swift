@@ -35,8 +35,8 @@ struct CommandDatabase {
 
     /// Requires an existing database that this user can reach.
     ///
-    /// - Throws: if there is no file, or if its first bytes are not those of a database; if the database on a server has no
-    ///   tables of Afterlink.
+    /// - Throws: if there is no file, if the file does not begin like a database, or if a PostgreSQL database
+    ///   has no tables of Afterlink.
     static func require(_ configuration: Configuration) throws {
         guard !configuration.isOnServer else {
             let plan = try explaining(configuration) { try $0.migrationPlan() }

@@ -11,8 +11,8 @@ enum RotateServerKeyCommand {
         summary: "Replace the current server key with a new one",
         discussion: [
             "Creates a new key. After some seconds and without a restart, a serving process stores clicks and signs tokens"
-                + " under it. Launches still find earlier clicks: the previous key stays until nothing is"
-                + " stored under it, --retention seconds after the last window of its clicks, and is then destroyed.",
+                + " under it. Launches still find earlier clicks: the previous key stays until all clicks, records of checks,"
+                + " events and matches that were stored under it are deleted, and is then destroyed.",
             "The address keys, which change every day, come from new random bytes from tomorrow on.",
             "A thief of the previous key and the database can still test fingerprints against the clicks stored until now."
                 + " Take a new backup: older ones have only the previous key.",

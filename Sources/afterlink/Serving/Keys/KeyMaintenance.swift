@@ -23,7 +23,7 @@ struct KeyMaintenance {
     private var lastLoggedFailure: String?
     private var neededAt: (moment: Timestamp, day: Int64)?
 
-    /// The interval at which the database is asked which keys are still needed.
+    /// The interval, in milliseconds, between two reads of the keys that the database still needs.
     private static let needsMilliseconds: Int64 = 60_000
 
     /// - Parameters:
