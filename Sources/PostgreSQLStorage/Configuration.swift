@@ -49,7 +49,7 @@ public struct PostgreSQLConfiguration: Sendable {
         // quarter, half a second, is for the commit of the mark.
         self.store.foreignAnswerMilliseconds = store.foreignAnswerMilliseconds ?? 2000
         // The database server takes several times as long for a row as SQLite does, and clicks and claims wait behind a
-        // long write.
+        // long write, so a write has fewer rows here.
         (self.store.recordsAtOnce, self.store.learntSumsAtOnce) = (128, 200)
     }
 

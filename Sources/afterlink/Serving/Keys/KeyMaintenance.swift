@@ -16,8 +16,10 @@ struct KeyMaintenance {
     private let settings: ServiceSettings
     /// The clock of clicks, which tests may set.
     private let clock: WallClock
-    /// What the source returned when the keys were read; empty before the first run, because the keys may have changed
-    /// since the start.
+    /// What the source returned when the keys were read.
+    ///
+    /// It is empty before the first run, because the keys may have changed since the start, and after this type has
+    /// changed keys; the next run then reads them.
     private var stamp: [[Int]] = []
     /// The last failure that was logged.
     private var lastLoggedFailure: String?
