@@ -117,8 +117,8 @@ final class TurnQuestions {
     {
         if let refusal { throw refusal }
         guard !questions.isEmpty else { return [:] }
-        // The continuation is resumed exactly once. An asker drops its function before it calls it, and each
-        // asker ends: with its answers, a failed statement, a lost connection, or at its deadline.
+        // The continuation is resumed exactly once: an asker removes its function before the call, and each
+        // asker ends with its answers, after a failed statement or a lost connection, or at its deadline.
         let result = await unsafe withUnsafeContinuation {
             (continuation: UnsafeContinuation<Answers, Never>) in
             let asker = Asker(questions.count, by: deadline) { unsafe continuation.resume(returning: $0) }

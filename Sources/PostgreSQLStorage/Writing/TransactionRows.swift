@@ -135,8 +135,9 @@ struct RowNeeds {
     var visitors: [Visitor] = []
     /// The scopes whose learnt sums grow.
     var learning: Set<Scope> = []
-    /// The installations, clicks and purchases of events, and of claims with an installation, for ``EventLocks``; true
-    /// for those of claims and for the purchases of refunds.
+    /// The keys to lock with ``EventLocks``: those of events, and those of claims with an installation.
+    ///
+    /// The value is true for an exclusive lock, which a claim needs, and a refund for its purchase.
     var eventKeys: [EventKey: Bool] = [:]
     /// Whether to read the endpoints too, if other rows are read.
     var targets = false

@@ -18,8 +18,8 @@ struct KeyMaintenance {
     private let clock: WallClock
     /// What the source returned when the keys were read.
     ///
-    /// It is empty before the first run, because the keys may have changed since the start, and after this type has
-    /// changed keys; the next run then reads them.
+    /// It is empty before the first run, because the keys may have changed since the start, and after this type
+    /// has changed keys; the next run then reads them.
     private var stamp: [[Int]] = []
     /// The last failure that was logged.
     private var lastLoggedFailure: String?
@@ -156,8 +156,8 @@ struct KeyMaintenance {
     }
 
     private mutating func destroyAddressKeys(_ needs: RequiredKeys, at now: Timestamp) throws {
-        // Callers may fetch a response again within the replay grace, and repeat a post within ten seconds, for
-        // which a minute suffices.
+        // A caller may fetch a response again within the replay grace, and repeat a post within ten seconds.
+        // The minute covers the posts.
         let used = AddressKeys.day(of: now.advanced(byMilliseconds: -settings.replayGrace - 60_000))
         let first = min(needs.firstAddressDay ?? used, used)
         let today = AddressKeys.day(of: now)
