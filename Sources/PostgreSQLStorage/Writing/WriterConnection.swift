@@ -22,8 +22,10 @@ final class WriterConnection {
     /// The number of the last transaction, which grows by one.
     private(set) var batch: Int64 = 0
     private var madePlansAt = MonotonicTime.now()
-    /// When a transaction of this server last changed `seen_at` in its row.
+    /// When the last committed transaction of this server changed `seen_at` in its row.
     private(set) var seenAt = MonotonicTime(nanoseconds: 0)
+    /// When the last transaction began.
+    private var begunAt = MonotonicTime(nanoseconds: 0)
 
     /// How long to wait while PostgreSQL sends nothing; COMMIT may wait for a standby.
     private static let timeLimit = Duration.seconds(3)
@@ -112,7 +114,7 @@ final class WriterConnection {
             throw PostgreSQLError(.notConnected, "Another server has taken this server's number.")
         }
         batch = try rows[1].value(0, 0)
-        seenAt = .now()
+        begunAt = .now()
         return Array(rows.dropFirst(2))
     }
 
@@ -136,6 +138,7 @@ final class WriterConnection {
             steps.append(BlockingConnection.commit)
         }
         isInTransaction = false
+        seenAt = begunAt
     }
 
     /// Undoes the open transaction; a failure shows at the next statement.

@@ -118,5 +118,16 @@ struct DoubtfulCommitTests {
         #expect(try server.write(.barrier).isDone)
         #expect(try database.number(batch) == before)
     }
+
+    @Test("a transaction that is rolled back does not delay the next sign that the server runs")
+    func rolledBack() throws {
+        defer { server.stop() }
+        let connection = try database.connect()
+        try connection.commit { _ in }
+        let seen = connection.seenAt.nanoseconds
+        _ = try connection.run { _ in }
+        connection.rollback()
+        #expect(connection.seenAt.nanoseconds == seen)
+    }
 }
 #endif
