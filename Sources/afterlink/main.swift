@@ -2,7 +2,7 @@ internal import Glibc
 internal import Synchronization
 
 Console.holdStandardStreams()
-let words = Array(CommandLine.arguments.dropFirst())
+let words = Environment.arguments()
 let environment = Environment.settings()
 let code = MainThreadExecutor.run { [words, environment] in
     await Program.standard.run(words, environment: environment)

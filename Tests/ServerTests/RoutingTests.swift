@@ -188,4 +188,15 @@ struct ClickOwnerTests {
         let report = try await service.report(StatisticsQuery(app: other.app))
         #expect(report.totals[.clicks] == 2)
     }
+
+    @Test("a click that is posted to a link host belongs to the only app with this host")
+    func ownerByHost() async throws {
+        let service = try await TestService()
+        var settings = App.Settings(name: "Other")
+        settings.links.hosts = [try #require(LinkHost("go.other.example"))]
+        let other = try await service.addApp(settings)
+        #expect(await service.click(fields: ["Host": "go.other.example"]).status == 201)
+        #expect(await service.click(fields: ["Host": "else.example"]).status == 400)
+        #expect(try await service.report(StatisticsQuery(app: other.app)).totals[.clicks] == 1)
+    }
 }

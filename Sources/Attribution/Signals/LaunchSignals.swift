@@ -7,7 +7,7 @@ public struct LaunchSignals: Equatable, Sendable {
         public let text: String
     }
 
-    /// The fingerprints of the values as they were sent, the one with the fewest components first.
+    /// The fingerprints of the values, the one with the fewest components first.
     ///
     /// The ``remainingValues`` distinguish the clicks that the first fingerprint finds. A fingerprint that
     /// the client computed itself comes last, unless it is among these, or it is the only one that may find
@@ -31,6 +31,11 @@ public struct LaunchSignals: Equatable, Sendable {
         isWeighedByGiven: Bool = false,
         data: DeviceData = .embedded
     ) {
+        var canonical = canonical
+        // A client hashes the name that its system uses, but no click may be stored under this name.
+        if !isWeighedByGiven {
+            canonical.givenTimezone = canonical.givenTimezone.flatMap { data.timeZones.stored($0) }
+        }
         let smallest = FingerprintForm.smallest(on: canonical.platform)
         let made = canonical.inputs(data: data).reversed().sorted {
             ($0.form == smallest ? 0 : $0.values.count) < ($1.form == smallest ? 0 : $1.values.count)

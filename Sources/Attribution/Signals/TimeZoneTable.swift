@@ -55,6 +55,18 @@ public final class TimeZoneTable: Sendable {
         return offset.spellings(given: name.trimmed)
     }
 
+    /// Returns the spelling by which an app's zone is found: every click of the zone is stored under it, whatever
+    /// name its browser reports.
+    ///
+    /// This is `name` itself if systems use it. Nil for a text that is no name, and for a name that means an unknown
+    /// zone.
+    func stored(_ name: String) -> String? {
+        guard let canonical = canonical(name) else { return nil }
+        let usual = positions[canonical].map { zones[$0].spellings.map(\.text) }
+            ?? FixedOffset(canonical)?.names ?? [canonical]
+        return usual.contains(name) ? name : usual.first
+    }
+
     private func spellings(of zone: Zone, given name: String) -> [Spelling] {
         guard zone.spellings.count > 1 || zone.name != name else { return zone.spellings }
         if let own = zone.spellings.firstIndex(where: { $0.text == name }) {
@@ -105,11 +117,15 @@ struct FixedOffset: Equatable {
     /// Returns the names that apps may get from their system: the browser's name, and other names of the
     /// offset.
     func spellings(given name: String) -> [Spelling] {
-        var names = [name, "GMT" + clock, "GMT" + clock.filter { $0 != ":" }]
-        if minutes % 60 == 0 { names.append("Etc/GMT\(minutes > 0 ? "-" : "+")\(minutes.magnitude / 60)") }
-        var distinct: [String] = []
-        for name in names where !distinct.contains(name) { distinct.append(name) }
+        let distinct = [name] + names.filter { $0 != name }
         return distinct.map { Spelling($0, weight: 1 / Double(distinct.count)) }
+    }
+
+    /// The names that systems give to the offset.
+    var names: [String] {
+        let names = ["GMT" + clock, "GMT" + clock.filter { $0 != ":" }]
+        guard minutes % 60 == 0 else { return names }
+        return names + ["Etc/GMT\(minutes > 0 ? "-" : "+")\(minutes.magnitude / 60)"]
     }
 
     /// `+03:00`.
@@ -118,14 +134,15 @@ struct FixedOffset: Equatable {
         return "\(minutes < 0 ? "-" : "+")\(Self.twoDigits(hours)):\(Self.twoDigits(rest))"
     }
 
-    /// Reads `3`, `03`, `0330` or `03:30`, up to `18:59`.
+    /// Reads `3`, `03`, `0330`, `3:30` or `03:30`, up to `18:59`.
     private static func minutes(_ text: [UInt8]) -> Int? {
         let digits = text.filter(\.isASCIIDigit)
-        let hasColon = text.count == 5 && text[2] == UInt8(ascii: ":")
-        guard text.count == digits.count + (hasColon ? 1 : 0), [1, 2, 4].contains(digits.count)
+        let hasColon = text.count > 3 && text[text.count - 3] == UInt8(ascii: ":")
+        guard text.count == digits.count + (hasColon ? 1 : 0),
+            hasColon ? digits.count <= 4 : [1, 2, 4].contains(digits.count)
         else { return nil }
         let number = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
-        let (hours, minutes) = digits.count == 4 ? (number / 100, number % 100) : (number, 0)
+        let (hours, minutes) = digits.count > 2 ? (number / 100, number % 100) : (number, 0)
         return hours <= 18 && minutes < 60 ? hours * 60 + minutes : nil
     }
 

@@ -97,7 +97,8 @@ extension Exchange {
 
     /// Finds the app of a click: the app of its key, body or link, in this order.
     ///
-    /// If none names an app, it is the one app that allows the page's origin, or else the only app.
+    /// If none names an app, it is the one app with the requested link host, or the one that allows the page's origin,
+    /// or else the only app.
     ///
     /// - Throws: 400 if these rules find no app or the body's id is malformed, 403 for another app than the key's, 404
     ///   for an unknown app.
@@ -116,6 +117,8 @@ extension Exchange {
             return app
         }
         if let link, let app = directory.app(link.app) { return app }
+        let listing = request.host.flatMap { LinkHost($0) }.map { directory.apps(listing: $0) } ?? []
+        if listing.count == 1, let app = listing.first { return app }
         if let origin {
             let owners = directory.apps.filter {
                 !$0.settings.allowedOrigins.isEmpty && $0.settings.allows(origin)
@@ -124,8 +127,8 @@ extension Exchange {
         }
         guard directory.apps.count == 1, let only = directory.apps.first else {
             let advice =
-                "This server has several apps: send a key of one, or its id as \"app\", or list the page's "
-                + "origin among one app's allowed origins"
+                "The click names no app: send a key of one, or its id as \"app\", post to its link host, or "
+                + "list the page's origin among its allowed origins"
             throw .missingField("app", advice)
         }
         return only

@@ -87,10 +87,15 @@ public final class StoreState: Sendable {
 
     /// Starts to compare the clocks, unless the wall clock is trusted.
     ///
+    /// The time of the start is stored before any request. A request that comes after a jump of the clock, and before
+    /// the first job, would otherwise make the jumped clock the expected one at the next start.
+    ///
     /// `lastSettled` returns when jobs last used the wall clock; nil for a new database.
     public func startClock<Failure>(lastSettled: () throws(Failure) -> Timestamp?) throws(Failure) {
         guard !configuration.trustsClock else { return }
         clock.start(lastSettled: try lastSettled(), isAccepted: configuration.acceptsClock)
+        guard configuration.hasBackgroundWork, let now = clock.settledNow() else { return }
+        queue.append(QueuedWrite(.job(.noteSettled(now))) { _ in }, isInternal: true)
     }
 
     /// The store's health, apart from the sizes of its files.

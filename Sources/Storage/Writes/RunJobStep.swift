@@ -6,6 +6,7 @@ extension WriteTransaction {
     func perform(_ step: JobStep) throws(Failure) -> Written {
         switch step {
         case .retention(let step): return .retention(try runRetention(step))
+        case .noteSettled(let time): try writer.noteSettled(at: time)
         case .compact(let day, let nanoseconds):
             try compact(day, until: MonotonicTime.now().nanoseconds + nanoseconds)
         case .takeLease(let lease): return .flag(try writer.take(lease))

@@ -202,6 +202,8 @@ public enum KeyChange: Sendable {
 public enum JobStep: Sendable {
     /// The answer is ``Written/retention(_:)``.
     case retention(RetentionStep)
+    /// Stores when the wall clock was last right.
+    case noteSettled(Timestamp)
     /// Compacts a day's counts by name for a number of nanoseconds; stores that the day is done if it is.
     case compact(day: Timestamp, nanoseconds: UInt64)
     /// Takes or renews a lease; ``Written/flag(_:)`` is false while another process holds it.

@@ -2,8 +2,18 @@ internal import Attribution
 internal import Crypto
 internal import Glibc
 
-/// The environment variables of this process.
+/// The arguments and environment variables of this process.
 enum Environment {
+    /// Returns the arguments without the program's name.
+    ///
+    /// Swift takes them from the memory before the environment variables. A preloaded library may have moved these.
+    static func arguments() -> [String] {
+        guard let list = try? OpenFile("/proc/self/cmdline", O_RDONLY).readAll(limit: 1 << 22), list.last == 0
+        else { return Array(CommandLine.arguments.dropFirst()) }
+        let words = list.dropLast().split(separator: 0, omittingEmptySubsequences: false)
+        return words.dropFirst().map { String(decoding: $0, as: UTF8.self) }
+    }
+
     /// Returns the variables that begin with the settings' prefix.
     ///
     /// If the list of variables cannot be read, this function reads each known variable by its name.

@@ -36,6 +36,34 @@ struct LaunchSignalsTests {
         #expect(signals.release == OSRelease(platform: .android, major: 15))
     }
 
+    @Test("find a click in the same time zone, whatever names the browser and the app use")
+    func timeZoneNames() throws {
+        var groups = try Vectors.read("timezones", as: Vectors.TimeZones.self).classes.map { [$0.key] + $0.value }
+        groups += [
+            ["GMT+3", "+03:00", "Etc/GMT-3", "UTC+3", "UTC+03:00", "GMT+0300"], ["Etc/GMT", "GMT", "Zulu", "UTC"],
+            ["GMT+5:30", "UTC+05:30", "+0530"], ["Etc/GMT+5", "-05:00", "GMT-5"], ["Mars/Base"],
+        ]
+        let zones = DeviceData.embedded.timeZones
+        func signals(_ zone: String) -> CanonicalSignals {
+            CanonicalSignals(
+                platform: .ios,
+                model: "iPhone",
+                timezone: zones.canonical(zone),
+                givenTimezone: zone,
+                languages: ["tr"]
+            )
+        }
+        for names in groups {
+            for browser in names {
+                let click = Set(signals(browser).fingerprints(localization: .unknown).map(\.fingerprint))
+                for app in names {
+                    let launch = LaunchSignals(signals(app), given: nil).fingerprints
+                    #expect(launch.contains(where: click.contains), "\(browser) in the browser, \(app) in the app")
+                }
+            }
+        }
+    }
+
     @Test("include the client's fingerprint last, once")
     func givenAsWell() {
         let canonical = CanonicalSignals(Self.phone)
