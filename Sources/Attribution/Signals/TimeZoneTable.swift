@@ -62,7 +62,8 @@ public final class TimeZoneTable: Sendable {
     /// zone.
     func stored(_ name: String) -> String? {
         guard let canonical = canonical(name) else { return nil }
-        let usual = positions[canonical].map { zones[$0].spellings.map(\.text) }
+        let usual =
+            positions[canonical].map { zones[$0].spellings.map(\.text) }
             ?? FixedOffset(canonical)?.names ?? [canonical]
         return usual.contains(name) ? name : usual.first
     }
