@@ -26,6 +26,10 @@ struct FaultTests {
         #expect(try disk.callCount() > 0)
         #expect(try connection.get("/readyz").status == 503)
         #expect(try connection.get("/healthz").status == 200)
+        // Reports need no write, and count everything that was acknowledged.
+        let report = try connection.get("/admin/stats", key: installation.keys.admin)
+        #expect(report.status == 200 && report.text.contains("\"clicks\":20"), "\(report.text)")
+        #expect(try connection.get("/admin/api/checks", key: installation.keys.admin).status == 200)
         let health = try Installation.run(["health", "--listen", "127.0.0.1:\(server.port)"])
         #expect(health.status == 1 && health.errors.contains("is not ready: the store refuses writes."))
         #expect(try Polling.until { try hasLogged("\"level\":\"error\"", installation, connection) })

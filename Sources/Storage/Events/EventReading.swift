@@ -161,7 +161,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
     }
 
     private func scopes(of query: EventQuery) async throws(StoreError) -> [Scope] {
-        try await loop.flushUpdates()
+        await loop.flushUpdatesIfPossible()
         var scopes: [Scope] = []
         let all = try loop.directory().apps.map(\.id)
         for app in query.span.app.map({ [$0] }) ?? all {

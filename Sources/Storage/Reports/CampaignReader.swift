@@ -95,7 +95,7 @@ extension StatisticsRows {
 
 extension DatabaseSession where Backend.Reader: ReportReader {
     public func campaigns(_ query: CampaignQuery) async throws(StoreError) -> CampaignPage {
-        try await loop.flushUpdates()
+        await loop.flushUpdatesIfPossible()
         var scopes: [Scope] = []
         let all = try loop.directory().apps.map(\.id)
         for app in query.counts.app.map({ [$0] }) ?? all {
@@ -109,7 +109,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
     public func matchRates(of app: AppID, days: Int, at now: Timestamp) async throws(StoreError)
         -> DriftHistory
     {
-        try await loop.flushUpdates()
+        await loop.flushUpdatesIfPossible()
         let end = DriftHistory.end(at: now)
         guard let scope = try loop.scope(of: app, isTest: false) else { return DriftHistory(end: end) }
         return try await loop.readReport { reader throws(Backend.Reader.Failure) in

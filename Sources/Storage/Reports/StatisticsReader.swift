@@ -269,7 +269,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
     public func statistics(_ query: StatisticsQuery, at now: Timestamp) async throws(StoreError)
         -> StatisticsReport
     {
-        try await loop.flushUpdates()
+        await loop.flushUpdatesIfPossible()
         let directory = try loop.directory()
         let ids = query.app.map { [$0] } ?? directory.apps.map(\.id)
         var apps: [(id: AppID, scope: Scope)] = []

@@ -301,6 +301,12 @@ extension LoopState {
         state.queue.requestUpdates()
         try await write(.barrier, until: deadline)
     }
+
+    /// Waits until all pending updates are on disk, unless they cannot be written now.
+    ///
+    /// A report on a full disk, which operators need most, then lacks only checks without a match: clicks and matches
+    /// are on disk before their responses.
+    func flushUpdatesIfPossible() async { try? await flushUpdates() }
 }
 
 /// Apps, and the filter of fingerprints.
