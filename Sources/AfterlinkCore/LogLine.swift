@@ -29,7 +29,8 @@ enum LogLine: CustomStringConvertible, Sendable {
             "First launch: request \(attempt), launch \(launch), \(hasToken ? "with" : "without") a token."
         case .answered(let kind): "First launch: the server responded \(kind)."
         case .failed(let reason, let seconds):
-            "The request failed: \(reason). The next one is in \((seconds * 10).rounded() / 10) s."
+            "The request failed: \(reason). The next one is "
+                + (seconds > 0 ? "in \((seconds * 10).rounded() / 10) s." : "at a later launch.")
         case .refused(let status):
             switch status {
             case 401: "The server does not know the app key. Check `appKey` and `server`."

@@ -117,7 +117,7 @@ extension CommandFailure {
             case .corrupted:
                 "Nothing was changed. Restore a backup, or name another database with --database."
             case .incompatible:
-                "Give another path with --database, or run the newer version of Afterlink that the database needs."
+                "Nothing was changed. For a database of a newer version, run that version, or name another database with --database."
             case .unsupported: "Nothing was changed. Give Afterlink a database of its own with --database."
             case .resources: Self.resourcesAdvice
             case .stopping: "Try again when the service has started."

@@ -70,7 +70,7 @@ extension Diagnosis {
         } else {
             text += "; there are not enough clicks yet to estimate for how long"
         }
-        let advice = "make room: without it, clicks get 503"
+        let advice = "make room: on a full disk, clicks get 503"
         if freeBytes < gigabyte / 10 || daysLeft.map({ $0 < 1 }) == true {
             return .problem("disk", text).advising(advice)
         }
