@@ -1,6 +1,6 @@
 import Foundation
 
-/// The shared test vectors, read from the folder beside this file.
+/// The test vectors of this module, read from the folder `Vectors` beside this file.
 enum Vectors {
     struct Fingerprints: Decodable {
         struct Device: Decodable, Sendable, CustomStringConvertible {

@@ -1,7 +1,8 @@
 import Attribution
 import Testing
 
-/// The audit log's fields of an app: a setting that is missing here would change without an entry.
+/// Tests that the audit log has a field for each setting of an app; without one, the setting would change without an
+/// entry.
 @Suite("Audited settings")
 struct AuditFieldsTests {
     /// A change of each setting, by the path of its stored property.
@@ -38,7 +39,7 @@ struct AuditFieldsTests {
         .developmentPostbacks: "true",
     ]
 
-    /// The paths of the stored properties of a value; those of the structures of settings are walked too.
+    /// Returns the paths of a value's stored properties; for a structure of settings, the paths of its own properties.
     private static func paths(of value: Any, under path: String = "") -> [String] {
         Mirror(reflecting: value).children.flatMap { child in
             let name = path + (child.label ?? "?")
@@ -49,7 +50,7 @@ struct AuditFieldsTests {
         }
     }
 
-    @Test("has every setting of an app, so that no change goes unrecorded")
+    @Test("include every setting of an app, so that no change goes unrecorded")
     func settings() {
         let settings = App.Settings(name: "Shop")
         let paths = Self.paths(of: settings).filter { $0 != "links" }
@@ -62,7 +63,7 @@ struct AuditFieldsTests {
         }
     }
 
-    @Test("has every setting of an app's links")
+    @Test("include every setting of an app's links")
     func links() throws {
         #expect(Self.paths(of: AppLinks()).count == AppLinkField.allCases.count)
         let settings = App.Settings(name: "Shop")

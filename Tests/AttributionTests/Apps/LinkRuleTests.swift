@@ -12,7 +12,7 @@ struct LinkRuleTests {
     )
     func roundTrips(text: String) throws { #expect(try LinkRule(parsing: text).text == text) }
 
-    @Test("contain a path, a query, a fragment, settings and a comment, and may exclude")
+    @Test("consist of a path, a query, a fragment, settings and a comment, and may exclude what they match")
     func reads() throws {
         let text = "exclude  /p/* ?id=?*&kind=a* #x* ignore-case decoded -- why not"
         let rule = try LinkRule(parsing: text).component

@@ -40,7 +40,7 @@ struct BacktestTests {
     }
 
     @Test(
-        "compares with recorded responses, if there are any, and reports how well the replay reproduces them"
+        "compares both plans with recorded responses; the current plan's changes show the replay's accuracy"
     )
     func recordedResponses() {
         var script = Script()

@@ -14,7 +14,9 @@ struct FingerprintReconstructionTests {
         FingerprintReconstruction(keys: keys, data: .embedded, localization: .unknown)
     }
 
-    @Test("have the form, weight and system of the signals, also with a newer server key")
+    @Test(
+        "have the same forms, weights and system as those of the signals, even if a newer key is tried first"
+    )
     func reconstructed() throws {
         let key = try #require(key)
         let newer = try #require(ServerKey(bytes: Array(repeating: 8, count: ServerKey.byteCount)))
@@ -60,7 +62,7 @@ struct FingerprintReconstructionTests {
         #expect(alone.missing == 0 && alone.signals.isEmpty)
     }
 
-    @Test("count as missing if the signals do not produce a stored fingerprint")
+    @Test("are missing if they are stored, but the signals do not produce them")
     func missing() throws {
         let key = try #require(key)
         var other = signals

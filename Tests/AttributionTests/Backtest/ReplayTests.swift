@@ -33,7 +33,7 @@ struct ReplayTests {
         #expect(script.links(ReplayPlan(standardWindow: short ?? .standard, warmUpDays: 0)) == [1, nil])
     }
 
-    @Test("matches a click once, and the next launch with the next click")
+    @Test("matches each click with one launch, the newest click first")
     func once() {
         var script = Script()
         script.click(1, at: 0, link: 1)
@@ -178,7 +178,7 @@ struct ReplayTests {
         let start = 2 * hour
         for number in 0..<500 as Range<Int64> {
             let isOwn = number < 200
-            // The click is older than the newest clicks, which are listed one by one for any address.
+            // These clicks are older than the newest clicks, which are listed one by one for any address.
             let isHere = number < 60 && number % 15 == 5
             script.click(
                 UInt64(number),

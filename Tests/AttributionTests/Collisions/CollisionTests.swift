@@ -22,7 +22,7 @@ private func windows(_ seconds: Int64...) -> [AttributionWindow] {
     seconds.compactMap { AttributionWindow(seconds: $0) }
 }
 
-@Suite("Collisions of fingerprints")
+@Suite("The report on colliding fingerprints")
 struct CollisionCountTests {
     @Test("counts other visitors' clicks in the window before each click, and clicks without competitors")
     func byHand() throws {
@@ -85,7 +85,7 @@ struct CollisionCountTests {
 
     @Test("estimates the result for a very common fingerprint from a sample of its rows")
     func sample() throws {
-        // Three clicks a minute, each by another visitor: within an hour, 180 others before each.
+        // Three clicks a minute, each by another visitor, so that each click has 180 others in the hour before it.
         let count = 5 * CollisionCount.rowLimit
         let rows = (0..<count).lazy.map { number in
             let at = Timestamp(milliseconds: Int64(number) * 20_000)
@@ -99,7 +99,7 @@ struct CollisionCountTests {
         #expect((sharing.alone ?? 1) < 0.001)
     }
 
-    @Test("the report is empty without rows")
+    @Test("is empty without rows")
     func none() {
         #expect(CollisionCount.of([], windows: windows(3600)).isEmpty)
         #expect(FingerprintSharing().alone == nil)
@@ -137,7 +137,7 @@ struct FalseMatchEstimateTests {
         #expect(estimate.spread == 0.5)
     }
 
-    @Test("stay below a share with the lowest sufficient threshold, which is computed from all launches")
+    @Test("stay below a share with the lowest sufficient threshold, which also considers unmatched launches")
     func threshold() throws {
         let launches: [(Double, Double?, Bool)] =
             (0..<96).map { _ in (1, 60, true) } + [(0.5, 60, false), (0.5, nil, false), (0, 60, false)]
@@ -193,7 +193,7 @@ struct FalseMatchEstimateTests {
         return facts
     }
 
-    @Test("are computed from records of checks by fingerprint; a probability may exceed the stated maximum")
+    @Test("are computed from records of checks by fingerprint, with shares above the maximum confidence, too")
     func records() {
         var estimate = FalseMatchEstimate()
         var sure = facts(.match, confidence: 0.99, method: .probabilistic)
@@ -230,7 +230,7 @@ struct FalseMatchEstimateTests {
         let plan = ReplayPlan(policy: MatchPolicy(rule: rule))
         let run = SimulatedEstimate(world, seed: 11, plan)
         #expect(run.estimate.matches == run.score.matches)
-        // The estimate may be off by three in a hundred matches, and by its own spread.
+        // The estimate may be off by 3 % of the matches plus twice its spread.
         let off = abs(run.estimate.expectedFalse - Double(run.trueFalse))
         #expect(off <= 0.03 * Double(run.score.matches) + 2 * run.estimate.spread)
     }

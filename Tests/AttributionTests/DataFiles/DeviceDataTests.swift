@@ -16,7 +16,9 @@ struct DeviceDataTests {
         #expect(data.languages.canonical("tur") == "tr")
     }
 
-    @Test("takes from a file the kinds of rows that it contains, and keeps the built-in rows of other kinds")
+    @Test(
+        "uses a file's rows for the kinds that the file contains, and the built-in rows for other kinds"
+    )
     func replacing() throws {
         let data = try replaced("# the latest\nios-release\t27.0\t3\t24A1\nios-release\t27.0.1\t1\n")
         #expect(data.releases.all.map(\.version) == [OSVersion(major: 27), OSVersion(major: 27, patch: 1)])

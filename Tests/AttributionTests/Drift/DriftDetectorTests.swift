@@ -16,7 +16,7 @@ struct DriftDetectorTests {
         )
     }
 
-    /// Returns the counts of days, the newest first; a run is a number of days with equal checks and matches.
+    /// Returns the counts of days, the newest first; a run is a number of consecutive days with the same counts.
     static func days(_ runs: [(days: Int, trials: Int64, matches: Int64)]) -> [DriftCount] {
         runs.flatMap { run in
             Array(repeating: DriftCount(trials: run.trials, matches: run.matches), count: run.days)
@@ -166,7 +166,7 @@ struct DriftDetectorTests {
         #expect(alarms(clicks: 3000, matches: 90) == [])
     }
 
-    @Test("accepts a weekly pattern")
+    @Test("raises no alarm for a weekly pattern")
     func weekly() {
         var days: [DriftCount] = []
         for day in 0..<40 {

@@ -6,7 +6,7 @@ import Testing
 @Suite("The alarm on match rates in simulated traffic")
 struct DriftSimulationTests {
     @Test(
-        "is silent in a month of steady and lively traffic",
+        "is silent in a month of steady or lively traffic",
         arguments: [DriftWorlds.steady, DriftWorlds.lively]
     )
     func quiet(world: DriftWorld) { #expect(DriftPlay(world, days: 65, seed: 1, from: 35).alarms.isEmpty) }
@@ -18,7 +18,10 @@ struct DriftSimulationTests {
         }
     }
 
-    @Test("reports within two days that 1 of 15 groups fell to 40 %", arguments: 1...6 as ClosedRange<UInt64>)
+    @Test(
+        "reports within two days that the rate of 1 of 15 groups fell from 70 % to 40 %",
+        arguments: 1...6 as ClosedRange<UInt64>
+    )
     func fall(seed: UInt64) throws {
         let day = 40 + Double(seed) / 8
         let world = DriftWorlds.fall(of: DriftWorlds.steady, at: day)

@@ -4,7 +4,7 @@ import Testing
 @Suite("Amounts of money")
 struct MoneyTests {
     @Test(
-        "are read by the decimal places of their currency, and written with all of them",
+        "are read with at most the decimal places of their currency, and written with all of them",
         arguments: [
             ("12.90", "EUR", 1290, "12.90"), ("12.9", "eur", 1290, "12.90"), ("12", "EUR", 1200, "12.00"),
             ("-0.05", "USD", -5, "-0.05"), ("0", "TRY", 0, "0.00"), ("1500", "JPY", 1500, "1500"),
@@ -20,7 +20,7 @@ struct MoneyTests {
     }
 
     @Test(
-        "refuse other texts",
+        "are not read from other texts",
         arguments: [
             ("12.905", "EUR"), ("1.5", "JPY"), ("", "EUR"), (".5", "EUR"), ("5.", "EUR"), ("1e3", "EUR"),
             ("+1", "EUR"),
@@ -34,7 +34,7 @@ struct MoneyTests {
         #expect(Money(text, currency) == nil)
     }
 
-    @Test("have the currencies of ISO 4217")
+    @Test("have the currencies of ISO 4217, without metals, funds and codes for tests")
     func currencies() {
         #expect(["EU", "EURO", "XXX", "XTS", "XAU", "ABC", ""].allSatisfy { Currency($0) == nil })
         #expect(Currency("ISK")?.minorUnits == 0 && Currency("BHD")?.minorUnits == 3)

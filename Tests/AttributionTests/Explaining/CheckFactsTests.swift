@@ -93,7 +93,9 @@ struct CheckFactsTests {
         #expect(facts.shares.first?.click.high != 3)
     }
 
-    @Test("a match with a finding has the report and the finding, and tests no probability")
+    @Test(
+        "a match with a finding has Google Play's report and the finding, but is no sample of the calibration"
+    )
     func finding() throws {
         var install = PlayInstall()
         (install[.storeClick], install[.installBegin]) = (20, 10)
@@ -112,7 +114,7 @@ struct CheckFactsTests {
             let facts = CheckFacts(report(ending), of: check)
             #expect(facts.playFinding == .clickInjection && facts.play == install && facts.confidence == 0.5)
         }
-        #expect(CheckFacts(report(.replay(sure)), of: check).playFinding == nil, "the answer had none")
+        #expect(CheckFacts(report(.replay(sure)), of: check).playFinding == nil, "the match has none")
         let unmatched = CheckFacts(report(.noMatch(.tokenUsed)), of: check)
         #expect(unmatched.playFinding == nil && unmatched.play == install)
         #expect(CalibrationSample(report(.match(sure))) != nil)
@@ -168,7 +170,9 @@ struct CheckFactsTests {
         #expect(ExpectedConversions(probability: 7).count == 1)
     }
 
-    @Test("a launch with a token shows whether its fingerprint would have matched, and how likely that was")
+    @Test(
+        "a launch with a token shows whether its fingerprint finds the right destination, and how probably"
+    )
     func calibration() throws {
         let claimed = report(.match(try claim(2, .signedToken)), [Self.candidates[1]])
         let right = try #require(CalibrationSample(claimed))

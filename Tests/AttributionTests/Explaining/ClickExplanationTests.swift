@@ -45,7 +45,7 @@ struct ClickExplanationTests {
         return RelatedCheck(record, relation)
     }
 
-    @Test("state until when the click is live, or why it is not live")
+    @Test("state the time until which the click is live, or why it is not live")
     func fates() {
         #expect(explanation().summary.contains("of the campaign \"SUMMER25\""))
         #expect(explanation().summary.contains("It is live until 2023-11-15T"), "\(explanation().summary)")
@@ -90,7 +90,9 @@ struct ClickExplanationTests {
         #expect(explanation.advice.contains { $0.hasPrefix("`afterlink explain chk_") })
     }
 
-    @Test("order checks: those that weighed the click, those with its fingerprint, those from its address")
+    @Test(
+        "list checks that weighed the click, then checks with its fingerprint, then checks from its address"
+    )
     func order() {
         #expect(RelatedCheck.Relation.allCases == RelatedCheck.Relation.allCases.sorted())
         #expect(RelatedCheck.Relation.weighed < .sameFingerprint)

@@ -89,7 +89,9 @@ struct ExplainerTests {
         #expect(explanation.advice.contains { $0.hasPrefix("\(component.rawValue): ") })
     }
 
-    @Test("list the click that differs least first, and among equals the click from the launch's address")
+    @Test(
+        "list the click with the fewest differences first, and among equals the one from the launch's address"
+    )
     func nearest() throws {
         let clicks = [
             click(1, minutesAgo: 1, "iPhone;Europe/Berlin;de"),
@@ -141,7 +143,9 @@ struct ExplainerTests {
         #expect(explainer.explain(material).launch?.text == "iPhone|Asia/Dubai|tr")
     }
 
-    @Test("list each click with the launch's fingerprint and its state, and then search no other clicks")
+    @Test(
+        "list the clicks with the launch's fingerprint and the state of each, and then search no other clicks"
+    )
     func fates() throws {
         let hour: Int64 = 3_600_000
         let clicks = [
@@ -289,7 +293,7 @@ struct ExplainerTests {
         let explanation = try explainer().explain(material)
         #expect(explanation.summary.contains(words), "\(explanation.summary)")
         #expect(explanation.summary.contains("the probability that this is right is 50 %."))
-        #expect(!explanation.summary.contains("that the app demands"), "the minimum is one of fingerprints")
+        #expect(!explanation.summary.contains("that the app demands"), "no fingerprint matched")
         #expect(explanation.advice == finding.advice && !explanation.advice.isEmpty)
     }
 

@@ -101,7 +101,7 @@ struct ClickTokenTests {
         #expect(throws: ClickTokenError.malformed) { try verified(Base64URL.text(of: bytes)) }
     }
 
-    @Test("of another app is refused for this reason if the server knows that app, else as altered")
+    @Test("of another app is refused as another app's if the server knows that app, else as altered")
     func otherApp() throws {
         let other = token(of: TestValues.otherApp)
         #expect(throws: ClickTokenError.otherApp) { try verified(other.text) }
@@ -145,7 +145,7 @@ struct ClickTokenTests {
         #expect(try verified(token.text, at: last) == token)
         let late = last.advanced(byMilliseconds: 1)
         #expect(throws: ClickTokenError.expired) { try verified(token.text, at: late) }
-        // A forged token is reported as forged even if it is also expired.
+        // A token that has expired is still reported as another app's or as altered.
         let others = self.token(of: TestValues.otherApp, until: end)
         #expect(throws: ClickTokenError.otherApp) { try verified(others.text, at: .latestWritten) }
         #expect(throws: ClickTokenError.altered) { try verified(token.text, by: [olderKey], at: late) }

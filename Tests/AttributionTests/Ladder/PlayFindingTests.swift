@@ -51,7 +51,7 @@ struct PlayFindingTests {
         // If Google's times are known, those of the device's clock do not count.
         (install(click: 30, begin: 60, clickOnDevice: 30, beginOnDevice: 29), nil),
         (install(click: 30, begin: 60, clickOnDevice: 9_000, beginOnDevice: 9_030), nil),
-        // A clock may be five minutes ahead of the server's; Google knows no later time at the launch.
+        // Google's clock may be five minutes ahead of Afterlink's; a begin that is later than that does not count.
         (install(click: 30, begin: 3900), nil), (install(click: 30, begin: 3901), .noServerTimes),
         (install(click: 30, begin: 2_000_000_000), .noServerTimes),
         (install(click: 30, begin: 3901, clickOnDevice: 30, beginOnDevice: 29), .clickInjection),
@@ -78,7 +78,7 @@ struct PlayFindingTests {
     @Test("is compared within the bounds of the setting")
     func bounds() throws {
         var evidence = PlayEvidence(Self.install(click: 0, begin: 0), referrer: Self.click.text)
-        #expect(evidence.click == nil, "a referrer has named values")
+        #expect(evidence.click == nil, "a referrer consists of named values, so a plain id names no click")
         evidence = PlayEvidence(Self.install(click: -1, begin: 0), referrer: "al=\(Self.click.text)")
         evidence.bounds = try #require(PlayBounds("0:5"))
         #expect(Self.finding(evidence) == .clickSpamming)
@@ -120,7 +120,7 @@ struct PlayFindingTests {
         }
     }
 
-    @Test("a match without a finding is guaranteed if it is a token's")
+    @Test("a match without a finding is guaranteed if a token identified the click")
     func guaranteed() {
         func claim(_ method: AttributionMethod, _ confidence: Double?) -> Claim {
             Claim(click: TestValues.click(5), claimedAt: Self.noon, method: method, confidence: confidence)

@@ -136,7 +136,9 @@ struct LandingActionsTests {
         #expect(page.storeURL == "https://shop.example/" && page.store == .page)
     }
 
-    @Test("for a Mac's agent include those for a computer and for a tablet: the page's script selects")
+    @Test(
+        "for a Mac's agent include a computer's and a tablet's, because the page's script decides which it is"
+    )
     func macOrIPad() {
         let code = handOver(SeenVisitors.mac)
         #expect(code.showsCode && code.next == .wait)

@@ -68,7 +68,7 @@ enum SeenVisitors {
 @Suite("Visitors of a link")
 struct LinkVisitorTests {
     @Test(
-        "are phones, tablets, or computers by their user agent, and a Mac may be an iPad",
+        "use a phone, a tablet or a computer according to their user agent, and a Mac may be an iPad",
         arguments: [
             (SeenVisitors.iPhone, .iPhone, .ios), (SeenVisitors.iPad, .iPad, .ios),
             (SeenVisitors.mac, .macOrIPad, .other), (SeenVisitors.chromeOnMac, .macOrIPad, .other),
@@ -86,7 +86,9 @@ struct LinkVisitorTests {
         #expect(visitor.platform == platform)
     }
 
-    @Test("are computers if client hints name a computer's system, and Android devices if hints name Android")
+    @Test(
+        "use a computer if client hints name a computer's system, and an Android device if hints name Android"
+    )
     func hints() {
         func device(_ agent: String, _ platform: String) -> LinkVisitor.Device {
             var headers = VisitHeaders(userAgent: agent)
@@ -122,7 +124,7 @@ struct LinkVisitorTests {
     }
 
     @Test(
-        "of the system's browser and of Gmail are in no in-app browser",
+        "who use the system's browser or Gmail are in no in-app browser",
         arguments: [
             SeenVisitors.iPhone, SeenVisitors.android, SeenVisitors.gmailOnIOS, SeenVisitors.gmailOnAndroid,
             SeenVisitors.windows, SeenVisitors.huaweiBrowser,

@@ -43,7 +43,7 @@ struct LearningEpochTests {
     }
 
     @Test(
-        "have the same sums whether an event is added many times or with that weight",
+        "have the same sums whether an event is added N times, or once with the weight N",
         arguments: [1, 2, 64]
     )
     func countsTimes(_ times: Int) {

@@ -34,7 +34,9 @@ struct LearningTests {
         #expect(learnt([], hasAddress: false).sums.count == 5)
     }
 
-    @Test("counts a pair at one address as up to 1 / 0.70 conversions, because 30 % of pairs have two")
+    @Test(
+        "counts a pair at one address as up to 1 / 0.70 conversions, because 30 % of pairs have two addresses"
+    )
     func pairAtOneAddress() {
         let sums = learnt([Scenario.candidate(1, secondsAgo: 300, address: .exact)]).sums
         let form = CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)

@@ -22,7 +22,9 @@ struct NetworkClickIDTests {
         #expect(Self.ids("clid=1&gcli=1&gclid&fbclid=&utm_campaign=x&=1").isEmpty)
     }
 
-    @Test("a value stays as it came, and the first of a name counts")
+    @Test(
+        "a value is percent-decoded, but keeps plus signs; the first value that is not empty counts"
+    )
     func values() {
         #expect(Self.ids("gclid=A%2Fb%3D%3D&GCLID=second&gclid=third").map(\.value) == ["A/b=="])
         // A plus sign in the query of a form means a blank, which no click id has.
@@ -30,7 +32,7 @@ struct NetworkClickIDTests {
         #expect(Self.ids("gclid=&gclid=a").map(\.value) == ["a"])
     }
 
-    @Test("a query's ids beyond 16, and of more than 512 bytes, are left out")
+    @Test("a query's ids after the sixteenth, and ids of more than 512 bytes, are left out")
     func limits() {
         let names = NetworkClickIDs.parameters.map(\.name)
         let all = Self.ids(names.map { "\($0)=1" }.joined(separator: "&"))

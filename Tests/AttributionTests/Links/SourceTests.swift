@@ -41,7 +41,7 @@ struct SourceTests {
     }
 
     @Test(
-        "come from the first known signal, and are `unknown` without a known signal, `direct` without any",
+        "come from the first known signal, else are `unknown`, and are `direct` if there is no signal at all",
         arguments: [
             (SourceSignals(), .direct, nil),
             (link(("source", ""), ("utm_source", "  ")), .direct, nil),

@@ -142,7 +142,7 @@ struct FirstLaunchMatchingTests {
     }
 
     @Test(
-        "fails with each error of the store, never with no match",
+        "fails with the store's error, and never returns no match instead",
         arguments: [
             StoreError.Code.overloaded, .timedOut, .full, .readOnly, .inputOutput, .locked, .underWay,
             .corrupted, .stopping, .defect,

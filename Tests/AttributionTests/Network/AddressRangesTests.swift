@@ -58,7 +58,7 @@ struct AddressRangesTests {
     }
 
     @Test(
-        "are refused with the wrong line of the file",
+        "are refused with the number of the wrong line",
         arguments: [("10.0.0.0/8\nhere,GB\n", 2), ("10.0.0.0/33", 1), ("# nothing\n\n", 0), (",GB", 1)]
     )
     func refusal(text: String, line: Int) throws {

@@ -118,7 +118,7 @@ struct ClientDerivationTests {
         #expect(disagreeing.client == (try address("10.0.0.1")))
     }
 
-    @Test("derives the client that requests get, for any X-Forwarded-For")
+    @Test("derives the same client as for a request, from any X-Forwarded-For")
     func agreesWithTheRule() throws {
         let nodes = ["10.0.0.2", "10.0.0.3", "198.51.100.1", "unknown", "", "2001:db8::1"]
         for first in nodes {

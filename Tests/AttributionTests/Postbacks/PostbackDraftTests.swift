@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-/// Endpoints as operators describe them, bodies and templates.
+/// Tests endpoints as operators describe them, request bodies, and templates.
 @Suite("Endpoints of postbacks")
 struct PostbackDraftTests {
     private static let now = Timestamp(milliseconds: 1_700_000_000_000)
@@ -21,7 +21,7 @@ struct PostbackDraftTests {
     }
 
     @Test(
-        "URLs that can be called",
+        "accept URLs that can be called",
         arguments: [
             "https://example.com", "https://example.com:8443/a?b=c", "http://10.0.0.1:9000/",
             "https://[2001:db8::1]/x",
@@ -31,7 +31,7 @@ struct PostbackDraftTests {
     func goodURL(url: String) { #expect(Self.fields { $0.url = url } == []) }
 
     @Test(
-        "URLs that cannot",
+        "refuse URLs that cannot be called",
         arguments: [
             "", "example.com", "ftp://example.com/", "https://", "https://user:pw@example.com/",
             "https://example.com/#x",
@@ -61,7 +61,7 @@ struct PostbackDraftTests {
         #expect(Self.fields { ($0.url, $0.types) = ("x", []) } == ["url", "types"])
     }
 
-    @Test("the body of a match has what a receiver needs, and nothing of the visitor")
+    @Test("the body of a match has what a receiver needs, and nothing about the visitor")
     func matchBody() {
         var facts = Click.Facts(
             app: Self.app,
@@ -75,7 +75,7 @@ struct PostbackDraftTests {
             window: .standard
         )
         (facts.clickIDs, facts.variant) = (#"{"gclid":"Ab"}"#, "b")
-        // The link's own parameters.
+        // The metadata contain the link's own parameters.
         facts.metadata = #"{"utm_campaign":"May","utm_source":"link","size":4}"#
         let click = Click(id: ClickID(high: 1, low: 2), facts: facts)
         let at = Self.now.advanced(byMilliseconds: 90_500)
@@ -105,13 +105,13 @@ struct PostbackDraftTests {
         #expect(fact.data.hasPrefix(start + middle))
         #expect(fact.data.hasSuffix(utm + match + end))
         #expect(!PostbackFact.match(claim(false), launch, withClickIDs: false).data.contains("gclid"))
-        // A match of the campaign identifies no click.
+        // A match of the campaign alone identifies no click.
         let only = PostbackFact.match(claim(true), launch, withClickIDs: true)
         #expect(only.type == .matchCampaignOnly)
         for word in ["clk_", "j1", "shop:", "gclid"] { #expect(!only.data.contains(word)) }
     }
 
-    @Test("a body is the same for every attempt, and has the delivery's number")
+    @Test("a body has the event's type, time, app and data, and the delivery's number")
     func body() {
         let event = OutboxEvent(
             id: OutboxEventID(high: 1_700_000_000_000 << 16, low: 1),
@@ -126,7 +126,7 @@ struct PostbackDraftTests {
         )
     }
 
-    @Test("macros are encoded for their place, and a missing value is empty")
+    @Test("a macro's value is encoded for its position; a missing value is empty, or null outside of quotes")
     func macros() {
         let data =
             #"{"source":"a b&c=\"d\"","amount":"1.5","guaranteed":true,"utm":{"utm_source":"ü"},"click_ids":{"gclid":"X/y"},"metadata":{"name":"no"}}"#
@@ -153,7 +153,7 @@ struct PostbackDraftTests {
         #expect(PostbackTemplate.unknownName(in: body) == nil)
     }
 
-    @Test("a template's request is unsigned, and its header fields are kept as secrets")
+    @Test("a template's request is unsigned, and the endpoint's header fields are stored encrypted")
     func template() throws {
         var draft = PostbackDraft()
         draft.url = "https://example.com/{type}?id={id}"
@@ -169,7 +169,7 @@ struct PostbackDraftTests {
         #expect(call.fields.map(\.name) == ["Authorization"] && call.fields.map(\.value) == ["Bearer x"])
     }
 
-    @Test("every type has a sample that says so", arguments: PostbackType.allCases)
+    @Test("every type has a sample that is marked as a sample", arguments: PostbackType.allCases)
     func sample(type: PostbackType) {
         #expect(PostbackSample.data(type, at: Self.now).hasPrefix(#"{"sample":true"#))
         #expect(PostbackSample.data(type, at: Self.now).hasSuffix("}"))

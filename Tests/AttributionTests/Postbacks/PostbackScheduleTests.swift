@@ -1,12 +1,12 @@
 import Attribution
 import Testing
 
-/// Attempts, verdicts on answers, and fewer calls to failing endpoints.
+/// Tests the attempts, the verdicts on answers, and the limits for failing endpoints.
 @Suite("The schedule of postbacks")
 struct PostbackScheduleTests {
     private static let now = Timestamp(milliseconds: 1_700_000_000_000)
 
-    @Test("ten attempts over 75 hours and 35 minutes, each pause within a tenth")
+    @Test("has ten attempts over 75 hours and 35 minutes, and each pause varies by a tenth")
     func pauses() {
         let minutes = PostbackSchedule.pauses.reduce(0, +) / 60
         #expect(minutes == 75 * 60 + 35)
@@ -20,7 +20,10 @@ struct PostbackScheduleTests {
         #expect(PostbackSchedule.pause(after: 10, random: 0) == nil)
     }
 
-    @Test("only 200 to 299 is a success", arguments: [199, 200, 204, 299, 300, 301, 307, 400, 404, 410, 500])
+    @Test(
+        "only a status from 200 to 299 is a success, and 410 ends the attempts",
+        arguments: [199, 200, 204, 299, 300, 301, 307, 400, 404, 410, 500]
+    )
     func success(status: Int) {
         let verdict = PostbackVerdict(PostbackAnswer(status: status), attempts: 1, at: Self.now, random: 0)
         #expect((verdict.delivery == .delivered) == (200...299).contains(status))
@@ -58,7 +61,7 @@ struct PostbackScheduleTests {
         #expect(verdict.delivery == .retry(at: Self.now.advanced(byMilliseconds: 270_000)))
     }
 
-    @Test("after five failures in a row, one call at a time, and a pause before each")
+    @Test("after five failures in a row, an endpoint gets one call at a time, with a pause before each")
     func circuit() {
         let failed = PostbackVerdict(PostbackAnswer(status: 500), attempts: 1, at: Self.now, random: 0)
         var circuit = PostbackCircuit()
@@ -78,14 +81,14 @@ struct PostbackScheduleTests {
         #expect(circuit == PostbackCircuit())
     }
 
-    @Test("a pause that a clock ahead has set does not last")
+    @Test("a pause is ignored if its end is so late that the clock must have been ahead")
     func leap() {
         var circuit = PostbackCircuit()
         circuit.pausedUntil = Self.now.advanced(byMilliseconds: PostbackSchedule.leapMilliseconds + 1)
         #expect(circuit.limit(at: Self.now) == 4)
     }
 
-    @Test("an endpoint is disabled after five days of failing alone, and not before")
+    @Test("an endpoint is disabled after five days and ten failures without a success, and not before")
     func disabling() {
         let failed = PostbackVerdict(PostbackAnswer(status: 500), attempts: 1, at: Self.now, random: 0)
         var circuit = PostbackCircuit()

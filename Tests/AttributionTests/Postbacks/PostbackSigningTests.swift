@@ -2,7 +2,7 @@ import Attribution
 import Crypto
 import Testing
 
-/// Signatures as Standard Webhooks 1.0 specifies, and the encryption of secrets.
+/// Tests signatures as in Standard Webhooks 1.0, and the encryption of secrets.
 @Suite("Signatures of postbacks")
 struct PostbackSigningTests {
     static let random = RandomSource { count in (0..<count).map { UInt8($0 & 0xff) } }
@@ -12,10 +12,10 @@ struct PostbackSigningTests {
         [ServerKey(bytes: [UInt8](repeating: byte, count: ServerKey.byteCount))].compactMap(\.self)
     }
 
-    /// The vector of the reference libraries.
+    /// The secret in the test vector of the reference libraries.
     static let vector = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-    @Test("the vector of the reference libraries")
+    @Test("agree with the test vector of the reference libraries")
     func vector() throws {
         let secret = try #require(PostbackSecret(Self.vector))
         let at = Timestamp(milliseconds: 1_614_265_330_000)
@@ -65,7 +65,7 @@ struct PostbackSigningTests {
     )
     func noSecret(text: String) { #expect(PostbackSecret(text) == nil) }
 
-    @Test("a secret is read with the key that has encrypted it, and for its endpoint alone")
+    @Test("a secret can be decrypted only with the key that encrypted it, and only for its endpoint")
     func sealing() throws {
         let id = EndpointID(high: 1, low: 2)
         let (keys, former) = (Self.keys, try #require(Self.keys.others.first))

@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-/// The likelihood ratio of addresses: the odds of a click, divided by those of a click with an unknown address.
+/// Tests the odds of a click, divided by the odds of a click with an unknown address.
 ///
 /// All numbers are computed by hand. The model knows 1,000 launches and 1,000 clicks, each at its own address. So a
 /// stranger has a given unused address with a probability of 0.2 / 4 / 1,001. In the first minutes, a share of 0.24 of
@@ -91,7 +91,7 @@ struct LikelihoodTests {
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (share + unseen)))
     }
 
-    @Test("is small for a network of nearly all visitors, and does not favour clicks from elsewhere")
+    @Test("is small for a network that nearly all visitors use, and does not favour clicks from elsewhere")
     func everybody() {
         let traffic = self.traffic(300, 498, of: 500, launches: (600, 1000))
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (899.0 / 1501 + unseen)))
@@ -151,7 +151,7 @@ struct LikelihoodTests {
         #expect(share?.evidence == (isProbabilistic ? .probabilistic : .fingerprint))
     }
 
-    @Test("of a consumed click suggests a reinstalled device, only at the same address")
+    @Test("of a consumed click suggests a reinstallation only at the same address")
     func reinstall() {
         let click = Scenario.candidate(1, secondsAgo: 300)
         func organic(_ address: AddressAgreement) -> Double {

@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-@Suite("Launches from no click in busy minutes")
+@Suite("Organic launches in busy minutes")
 struct RelativeClickRateTests {
     /// Traffic that updates a model every two minutes, as a server does.
     private struct Traffic {

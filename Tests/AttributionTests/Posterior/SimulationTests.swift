@@ -62,7 +62,7 @@ struct SimulationTests {
         #expect(try #require(score.found) >= 0.90)
     }
 
-    /// The same people in a world whose apps send a hash, and in one whose apps send values.
+    /// Plays the same people in a world whose apps send a hash, and in a world whose apps send values.
     @Test(
         "finds more clicks, and is no less precise, if apps send their values instead of a hash",
         // In one country values help least: most launches are found by their address, or not at all.

@@ -16,7 +16,7 @@ struct VerdictTests {
         #expect(alone.confidence == Verdict.highestConfidence)
     }
 
-    @Test("needs the minimum confidence, and has a reason without it")
+    @Test("is a match only with the minimum confidence, and else has a reason")
     func threshold() {
         let weak = Scenario.candidate(1, secondsAgo: 300)
         let verdict = Scenario.verdict([weak], organic: 2)

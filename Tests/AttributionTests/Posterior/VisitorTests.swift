@@ -15,7 +15,7 @@ struct VisitorTests {
         #expect(double.destinations.first?.click == ClickID(high: 2, low: 0))
     }
 
-    @Test("are credited to the last click, whatever its destination")
+    @Test("give the credit to the last click, whatever its destination")
     func lastCounts() {
         let verdict = Scenario.verdict([
             Scenario.candidate(1, secondsAgo: 300, url: 1, address: .exact, visitor: 9),

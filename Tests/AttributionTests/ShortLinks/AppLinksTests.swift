@@ -31,7 +31,7 @@ struct AppLinksTests {
         return fields
     }()
 
-    @Test("are the same when read from their fields, with every field")
+    @Test("stay the same when they are written as fields and read again, for every field")
     func roundTrip() throws {
         let links = try AppLinks(Self.whole)
         #expect(links.fields == Self.whole)
@@ -54,7 +54,7 @@ struct AppLinksTests {
     }
 
     @Test(
-        "name the field that is refused",
+        "are refused with the name of the wrong field",
         arguments: [
             (AppLinkField.hosts, "https://go.shop.example"), (.rules, "products/*"), (.rules, "exclude"),
             (.hosts, "go.shop.example/x"), (.hosts, "go.shop.example:8443"), (.hosts, "a b"),
@@ -79,7 +79,7 @@ struct AppLinksTests {
         #expect(error?.all.first?.message.hasSuffix(".") == true)
     }
 
-    @Test("have the spelling of association files and systems")
+    @Test("are stored in the spelling that association files and operating systems use")
     func canonical() throws {
         var fields = AppLinkFields()
         fields[.hosts] = ["GO.Shop.Example", "go.shop.example"]

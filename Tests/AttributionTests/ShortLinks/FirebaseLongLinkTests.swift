@@ -97,7 +97,7 @@ struct FirebaseLongLinkTests {
     )
     func openRedirects(query: String, fields: [String]) throws { #expect(try Self.refused(query) == fields) }
 
-    @Test("do not lead to every host even if the app allows any host or lists no destination")
+    @Test("do not lead to an unlisted host, even if the app allows any host or lists no destination")
     func anyHost() throws {
         let app = Self.app(webHosts: nil)
         #expect(try Self.refused("link=https://evil.example/x", app) == ["destination"])

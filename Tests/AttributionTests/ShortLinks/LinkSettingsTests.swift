@@ -28,7 +28,7 @@ struct LinkSettingsTests {
         (.qrErrorCorrection, "H"),
     ]
 
-    @Test("are the same when read from their fields, with every field")
+    @Test("stay the same when they are written as fields and read again, for every field")
     func roundTrip() throws {
         let settings = try Link.Settings(Self.whole)
         #expect(settings.fields == Self.whole)
@@ -39,7 +39,7 @@ struct LinkSettingsTests {
         #expect(Link.Settings().fields == LinkFields())
     }
 
-    @Test("refuse invalid texts with the field and a remedy", arguments: refused)
+    @Test("are refused with the field and a remedy if a text is invalid", arguments: refused)
     func refuses(_ field: LinkField, _ text: String) {
         var fields = LinkFields()
         fields[field] = [text]

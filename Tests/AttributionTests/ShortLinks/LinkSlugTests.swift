@@ -43,7 +43,9 @@ struct LinkSlugTests {
         #expect(["shorten", "write", "choose"].contains { error.message.contains($0) })
     }
 
-    @Test("at random have no similar characters, no vowels and no bad words, and do not repeat")
+    @Test(
+        "that are chosen at random have no similar characters, no vowels and no bad words, and do not repeat"
+    )
     func random() throws {
         let generator = Mutex(SeededGenerator(seed: 7))
         let source = RandomSource { count in

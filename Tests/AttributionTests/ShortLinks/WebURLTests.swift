@@ -4,7 +4,7 @@ import Testing
 @Suite("The URL of a page for browsers")
 struct WebURLTests {
     @Test(
-        "stays as written, apart from characters beyond ASCII, and has its host in lower case",
+        "is stored as written, apart from characters beyond ASCII; its host is compared in lower case",
         arguments: [
             ("https://shop.example", "shop.example", "https://shop.example"),
             (" https://Shop.Example:8443/a?b=c#d ", "shop.example", "https://Shop.Example:8443/a?b=c#d"),
@@ -19,7 +19,7 @@ struct WebURLTests {
     }
 
     @Test(
-        "is refused if browsers could read it otherwise, or if it is not encrypted",
+        "is refused if browsers could read it otherwise, or if its scheme is not https",
         arguments: [
             ("", .malformed(.empty)), ("http://shop.example/", .notSecure), ("myapp://promo", .notSecure),
             ("https://shop.example/a\\b", .malformed(.backslash)),

@@ -47,6 +47,6 @@ struct BrowserTests {
         #expect(Browser(rawValue: text) == browser)
     }
 
-    @Test("of other programs' texts are not read", arguments: ["", " ", "netscape", "Chrome", "131"])
+    @Test("are not read from other texts", arguments: ["", " ", "netscape", "Chrome", "131"])
     func refuses(text: String) { #expect(Browser(rawValue: text) == nil) }
 }

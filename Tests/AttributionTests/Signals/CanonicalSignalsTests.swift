@@ -17,7 +17,7 @@ struct CanonicalSignalsTests {
     private static let android10 =
         "Mozilla/5.0 (Linux; Android 10; SM-A505F) Chrome/143.0.0.0 Mobile Safari/537.36"
 
-    @Test("agree with the shared vectors for user agents and scripts' values")
+    @Test("agree with the test vectors for user agents and scripts' values")
     func userAgentVectors() throws {
         let vectors = try Vectors.read("canonical", as: Vectors.Canonical.self).userAgent
         #expect(vectors.count == 9)
@@ -34,7 +34,7 @@ struct CanonicalSignalsTests {
         }
     }
 
-    @Test("agree with the shared vectors for versions")
+    @Test("agree with the test vectors for versions")
     func versionVectors() throws {
         let pairs = try Vectors.read("canonical", as: Vectors.Canonical.self).osVersion
         #expect(pairs.count == 6)

@@ -19,7 +19,7 @@ struct FingerprintFormTests {
         )
     }
 
-    @Test("have the hashes of the shared vectors for every form and device")
+    @Test("have the hashes of the test vectors for every form and device")
     func vectors() throws {
         let devices = try Vectors.read("fingerprints", as: Vectors.Fingerprints.self).devices
         #expect(devices.count == 12)
@@ -45,7 +45,7 @@ struct FingerprintFormTests {
         }
     }
 
-    @Test("have the inputs of the shared vectors for the device's own values")
+    @Test("have the inputs of the test vectors for the device's own values")
     func inputs() throws {
         for device in try Vectors.read("fingerprints", as: Vectors.Fingerprints.self).devices
         where device.platform == "ios" {

@@ -28,7 +28,7 @@ struct FingerprintSearchTests {
         #expect(found.differences(from: click) == differing)
     }
 
-    @Test("finds the form of a launch near a click with every form")
+    @Test("finds the form of a launch if the click has inputs of every form")
     func form() throws {
         let signals = TestValues.signals
         let search = FingerprintSearch(vocabulary)
@@ -70,7 +70,7 @@ struct FingerprintSearchTests {
         #expect(FingerprintSearch(wide, limit: 10_000).input(of: launch.fingerprint, near: []) == launch)
     }
 
-    @Test("accepts an input only if it has a value for each component")
+    @Test("accepts an input only if it has a value for each component of its form")
     func inputs() {
         #expect(FingerprintInput(form: .d, values: ["iPhone", "tr"]) == nil)
         #expect(click?.value(of: .timezone) == "Europe/Istanbul")

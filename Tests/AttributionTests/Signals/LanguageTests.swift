@@ -5,7 +5,7 @@ import Testing
 struct LanguageTests {
     private let languages = DeviceData.embedded.languages
 
-    @Test("agree between browser and app in the shared vectors")
+    @Test("agree between browser and app in the test vectors")
     func vectors() throws {
         let pairs = try Vectors.read("canonical", as: Vectors.Canonical.self).language
         #expect(pairs.count == 10)

@@ -9,7 +9,9 @@ struct LaunchSignalsTests {
         "iPhone|17.2|390x844|Europe/Istanbul|tr",
     ]
 
-    @Test("of an iPhone are the four fingerprints of its clients, the broadest first, and the screen")
+    @Test(
+        "of an iPhone are the four fingerprints of its clients, the broadest first, and the screen's values"
+    )
     func iPhone() {
         let signals = LaunchSignals(CanonicalSignals(Self.phone), given: nil)
         #expect(signals.fingerprints == Self.texts.map { Fingerprint(of: $0) })
@@ -83,7 +85,7 @@ struct LaunchSignalsTests {
     }
 
     @Test(
-        "include, in addition to a given hash, only components that the hash does not contain",
+        "include, in addition to a known hash, only components that the hash does not contain",
         // A screen in points determines the pixels.
         arguments: [(0, ["1170", "390x844"]), (1, []), (2, []), (3, [])]
     )
@@ -97,7 +99,7 @@ struct LaunchSignalsTests {
         #expect(unknown.remainingValues.isEmpty)
     }
 
-    @Test("include the points, but no width if two widths are possible")
+    @Test("include the screen in points, but no width if two widths are possible")
     func uncertainWidth() {
         // The values of an iPhone 14 under Display Zoom; its panel has 1170 pixels.
         var zoomed = Self.phone

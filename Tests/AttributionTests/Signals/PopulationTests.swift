@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Fingerprints of a population")
 struct PopulationTests {
-    /// Returns the share of devices whose hash is among those of their click, and the mean number of a click's hashes.
+    /// Returns the share of devices whose hash is among their click's hashes, and the mean number of hashes of a click.
     private func measure(
         _ audience: SimulatedDevice.Audience,
         seed: UInt64,
@@ -31,7 +31,7 @@ struct PopulationTests {
     }
 
     @Test(
-        "of iPhones include the hash of 97 of 100 clients; a click has at most 8.3 hashes, 7 in Turkey",
+        "of iPhones include the hash of 97 of 100 clients, with on average at most 8.3 a click, 7 in Turkey",
         arguments: SimulatedDevice.Audience.allCases,
         [1, 2, 3] as [UInt64]
     )
@@ -42,7 +42,7 @@ struct PopulationTests {
     }
 
     @Test(
-        "of Android devices include the hash of 97 of 100 clients; a click has at most 4, 3 in Turkey",
+        "of Androids include the hash of 97 of 100 clients, with on average at most 4 a click, 3 in Turkey",
         arguments: SimulatedDevice.Audience.allCases,
         [1, 2, 3] as [UInt64]
     )
@@ -53,7 +53,7 @@ struct PopulationTests {
     }
 
     @Test(
-        "need at most eight rows a click if half of the phones are iPhones, in each audience",
+        "need on average at most eight rows a click if half of the phones are iPhones, in each audience",
         arguments: SimulatedDevice.Audience.allCases
     )
     func rows(_ audience: SimulatedDevice.Audience) throws {

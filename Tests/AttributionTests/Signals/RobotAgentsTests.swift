@@ -40,7 +40,7 @@ struct RobotAgentsTests {
         }
     }
 
-    @Test("do not include people, with any browser")
+    @Test("include no agent of a person's browser or app")
     func people() {
         #expect(Self.people.count >= 180)
         for agent in Self.people {
@@ -136,7 +136,7 @@ struct RobotAgentsTests {
         ("person\tA\tcubot\thttps://a.example\nperson\tB\tcubot\thttps://a.example\n", 2, 3),
     ]
 
-    @Test("are refused with line and column of a wrong file", arguments: unreadable)
+    @Test("are refused with the line and the column of the error in the file", arguments: unreadable)
     func errors(text: String, line: Int, column: Int) {
         let error = #expect(throws: DataFileError.self) { try Self.list(text) }
         #expect(error?.line == line && error?.column == column)

@@ -5,7 +5,7 @@ import Testing
 struct ScreenTableTests {
     private let screens = DeviceData.embedded.screens
 
-    @Test("of Android have the widths of the shared vectors")
+    @Test("of Android have the widths of the test vectors")
     func vectors() throws {
         let vectors = try Vectors.read("canonical", as: Vectors.Canonical.self).androidWidth
         #expect(vectors.count == 7)

@@ -45,7 +45,7 @@ struct SeenAgentsTests {
         #expect(Set(Self.agents.map(\.source)).count >= 20)
     }
 
-    @Test("have a platform, model and version, unless they hide it")
+    @Test("have a platform, a model and a version, unless the agent hides them")
     func readings() {
         for agent in Self.agents {
             let reading = UserAgent(agent.text, touchPoints: agent.kind == "desktop-dress" ? 5 : nil)

@@ -18,7 +18,7 @@ struct TimeZoneTableTests {
         }
     }
 
-    @Test("agree between browser and app in the shared vectors")
+    @Test("agree between browser and app in the test vectors")
     func pairs() throws {
         let pairs = try Vectors.read("canonical", as: Vectors.Canonical.self).timezone
         #expect(pairs.count == 15)

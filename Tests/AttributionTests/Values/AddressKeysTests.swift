@@ -76,7 +76,7 @@ struct AddressKeysTests {
         #expect(other.advanced(to: 102, readyUntil: noon(102)).seeds.map(\.day) == [102, 103])
     }
 
-    @Test("compare a launch with clicks of other days as long as their keys exist")
+    @Test("compare a launch with clicks of other days as long as those days' keys exist")
     func otherDays() throws {
         let keys = try keys(from: 100, ready: 160)
         for clicked in Int64(110)..<142 {
@@ -116,7 +116,7 @@ struct AddressKeysTests {
         #expect(launch.since == Timestamp(milliseconds: (day - Int64(count) + 1) * Self.day))
     }
 
-    @Test("can compare clicks of any age on days before the first key, or if there were no earlier keys")
+    @Test("find clicks of any age on days before the first key, and soon after it if no earlier key existed")
     func before() throws {
         var keys = try keys(from: 100)
         func since(_ day: Int64) throws -> Timestamp? {

@@ -5,7 +5,7 @@ import Testing
 struct CountedSpansTests {
     private static let day: Int64 = 86_400_000
 
-    /// Returns the query of a range in hours from a start of four weeks on.
+    /// Returns the query of a range whose ends are given in hours since the start of a block of four weeks.
     private func query(
         _ from: Int64?,
         _ to: Int64?,
@@ -23,7 +23,7 @@ struct CountedSpansTests {
         return query
     }
 
-    @Test("cover a range once, without gaps, with hours only at edges within a day")
+    @Test("cover a range once and without gaps, with hours only for ends within a day")
     func covers() {
         for from in [nil, -24 * 30, -25, 0, 1, 24, 24 * 27, 24 * 28, 24 * 29 + 5] as [Int64?] {
             for length in [nil, 1, 23, 24, 25, 24 * 28, 24 * 57, 24 * 365] as [Int64?] {
@@ -54,7 +54,7 @@ struct CountedSpansTests {
         }
     }
 
-    @Test("a year has few spans, and one that has not ended has no short ones at its end")
+    @Test("a year is the sum of 41 counts, and a range without an end has no short spans at its end")
     func fewSpans() {
         func count(_ spans: CountedSpans) -> Int64 {
             guard let length = spans.granularity.milliseconds else { return 1 }
