@@ -36,7 +36,7 @@ struct AdvertisingIDCallTests {
         #expect(reply.flag("guaranteed") == false)
     }
 
-    @Test("an advertising id in the link is read, too, and other apps and test keys do not find it")
+    @Test("an advertising id in the link is read, too, and leads no other app and no test key to the click")
     func fromLink() async throws {
         let service = try await TestService()
         #expect(await service.click(click("", link: "myapp://promo/item?gps_adid=\(id)")).status == 201)

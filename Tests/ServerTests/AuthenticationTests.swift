@@ -48,7 +48,7 @@ struct AuthenticationTests {
         #expect(await service.check(hex).text.contains(#""status":"match""#))
     }
 
-    /// Sends a check with these fields alone.
+    /// Sends a check with these header fields and no others.
     private func ask(_ fields: [String: String]) async -> Answer {
         await service.send(.get, "/v1/deferred-deeplink", query: "fingerprint=\(hex)", fields: fields)
     }
@@ -101,7 +101,7 @@ struct AuthenticationTests {
     }
 
     @Test(
-        "a malformed fingerprint is reported to callers with a valid key only",
+        "a malformed fingerprint is reported only to callers with a valid key",
         arguments: ["", "zz", "%00", "abc"]
     )
     func fingerprintAfterKey(text: String) async throws {
@@ -174,7 +174,7 @@ struct KeyInURLTests {
 @Suite("No match")
 struct NoMatchTests {
     @Test(
-        "unknown, expired, claimed and robots' clicks get the same bytes; test keys get the reason"
+        "checks get the same bytes for no click, an expired, claimed or robot's click; test keys get a reason"
     )
     func alike() async throws {
         let service = try await TestService(replayGrace: 0)

@@ -8,7 +8,7 @@ import Testing
 @Suite("Query parameters of the admin API")
 struct AdminQueryTests {
     @Test(
-        "a parameter that a call does not take is refused with the nearest or the known names, a repeated one too",
+        "an unknown parameter is refused with a similar name or all names, and so is a repeated parameter",
         arguments: [
             (HTTPServer.Method.get, "/admin/stats", "campain=x", "campain", #"did you mean \"campaign\"?"#),
             (.get, "/admin/stats", "app=&From=2026-01-01", "From", #"did you mean \"from\"?"#),
@@ -114,7 +114,7 @@ struct ChecksTests {
         #expect(answer.status == 400 && answer.member("field") == field)
     }
 
-    @Test("a check is explained if asked for by its id, its request's id, or its click's id")
+    @Test("a check is explained by its id, its request's id, or the id of its click")
     func explains() async throws {
         let click = await service.click(Self.click)
         await service.check(hex, fields: ["X-Request-ID": "launch-1"])
@@ -198,7 +198,7 @@ struct ChecksTests {
     }
 
     @Test(
-        "checks and explanations are for admin keys alone, by GET",
+        "checks and explanations refuse the keys of apps, servers and tests, and methods other than GET",
         arguments: [KeyKind.app, .server, .test]
     )
     func adminOnly(kind: KeyKind) async throws {

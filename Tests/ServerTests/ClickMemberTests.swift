@@ -12,7 +12,7 @@ struct ClickMemberTests {
         "signals": #"{"model":"iPhone","timezone":"Europe/Istanbul","language":"tr"}"#,
     ]
 
-    /// A JSON value for each member that differs from the value in ``base``.
+    /// For each member, a JSON value that differs from the value in ``base``.
     ///
     /// A new member needs a value here, and ``ClickReading`` must copy the member into the stored click.
     private static let values = [

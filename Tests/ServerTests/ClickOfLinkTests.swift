@@ -90,7 +90,7 @@ struct ClickOfLinkTests {
         + #""utm":{"utm_source":"u","medium":"u","utm_campaign":"u","id":5,"content":null}"#
 
     @Test(
-        "a click's metadata gets the UTM parameters that it lacks: the link's, the post's, and those of the query",
+        "a click's metadata gets missing UTM parameters from its link, from the post and from the query",
         arguments: [
             (
                 #","metadata":{"utm_source":7, "a": 1.50}"#,
@@ -129,7 +129,7 @@ struct ClickOfLinkTests {
         #expect(await service.check(hex).text.contains(#""metadata":\#(metadata)"#))
     }
 
-    @Test("UTM parameters do not make another click of a repeated one")
+    @Test("a repeated post with other UTM parameters is no new click")
     func repeatedUTM() async throws {
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         #expect(await service.click(Self.body("a", #","query":"utm_source=x""#)).status == 201)
@@ -233,7 +233,7 @@ struct ClickOfLinkTests {
         try await service.makeLink(#"{"slug":"once","destination":"myapp://x","maximum_clicks":1}"#)
         await service.admin(.post, "/links/\(archived)/archive")
         #expect(await service.click(Self.body("once")).status == 201)
-        // The same visitor's repeated post is the click that was recorded.
+        // The same visitor's repeated post gets the click that was recorded.
         #expect(await service.click(Self.body("once")).status == 200)
         service.clock.advance(seconds: 60)
         for slug in ["archived", "expiring", "once"] {

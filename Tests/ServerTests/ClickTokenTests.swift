@@ -44,7 +44,7 @@ struct ClickTokenCallTests {
     init() async throws { service = try await TestService() }
 
     @Test(
-        "a token finds its click from every place that can contain it, guaranteed, once",
+        "a token finds its click from every place that can contain the token, once and with a guarantee",
         arguments: Way.allCases
     )
     func everyWay(way: Way) async throws {
@@ -147,7 +147,7 @@ struct ClickTokenCallTests {
         }
         let statistics = await service.statistics("test=true")
         #expect(statistics.text.contains(#""organic":2"#), "\(statistics.text)")
-        // Another reason says more, and a click that a fingerprint finds still matches.
+        // Another reason takes precedence, because it says more; a click that a fingerprint finds still matches.
         let refused = await service.check(query: "token=nonsense", key: .test, fields: fields)
         #expect(refused.member("reason") == "token_invalid", "\(refused.text)")
         await service.click(click(), fields: service.bearer(.test))
@@ -171,7 +171,7 @@ struct ClickTokenCallTests {
         #expect(try await service.totals()[.replays] == 1)
     }
 
-    @Test("a response by token whose delivery failed goes to the next launch with the token")
+    @Test("if the delivery of a match by token fails, the next launch with the token gets the match")
     func failedDelivery() async throws {
         let service = try await TestService(replayGrace: 0)
         let token = try #require(await service.click(click()).member("token"))

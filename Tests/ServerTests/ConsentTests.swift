@@ -61,7 +61,7 @@ struct ConsentTests {
         }
     }
 
-    @Test("a click without consent needs no signals; a customer's server reports consent in the body alone")
+    @Test("a click without consent needs no signals; from a customer's server, only the body counts")
     func bodies() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)

@@ -26,7 +26,7 @@ struct DriftStatisticsTests {
         return Dictionary(list.map { ($0["title"] as? String ?? "", $0) }) { first, _ in first }
     }
 
-    @Test("statistics report since when the rate of a group has fallen, and when that was detected")
+    @Test("statistics report the start of the drop in a group's match rate, and the time of its detection")
     func alarm() throws {
         let group = DriftGroup(launchOn: .ios, release: nil, sdk: nil)
         let alarm = DriftAlarm(

@@ -61,7 +61,7 @@ struct EventsTests {
         #expect(answer.member("status") == "match", "\(answer.text)")
     }
 
-    @Test("are accepted, and repeated ones are duplicates, with an outcome for each in order")
+    @Test("are accepted, or reported as duplicates if they are repeated, with an outcome for each in order")
     func outcomes() async throws {
         let first = #"{"event_id":"a","name":"purchase","install_id":"i1","amount":"12.90","currency":"EUR"}"#
         let second = #"{"event_id":"b","name":"open","user":"u"}"#
@@ -74,7 +74,7 @@ struct EventsTests {
                 Result(id: "b", outcome: "accepted", field: nil),
             ]
         )
-        // A server's event replaces that of an app, and no other one.
+        // An event of a server key replaces the same event of an app key, but not the other way round.
         for outcome in ["accepted", "duplicate"] {
             #expect(await results(first, key: .server).map(\.outcome) == [outcome])
         }
@@ -83,7 +83,9 @@ struct EventsTests {
         #expect(await results("{}").map(\.outcome) == ["rejected"])
     }
 
-    @Test("of server keys are verified, those of apps reported, and test keys stay apart")
+    @Test(
+        "of server keys are verified, events of app keys only reported, and events of test keys stay apart"
+    )
     func revenue() async throws {
         await match("i1")
         let event = { (id: String) in
@@ -110,7 +112,7 @@ struct EventsTests {
         let ages = live["cohorts"]?.array?.first?.object?["ages"]?.array?.compactMap(\.object) ?? []
         #expect(ages.map { $0["events"]?.isNull } == [false, true, true, true, true, true])
         #expect(ages.map { $0["revenue"]?.isNull } == [false, true, true, true, true, true])
-        // A refund may come before its purchase in a request.
+        // In a request, a refund may come before its purchase.
         let later = #"{"event_id":"r2","name":"refund","purchase_id":"e5","amount":"-2.50","currency":"EUR"}"#
         #expect(await results(later + "," + event("e5"), key: .server).count == 2)
         let net = try #require(try await report()["campaigns"]?.array?.first?.object)
@@ -196,7 +198,7 @@ struct EventsTests {
     }
 
     @Test(
-        "a body that is no list of 1 to 100 objects is refused",
+        "a body without a list of 1 to 100 objects is refused",
         arguments: [
             ("{}", 400), (#"{"events":[]}"#, 400), (#"{"events":{}}"#, 400), (#"{"events":[1]}"#, 400),
             ("[]", 400),
@@ -209,7 +211,7 @@ struct EventsTests {
         #expect(answer.status == status && answer.member("error_code") != nil, "\(answer.text)")
     }
 
-    @Test("need a key of an app; a key of the dashboard and another app's id are refused")
+    @Test("need a key of an app; an admin key and another app's id are refused")
     func keys() async throws {
         let event = #"{"events":[{"event_id":"a","name":"open","user":"u"}]}"#
         #expect(await post(event, key: .admin).status == 403)
@@ -225,7 +227,9 @@ struct EventsTests {
         #expect(await post(named(service.app.text)).status == 202)
     }
 
-    @Test("an app's time is at most that of the request, and a server's clock may be ahead by five minutes")
+    @Test(
+        "a time after the request is replaced for an app key, and refused beyond 5 min for a server key"
+    )
     func times() async throws {
         func event(_ id: String, minutes: Int64) -> String {
             let time = service.clock.now.advanced(byMilliseconds: minutes * 60_000).iso8601
@@ -248,7 +252,7 @@ struct EventsTests {
     }
 
     @Test(
-        "without consent are counted and joined to nobody",
+        "are counted, but joined to no installation if consent is refused",
         arguments: [#""consent":false"#, #""consent":null"#, ""]
     )
     func consent(member: String) async throws {
@@ -265,7 +269,7 @@ struct EventsTests {
         #expect(held.contains(#""events":\#(isJoined ? 1 : 0)"#), "\(held)")
     }
 
-    @Test("are held and erased by their user, and no answer has the user's id")
+    @Test("are found and erased by the user's id, and no response contains this id")
     func privacy() async throws {
         _ = await results(#"{"event_id":"a","name":"open","user":"alice-7781"}"#)
         let held = await service.admin(.post, "/held", #"{"user":"alice-7781"}"#)
@@ -299,7 +303,7 @@ struct EventsTests {
         #expect(answers.allSatisfy { $0.status == 202 || $0.status == 503 })
     }
 
-    @Test("the page shows conversions, revenue and cohorts, and says where events come from without any")
+    @Test("the page shows conversions, revenue and cohorts; without any event, it says how to send events")
     func page() async throws {
         let browser = await DashboardBrowser.signedIn(to: service)
         #expect(await browser.get("/events").text.contains("No events in this span"))

@@ -106,7 +106,7 @@ struct EvidenceTests {
     }
 
     @Test(
-        "values beside a hash are used unless the hash contains them, and never cause an error",
+        "a width beside a hash is used if the known hash lacks the width, and wrong values cause no error",
         arguments: [
             (
                 "iPhone|Europe/Istanbul|tr",

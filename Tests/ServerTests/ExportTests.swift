@@ -33,7 +33,7 @@ struct ExportTests {
         return records
     }
 
-    @Test("need HTTP/1.1, because a stream of HTTP/1.0 that was cut off looks whole")
+    @Test("need HTTP/1.1, because a stream of HTTP/1.0 that was cut off looks complete")
     func version() async {
         let (field, path) = (service.bearer(.admin)["Authorization"] ?? "", "/admin/api/export/clicks.csv")
         let fields = [FieldLine(name: "Authorization", value: field)]
@@ -41,7 +41,7 @@ struct ExportTests {
         answer.expect(505, holds: ["HTTP_VERSION_NOT_SUPPORTED", "proxy_http_version 1.1"])
     }
 
-    @Test("CSV and NDJSON have the same rows, and a cursor continues behind its row")
+    @Test("CSV and NDJSON have the same rows, and a cursor continues after its row")
     func formsAgree() async throws {
         for number in 1...7 { await click(number, campaign: number == 1 ? "=1+1" : "Spring") }
         let answer = await export("clicks.csv")
@@ -120,7 +120,7 @@ struct ExportTests {
         #expect(rows[0]["tags"] == "a, b" && rows[0]["clicks"] == "0")
     }
 
-    @Test("erasures are rows of deletions, of which a read key of another app sees none")
+    @Test("an erasure is a row in the table of deletions, which a read key of another app does not see")
     func deletions() async throws {
         let other = try await service.addApp(App.Settings(name: "Zebra"))
         func own(_ number: Int) async -> Answer {
@@ -186,6 +186,6 @@ struct ExportTests {
         await export(file, query).expect(status, holds: [text])
     }
 
-    @Test("only an admin key opens exports", arguments: [KeyKind.app, .server, .test])
+    @Test("keys of apps, servers and tests open no exports", arguments: [KeyKind.app, .server, .test])
     func keys(_ kind: KeyKind) async { #expect(await export("clicks.csv", nil, kind).status == 403) }
 }

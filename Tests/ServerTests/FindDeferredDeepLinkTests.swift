@@ -67,7 +67,7 @@ struct FindDeferredDeepLinkTests {
         }
     }
 
-    @Test("an Android whose browser hides its model is found by its client hints")
+    @Test("an Android phone whose browser hides the model is found by its client hints")
     func clientHints() async throws {
         let hints = ["Sec-CH-UA-Platform": "\"Android\"", "Sec-CH-UA-Model": "\"Pixel 9\""]
         let click = await service.click(
@@ -80,7 +80,7 @@ struct FindDeferredDeepLinkTests {
         #expect(reply.member("status") == "match")
     }
 
-    @Test("a click is found by the browser's language, and by the app's if the app lacks the browser's")
+    @Test("a click is found by the browser's first language, and by the next one if the app lacks the first")
     func negotiatedLanguage() async throws {
         let service = try await TestService(
             App.Settings(name: "Shop", localizations: ["en", "de"], developmentLanguage: "en")

@@ -78,7 +78,7 @@ struct ServerKeyRotationTests {
         #expect(try await service.totals()[.matches] == 2)
     }
 
-    @Test("a response to a click from before the rotation, if lost, goes to the next check")
+    @Test("if the response with a click from before the rotation is lost, the next check gets it")
     func lostAnswer() async throws {
         await service.click(click())
         try service.rotateServerKey()
@@ -88,7 +88,7 @@ struct ServerKeyRotationTests {
         #expect(await service.check(hex).member("status") == "no_match")
     }
 
-    @Test("a post with an idempotency key from before the rotation is the same click, with its response")
+    @Test("a post with an idempotency key from before the rotation gets the same click and its fingerprint")
     func idempotency() async throws {
         let service = try await TestService()
         let body = click("item", #","idempotency_key":"order-1""#)
@@ -124,7 +124,7 @@ struct ServerKeyRotationTests {
         #expect(list.text.contains("chk_"))
     }
 
-    @Test("a check without a match names the click from before the rotation that explains the reason")
+    @Test("the explanation of a check without a match names a click from before the rotation")
     func reason() async throws {
         let clicked = try #require(await service.click(click()).member("click_id"))
         await service.check(hex)

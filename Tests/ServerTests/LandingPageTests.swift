@@ -138,7 +138,7 @@ struct LandingPageTests {
         #expect(style.contains("--accent:\(color);--on:\(ink)"), "\(style.suffix(80))")
     }
 
-    @Test("the page gives previews their data, and no script, which could record a click")
+    @Test("the page gives previews their data, but no script, because a script could record a click")
     func preview() async throws {
         let service = try await service()
         let answer = await service.open("summer25", Visitors.preview, fields: ["Accept": "*/*"])

@@ -181,7 +181,7 @@ struct LandingTemplateTests {
     }
 
     @Test(
-        "pages use the first of twelve languages that the visitor accepts, in its direction of writing",
+        "pages use the one of twelve languages that the visitor prefers most, in its direction of writing",
         arguments: [
             ("tr-TR,tr;q=0.9,en;q=0.8", "tr", "ltr", "Uygulamayı aç"), ("de", "de", "ltr", "App öffnen"),
             ("ar-EG", "ar", "rtl", "فتح التطبيق"), ("xx,ja;q=0.5", "ja", "ltr", "アプリを開く"),

@@ -116,7 +116,7 @@ struct HandoffQRCodeTests {
         #expect(answer.text == (try QRPicture(of: "https://\(host)/\(slug)").svg()))
     }
 
-    @Test("codes are limited for each address, pages are not")
+    @Test("the rate limit of codes for each address does not restrict pages")
     func rateLimit() async throws {
         let service = try await TestService(LinkScenario.shop, rateLimits: RateLimits([.pictures], "1/s:1"))
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)

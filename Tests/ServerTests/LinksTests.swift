@@ -132,7 +132,7 @@ struct LinksTests {
         #expect(await service.send(.post, "/admin/api/links", fields: fields, body: "{}").status == 415)
     }
 
-    @Test("the calls for links and apps take an admin key and no other key")
+    @Test("the calls for links and apps refuse the keys of apps, servers and tests")
     func authentication() async throws {
         let id = try await service.makeLink(#"{"destination":"myapp://x"}"#)
         let calls: [(HTTPServer.Method, String)] = [
@@ -290,7 +290,7 @@ struct LinksTests {
         }
     }
 
-    @Test("newer clients get the newest link of a campaign key that has not ended")
+    @Test("newer clients get the newest link of a campaign key among the links that have not ended")
     func campaigns() async throws {
         try await service.makeLink(
             #"{"slug":"old","destination":"myapp://old","campaign_key":"S 1","preview_title":"Old"}"#

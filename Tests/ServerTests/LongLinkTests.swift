@@ -15,12 +15,12 @@ struct LongLinkTests {
         + "&utm_campaign=SUMMER25"
     private static let target = "https://shop.example/promo?id=1&x=2"
 
-    /// The link's name on its page: its parameters in the order of Firebase's documentation, encoded in one way.
+    /// The long link's name on its page: the link's parameters in the order of Firebase's documentation, encoded alike.
     private static let name =
         "?link=https%3A%2F%2Fshop.example%2Fpromo%3Fid%3D1%26x%3D2&apn=com.example.shop&st=Summer&utm_source=mail"
         + "&utm_campaign=SUMMER25"
 
-    @Test("a long link has the page of a link, whose buttons and code contain the long link, at any prefix")
+    @Test("a long link at any prefix gets the page of a link, whose buttons and code contain the long link")
     func page() async throws {
         for path in ["", "links", "links/"] {
             let slash = path.isEmpty ? "/" : "/links"
@@ -41,7 +41,7 @@ struct LongLinkTests {
         #expect(code.status == 200 && code.field("Content-Type") == "image/svg+xml")
     }
 
-    @Test("a long link's campaign reaches the click, by the page's script or the store button alone")
+    @Test("a long link's campaign reaches the click by the page's script, and by the store button without it")
     func clicks() async throws {
         let page = await service.open("", Visitors.iPhone, query: Self.query + "&source=Poster").page
         let click = await service.click(

@@ -29,7 +29,7 @@ struct NetworkClickIDTests {
         return service.watch.click?.facts.clickIDs
     }
 
-    @Test("are taken from the body, the tapped address and the deep link, the first of a name")
+    @Test("are taken from the body, the tapped address and the deep link; the first value of a name counts")
     func sources() async throws {
         let service = try await service()
         #expect(
@@ -55,7 +55,7 @@ struct NetworkClickIDTests {
         #expect(service.watch.click?.facts.source == .tiktok)
     }
 
-    @Test("a link's page records those of its own address, with and without its script")
+    @Test("are recorded from the address of a link's page by the store button, without the script")
     func landingPage() async throws {
         let service = try await service()
         let page = await service.open("a", query: "gclid=\(Self.value)&dclid=d")
@@ -98,7 +98,7 @@ struct NetworkClickIDTests {
         #expect(try await service.totals()[.clicks] ?? 0 == 0)
     }
 
-    @Test("the limits themselves are accepted; in a query, what is beyond them is left out")
+    @Test("values at the limits are accepted; a query's values beyond the limits are left out")
     func limits() async throws {
         let service = try await service()
         let longest = String(repeating: "x", count: 512)
@@ -143,7 +143,7 @@ struct NetworkClickIDTests {
     }
 
     @Test(
-        "reach the app in its metadata only if its setting is answer, and replace no member of the operator's"
+        "reach the app in the metadata only under the setting `answer`, and replace no member of these"
     )
     func answers() async throws {
         func metadata(_ policy: ClickIDPolicy, _ own: String?) async throws -> String {
@@ -171,7 +171,7 @@ struct NetworkClickIDTests {
         #expect(try await metadata(.answer, #"{"x":{"click_ids":1}}"#) == #"{"x":{"click_ids":1},\#(ids)}"#)
     }
 
-    /// What released clients read of an answer; a member of another type is an error to them.
+    /// The members of a response that released clients read; a member of another type makes them fail.
     private struct ClientAnswer: Decodable {
         let status: String
         let url: String?
@@ -234,7 +234,7 @@ struct NetworkClickIDTests {
         #expect(!match.text.contains("click_id") && !match.text.contains("metadata"), "\(match.text)")
     }
 
-    @Test("operators see them in explain, exports, held and on the launch's page, until they are erased")
+    @Test("are visible to operators in explain, exports, held and on the launch's page until they are erased")
     func operators() async throws {
         let service = try await service()
         let stored = #"{"gclid":"\#(Self.value)"}"#

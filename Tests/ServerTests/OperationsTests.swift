@@ -69,7 +69,7 @@ struct ShowStatisticsTests {
         await service.statistics().expect(200, holds: counts)
     }
 
-    @Test("there is no match rate where launches and matches are limited by different platforms")
+    @Test("with a platform there is no match rate: a launch counts for its own, and a match for its click's")
     func matchRateOfPlatform() async throws {
         let (one, two) = (String(repeating: "1", count: 64), String(repeating: "2", count: 64))
         for fingerprint in [one, two] {
@@ -86,7 +86,7 @@ struct ShowStatisticsTests {
     }
 
     @Test(
-        "statistics are for admin keys alone, and metrics need a key",
+        "statistics refuse the keys of apps, servers and tests, and metrics need a key",
         arguments: [KeyKind.app, .server, .test]
     )
     func adminOnly(kind: KeyKind) async throws {
@@ -180,7 +180,7 @@ struct ProxyTests {
         #expect(await trusting.click(fields: ["Forwarded": node]).status == 201)
         #expect(await trusting.click(fields: ["Forwarded": #"for="[2001:db8::1]""#]).status == 200)
         #expect(await trusting.click(fields: ["Forwarded": "for=203.0.113.2"]).status == 201)
-        // If the two fields disagree, the address is that of the connection.
+        // If the two fields disagree, the client's address is the connection's.
         let unclear = ["Forwarded": "for=203.0.113.3", "X-Forwarded-For": "203.0.113.4"]
         #expect(await trusting.click(fields: unclear).status == 201)
         #expect(await trusting.click().status == 200)
@@ -267,7 +267,7 @@ struct UnreadableStoreTests {
         #expect(program.status == 503 && program.text.contains("UNAVAILABLE"))
     }
 
-    @Test("without a readable store, a page can read its 503, and no permission is cached")
+    @Test("without a readable store, another origin's page can read its 503, and no permission is cached")
     func pages() async throws {
         let origin = FieldLine(name: "Origin", value: "https://shop.example")
         for method in [HTTPServer.Method.post, .options, .delete] {

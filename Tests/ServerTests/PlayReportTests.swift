@@ -9,7 +9,7 @@ struct PlayReportTests {
 
     init() async throws { service = try await TestService(replayGrace: 0) }
 
-    /// The seconds since 1970 of the service's clock.
+    /// The time of the service's clock, in seconds since 1970.
     private var seconds: Int64 { service.clock.now.milliseconds / 1000 }
 
     /// Returns a report in JSON, with Google's times.
@@ -20,7 +20,7 @@ struct PlayReportTests {
             + #""googlePlayInstantParam":true\#(more)}"#
     }
 
-    /// The places of the report: the body, and the header field of the GET and of the POST.
+    /// The places of the report: the body, the header field of a GET without and with padding, and that of a POST.
     enum Place: String, CaseIterable, Sendable {
         case body, field, paddedField, fieldOfResolve
 
@@ -43,7 +43,7 @@ struct PlayReportTests {
             }
         }
 
-        /// The start of the names of the report's values in errors.
+        /// The prefix that errors put before the names of the report's values.
         var path: String { self == .body ? "play." : "X-Play-Referrer." }
     }
 
@@ -56,7 +56,7 @@ struct PlayReportTests {
     }
 
     @Test(
-        "a finding lowers the match, and the explanation, the statistics and the metrics have it",
+        "a finding lowers the confidence, and appears in the explanation, the statistics and the metrics",
         arguments: Place.allCases
     )
     func findings(place: Place) async throws {
@@ -94,7 +94,7 @@ struct PlayReportTests {
         }
     }
 
-    @Test("a launch page shows the report and the finding; texts of strangers stay texts")
+    @Test("a launch page shows the report and the finding, and markup in the report stays text")
     func page() async throws {
         let browser = await DashboardBrowser.signedIn(to: service)
         let token = try #require(await service.click().member("token"))
@@ -126,7 +126,7 @@ struct PlayReportTests {
         }
     }
 
-    @Test("a report without times, and an organic one, are no errors", arguments: Place.allCases)
+    @Test("a report without times, and an organic report, cause no error", arguments: Place.allCases)
     func sparse(place: Place) async throws {
         let organic = #"{"installReferrer":"utm_source=google-play&utm_medium=organic"}"#
         #expect(await place.ask(service, organic).member("status") == "no_match")
@@ -137,7 +137,7 @@ struct PlayReportTests {
         #expect(answer.member("attributionMethod") == "signed_token" && answer.flag("guaranteed") == false)
     }
 
-    @Test("a referrer that is sent alone stays guaranteed, as released clients send it")
+    @Test("a referrer without a report, as released clients send it, leaves the match guaranteed")
     func released() async throws {
         let token = try #require(await service.click().member("token"))
         let answer = await service.check(query: "", fields: ["X-Install-Referrer": "al=\(token)"])
@@ -146,7 +146,7 @@ struct PlayReportTests {
         #expect(await service.resolve(#"{"referrer":"al=\#(other)"}"#).flag("guaranteed") == true)
     }
 
-    @Test("two referrers must be the same text", arguments: Place.allCases)
+    @Test("a launch with two referrers is refused unless these are the same text", arguments: Place.allCases)
     func twoReferrers(place: Place) async throws {
         let token = try #require(await service.click().member("token"))
         let text = report(token, click: seconds + 40, begin: seconds + 28)
@@ -160,7 +160,7 @@ struct PlayReportTests {
         let body = #"{"referrer":"al=\#(next)","play":{"installReferrer":"al=x"}}"#
         let refused = await service.resolve(body)
         #expect(refused.isRefusal(400, "INVALID_FIELD", field: "play.installReferrer"))
-        // The report may leave the referrer to the older member.
+        // The report may lack the referrer if the older member has it.
         let split = await service.resolve(#"{"referrer":"al=\#(next)","play":{"installVersion":"1"}}"#)
         #expect(split.number("confidence") == 0.5)
     }
@@ -190,7 +190,7 @@ struct PlayReportTests {
         #expect(sure.member("status") == "match")
     }
 
-    @Test("a malformed field, a repeated one and a member that is no object are refused")
+    @Test("a malformed field, a member that is no object, and a report alone without a referrer are refused")
     func noObject() async throws {
         for text in [
             "", "x", "e30.", "e30===", "W10", "bnVsbA", "e3", "{}", Base64URL.text(of: Array("{".utf8)),

@@ -18,7 +18,7 @@ struct PrivacyEndpointTests {
     }
 
     @Test(
-        "every kind of value finds the click, its claim and its check",
+        "a fingerprint or an install id finds the click, its claim and its check",
         arguments: ["fingerprint", "install_id"]
     )
     func held(kind: String) async throws {
@@ -58,7 +58,7 @@ struct PrivacyEndpointTests {
     }
 
     @Test(
-        "a wrong body erases nothing and names the member",
+        "a wrong body is refused with the member's name, and erases nothing",
         arguments: [
             (#"{}"#, "click_id"), (#"{"fingerprint":"ab"}"#, "fingerprint"),
             (#"{"click_id":"clk_x","address":"203.0.113.7"}"#, "address"),
@@ -76,7 +76,7 @@ struct PrivacyEndpointTests {
         #expect(held.text.contains(#""clicks":1"#))
     }
 
-    @Test("a read key sees what is held of its app, and erases nothing")
+    @Test("a read key sees what is stored about a person in its app, and erases nothing")
     func readKey() async throws {
         let service = try await filled()
         let other = try await service.addApp(App.Settings(name: "Zebra"))
@@ -97,7 +97,7 @@ struct PrivacyEndpointTests {
     }
 
     @Test(
-        "an app erases its own installation by its id, with an app key or a server key",
+        "an app key or a server key erases an installation by its install id",
         arguments: [KeyKind.app, .server]
     )
     func eraseInstall(key: KeyKind) async throws {
@@ -106,7 +106,7 @@ struct PrivacyEndpointTests {
         let fields = service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 }
         #expect(await service.send(.post, "/v1/events", fields: fields, body: event).status == 202)
         let own = #"{"install_id":"install-7781"}"#
-        // A key of test traffic, and another id, reach nothing.
+        // A test key reaches no live traffic, and another id reaches nothing.
         for (body, kind) in [(own, KeyKind.test), (#"{"install_id":"install-7782"}"#, key)] {
             let answer = await eraseInstall(service, body, kind)
             #expect(answer.status == 200 && answer.text == #"{"status":"erased"}"#, "\(answer.text)")
@@ -119,7 +119,7 @@ struct PrivacyEndpointTests {
                 fields: service.bearer(.admin)
             ).text
         }
-        #expect(await !audit().contains("era_"), "an unknown id left a record")
+        #expect(await !audit().contains("era_"), "an unknown id leaves no record")
         let held = await service.admin(.post, "/held", own)
         #expect(held.text.contains(#""clicks":1"#) && held.text.contains(#""events":1"#), "\(held.text)")
 
@@ -151,7 +151,7 @@ struct PrivacyEndpointTests {
     }
 
     @Test(
-        "an erasure by an app names its installation, and has a key of an app",
+        "an erasure by an app must name an installation, and needs an app key or a server key",
         arguments: [
             (#"{}"#, KeyKind.app, 400), (#"{"install_id":"a b"}"#, .app, 400),
             (#"{"install_id":7}"#, .app, 400),
@@ -189,7 +189,7 @@ struct PrivacyEndpointTests {
         #expect(await browser.post("/settings/held/erase", "kind=x&token=\(token)").status == 404)
     }
 
-    @Test("an app's windows are set over the API, and the answer names the one that applied")
+    @Test("an app's windows are set over the API, and a match contains the window that applied")
     func windows() async throws {
         let service = try await TestService()
         let path = "/apps/\(service.app.text)"

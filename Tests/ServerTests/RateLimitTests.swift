@@ -110,7 +110,7 @@ struct RateLimitTests {
         #expect(limiter.count < RateLimiter.maximumCount)
     }
 
-    @Test("a refused code of a link is logged with the hint that its address looks like an unnamed proxy")
+    @Test("if a link's code is refused, the log hints that the client's address looks like an unnamed proxy")
     func unnamedProxyOfVisitors() async throws {
         let service = try await TestService(LinkScenario.shop, rateLimits: RateLimits([.pictures], "1/s:1"))
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)

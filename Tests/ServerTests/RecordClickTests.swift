@@ -328,7 +328,7 @@ struct RecordClickTests {
         #expect(await service.click(click(link), peer: PeerAddress(ipv4: 0xC000_0201, port: 1)).status == 201)
     }
 
-    @Test("the address, agent and time in a click's body are believed only if it came with a server key")
+    @Test("the address, agent and time in a click's body are believed only if the click has a server key")
     func believesServerKeys() async throws {
         let old = service.clock.now.advanced(byMilliseconds: -3_600_000).iso8601
         let body = click(link + #","click_timestamp":"\#(old)","ip_address":"203.0.113.9","user_agent":"A""#)

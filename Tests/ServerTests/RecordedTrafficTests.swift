@@ -19,8 +19,8 @@ struct RecordedTrafficTests {
 
     /// Plays the events of one day, moved to the start of a day in UTC.
     ///
-    /// A record has its address under the key of its day, so that clicks and launches of different days could not be
-    /// compared by address.
+    /// A recorded address is hashed with the key of its day, so a backtest cannot compare clicks and launches of
+    /// different days by address.
     private func play(_ events: [TraceEvent], _ service: TestService) async throws {
         var tokens: [Int: String] = [:]
         let day = AddressKeys.period
@@ -53,7 +53,8 @@ struct RecordedTrafficTests {
         await service.admin(.get, "/checks")
     }
 
-    /// The signals that every other device sends with its hash, as newer SDKs do.
+    /// Returns the header fields with a device's signals, which newer SDKs send in addition to the hash; empty for
+    /// Android, and for each second person.
     private func headers(_ launch: TracedLaunch) -> [String: String] {
         let device = launch.device
         guard device.platform == .ios, launch.person.isMultiple(of: 2) else { return [:] }
@@ -74,7 +75,7 @@ struct RecordedTrafficTests {
         return backtest
     }
 
-    @Test("a backtest of recorded traffic under its own settings gives the same results, launch by launch")
+    @Test("a backtest with the settings of the recorded traffic gives the same results, launch by launch")
     func isReproduced() async throws {
         var world = Worlds.turkey(1200)
         world.days = 1

@@ -25,7 +25,7 @@ struct RedirectToStoreTests {
         return try #require(QueryItem.value(of: "referrer", inQuery: String(query)))
     }
 
-    @Test("the button records the click from the request alone, and leads to Google's store with its token")
+    @Test("the button records the click from the request alone, and leads to Google's store with the token")
     func play() async throws {
         let service = try await service()
         let answer = await service.open("summer25", Visitors.android, query: "al_go=store&fbclid=1")
@@ -116,7 +116,7 @@ struct RedirectToStoreTests {
         #expect(await service.open("summer25", query: "al_go=store").status == 410)
     }
 
-    @Test("of visitors who tap at once for a link's last click, all but one get 410", .blocking)
+    @Test("if visitors tap at once while a link has one click left, all but one get 410", .blocking)
     func usedUpMeanwhile() async throws {
         let service = try await service(#","maximum_clicks":1"#)
         let release = service.holdWriter()

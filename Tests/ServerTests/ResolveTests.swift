@@ -60,7 +60,7 @@ struct ResolveTests {
     }
 
     @Test(
-        "an install id in the body or the field gets the same response again, and consumes one click"
+        "an install id in the body or the header gets the same response again, and consumes one click"
     )
     func installID() async throws {
         let service = try await TestService(replayGrace: 0)

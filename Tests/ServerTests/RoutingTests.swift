@@ -150,7 +150,7 @@ struct CrossOriginTests {
     }
 
     @Test(
-        "if an app lists origins, only these origins can read a rejection that came before a request",
+        "if an app lists origins, only these can read the rejection of bytes that never became a request",
         arguments: [
             ("https://shop.example", "https://shop.example"), ("https://evil.example", nil), (nil, nil),
         ] as [(String?, String?)]
@@ -169,7 +169,7 @@ struct CrossOriginTests {
 @Suite("The app of a click")
 struct ClickOwnerTests {
     @Test(
-        "a click's app is the key's, else the body's, else the origin's; if none of several is named, it gets 400"
+        "a click's app is the key's, else the body's, else the origin's; a click gets 400 if several remain"
     )
     func owners() async throws {
         let service = try await TestService()

@@ -4,7 +4,7 @@ import Testing
 @Suite("The URL of a page for browsers")
 struct WebURLTests {
     @Test(
-        "is stored as written, apart from characters beyond ASCII; its host is compared in lower case",
+        "is stored as written, apart from characters beyond ASCII; its `host` is in lower case",
         arguments: [
             ("https://shop.example", "shop.example", "https://shop.example"),
             (" https://Shop.Example:8443/a?b=c#d ", "shop.example", "https://Shop.Example:8443/a?b=c#d"),

@@ -8,8 +8,8 @@ import Support
 import Synchronization
 import Testing
 
-/// A TLS server on the loopback address that takes the place of another operator's, and a client that reaches it by any
-/// name.
+/// A TLS server on the loopback address that stands for Apple's or a shop's server, and a client that reaches it by any
+/// host name.
 private struct OtherServer {
     let server: RawTLSServer
     let client: HTTPSClient
@@ -55,7 +55,9 @@ struct AppleAdsTests {
         return settings
     }
 
-    /// Calls a service whose Apple answers in turn, and returns the responses and the bodies that Apple got.
+    /// Sends bodies to a service for which Apple gives these answers in turn, and the last answer again.
+    ///
+    /// - Returns: the service's responses, the bodies that Apple got, and the service.
     private static func call(
         _ answers: [String],
         _ bodies: [String],
@@ -91,9 +93,9 @@ struct AppleAdsTests {
     /// The bodies that Apple has got.
     private final class Calls: Sendable { let tokens = Mutex<[String]>([]) }
 
-    @Test("returns identifiers as texts, counts an installation once, and never as a source")
+    @Test("returns identifiers as texts, counts an installation once, and neither stores nor logs its token")
     func attributed() async throws {
-        // So long that no identifier of the list contains them by chance.
+        // These tokens are so long that no identifier of the list contains them by chance.
         let appleTokens = ["the-first-token", "the-second-token"]
         let bodies = appleTokens.map { #"{"token":"\#($0)","device_id":"D"}"# }
         let (texts, tokens, service) = try await Self.call(
@@ -130,7 +132,7 @@ struct AppleAdsTests {
         #expect(export.contains(",\(service.app.text),,apple_ads,"), "\(export)")
     }
 
-    @Test("tries three times while Apple has no record, and then tells the client to come again")
+    @Test("tries three times while Apple has no record, and then asks the client to come again")
     func missing() async throws {
         let none = OtherServer.response("404 Not Found")
         let (texts, tokens, _) = try await Self.call([none], [#"{"token":"t"}"#])
@@ -154,7 +156,7 @@ struct AppleAdsTests {
         #expect(texts == [expected])
     }
 
-    @Test("asks a client to come again while the exchanges under way are as many as may be")
+    @Test("asks a client to come again while the maximum number of exchanges is under way")
     func bound() async throws {
         let calls = Calls()
         let (begun, begins) = AsyncStream<Void>.makeStream()
@@ -184,11 +186,11 @@ struct AppleAdsTests {
         #expect(answered == #"{"status":"organic"}"#)
         gate.signal()
         #expect(await send("second") == #"{"status":"organic"}"#)
-        // Apple has not been called for the token that was put off.
+        // Apple got the second token once, and not for the request that was put off.
         #expect(calls.tokens.withLock { $0 } == ["first", "second"])
     }
 
-    @Test("does not call Apple for other apps, without a key, or for old tokens")
+    @Test("does not call Apple for apps without Apple Ads, without a key, or for old tokens")
     func unsupported() async throws {
         let answer = [OtherServer.response("200 OK", Self.attributed)]
         let off = try await Self.call(answer, [#"{"token":"t"}"#], settings: App.Settings(name: "Shop"))
@@ -208,7 +210,8 @@ struct AppleAdsTests {
 
 @Suite("The probe of a shop's domain", .blocking)
 struct ApplePostbackProbeTests {
-    /// Probes a domain whose server passes bodies on as `change` returns them; nil passes nothing on.
+    /// Returns the text of the page after the probe of a domain whose server passes on what `change` returns for a
+    /// body; for nil, the server passes on nothing.
     private func probe(
         status: String = "200 OK",
         more: String = "",
@@ -247,7 +250,7 @@ struct ApplePostbackProbeTests {
         }
     }
 
-    @Test("succeeds only if the body arrives here unchanged")
+    @Test("succeeds only if the body arrives at this service unchanged")
     func reached() async throws {
         let passed = try await probe { $0 }
         #expect(passed.components(separatedBy: "arrived here unchanged").count == 3, "\(passed)")

@@ -60,7 +60,7 @@ struct ApplePostbackEndpointTests {
         #expect(try await Self.rows(service, query: "environment=development").count == 1)
     }
 
-    @Test("of development are counted only if the app says so", arguments: [true, false])
+    @Test("of development are counted only if the app's settings say so", arguments: [true, false])
     func development(isOptedIn: Bool) async throws {
         var settings = Self.shop
         settings.links.apple.appStoreID = 10_738_027_756
@@ -73,7 +73,7 @@ struct ApplePostbackEndpointTests {
         #expect(export.contains(",development,\(isOptedIn)"), "\(export)")
     }
 
-    @Test("are counted once, although every later body is stored")
+    @Test("are counted once, although a later body that differs is stored, too")
     func repeated() async throws {
         let service = try await TestService(Self.shop)
         let other = AppleSamples.version4.replacing("\"conversion-value\":63", with: "\"conversion-value\":1")
@@ -100,7 +100,7 @@ struct ApplePostbackEndpointTests {
         #expect(try await Self.rows(service).isEmpty)
     }
 
-    @Test("a GET says what the address is for, and other addresses have a limit of their own")
+    @Test("a GET explains the path, and the rate limit of postbacks does not restrict clicks")
     func limits() async throws {
         let service = try await TestService(rateLimits: RateLimits([.applePostbacks], "1/s:2"))
         #expect(await service.send(.get, Self.kit).text.contains("Apple's devices"))
@@ -109,7 +109,7 @@ struct ApplePostbackEndpointTests {
         #expect(await service.click().status == 201)
     }
 
-    @Test("a dry verification stores nothing, and needs a key")
+    @Test("a verification on request stores nothing, and needs a key")
     func verify() async throws {
         let service = try await TestService(Self.shop)
         let path = Self.list + "/verify"
@@ -161,7 +161,7 @@ struct ApplePostbackEndpointTests {
         }
     }
 
-    @Test("the page shows networks, decoded values and signatures, development apart, and never matches")
+    @Test("the page shows networks, decoded values and signatures, and development only with test traffic")
     func page() async throws {
         let service = try await TestService(Self.shop)
         for (path, body) in [

@@ -35,7 +35,7 @@ struct AppleSignatureTests {
         #expect(Self.verification(reversed.text) == .valid)
     }
 
-    @Test("of AdAttributionKit verify, apart as development, and keep all digits of identifiers")
+    @Test("of AdAttributionKit verify, count as development, and keep all digits of identifiers")
     func kit() throws {
         let signed = try Self.read(AppleSamples.adAttributionKit)
         #expect(signed.verification == .valid)

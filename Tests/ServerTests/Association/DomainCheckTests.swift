@@ -7,7 +7,7 @@ import Server
 import Support
 import Testing
 
-/// Tests the fetching of domain files over TLS from a server on the loopback address, which only tests may call.
+/// Fetches domain files over TLS from a server on the loopback address, which only tests may call.
 @Suite("Fetched domain files", .blocking)
 struct DomainCheckTests {
     private static let apple =

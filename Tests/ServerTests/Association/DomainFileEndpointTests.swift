@@ -98,7 +98,7 @@ struct DomainFileEndpointTests {
         }
     }
 
-    @Test("a host that no app lists gets 404, with what to do")
+    @Test("a host that no app lists gets 404 with advice")
     func unknownHosts() async throws {
         let service = try await service([Self.settings()])
         for path in [Self.apple, Self.google] {
@@ -108,7 +108,7 @@ struct DomainFileEndpointTests {
         }
     }
 
-    @Test("X-Forwarded-Host selects the files if a trusted proxy sends it, and not from other clients")
+    @Test("X-Forwarded-Host selects the files if a trusted proxy sends it, but not if another client does")
     func forwardedHost() async throws {
         let fields = ["Host": "inside", "X-Forwarded-Host": "evil.example.com, go.example.com"]
         let trusting = try await service([Self.settings()], trustedProxies: ["127.0.0.0/8"])

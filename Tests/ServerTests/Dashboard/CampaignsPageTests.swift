@@ -29,7 +29,7 @@ struct CampaignsPageTests {
         await service.check(String(fingerprint))
     }
 
-    @Test("the table has the figures of the statistics, in the order of the address")
+    @Test("the table has the figures of the statistics, in the order that the URL requests")
     func table() async throws {
         for number in 0..<3 { await click("Spring", number) }
         await click("Summer", 3)
@@ -107,7 +107,7 @@ struct CampaignsPageTests {
         #expect(await browser.get("/campaigns?page=3").text.contains("No campaign of this span"))
     }
 
-    @Test("one campaign has its funnel, its sources, its times and its links, and keys of any text work")
+    @Test("the page of one campaign has its funnel, times and links, also for a key with special characters")
     func oneCampaign() async throws {
         let key = "../<b>&\"'% é"
         for number in 0..<4 { await click(key, number) }
@@ -139,7 +139,7 @@ struct CampaignsPageTests {
         #expect(PageMarkup(page.text).tags.count { $0.name == "script" } == 1)
     }
 
-    @Test("one campaign has its revenue, its cohorts, and the variants of its links with the range of chance")
+    @Test("the page of one campaign has its revenue, its cohorts, and the variants of its links")
     func eventsAndVariants() async throws {
         let id = try await service.makeLink(
             #"{"slug":"ab","campaign_key":"Spring","variants":["a 1 myapp://a","b 1 myapp://b"]}"#
@@ -179,7 +179,7 @@ struct CampaignsPageTests {
         )
     }
 
-    @Test("the range of a rate is Wilson's")
+    @Test("the range of a rate is the Wilson interval")
     func wilson() {
         #expect(DashboardText.rate(0, of: 0) == "–")
         #expect(DashboardText.rate(10, of: 100) == "10 % (6 % – 17 %)")

@@ -53,13 +53,13 @@ struct CaptionTests {
         return service
     }
 
-    /// Whether a path is one of a route, whose names in braces stand for any part.
+    /// Returns whether a path belongs to a route; a name in braces stands for any part.
     private static func fits(_ path: String, _ route: String) -> Bool {
         let (parts, names) = (path.split(separator: "/"), route.split(separator: "/"))
         return parts.count == names.count && zip(parts, names).allSatisfy { $1.hasPrefix("{") || $0 == $1 }
     }
 
-    @Test("no table repeats a heading of its page, on any page that a link of another one leads to")
+    @Test("no caption of a table repeats a heading of its page, on any page to which links lead")
     func everyPage() async throws {
         let browser = await DashboardBrowser.signedIn(to: try await Self.filled())
         var (waiting, seen, captions) = (["/"], Set(["/"]), Set<String>())
@@ -83,7 +83,7 @@ struct CaptionTests {
                 waiting.append(String(next.prefix { $0 != "#" }))
             }
         }
-        // Every page is reached, except those of tokens and streams.
+        // Links lead to every page except the skipped ones.
         let paths = Routes.makePages().filter { $0.method == .get }.map(\.path)
         let skipped = ["/healthz", "/enter/{link}", "/sign-in", "/live/now", "/live/stream", "/files/{name}"]
         for path in paths where !skipped.contains(path) && !path.contains("...") {

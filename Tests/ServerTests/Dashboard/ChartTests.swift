@@ -35,7 +35,7 @@ struct ChartTests {
         #expect(paths("l l0 dot", in: line(figures([1, 2]))).isEmpty)
     }
 
-    @Test("the running interval is dashed, and its table row says a number")
+    @Test("the running interval is dashed, and its table row contains only a number")
     func running() {
         let text = line(figures([1, 2, 1], isRunning: true))
         #expect(paths("l l0 running", in: text) == ["M500 0L833.3 50"])
@@ -43,7 +43,7 @@ struct ChartTests {
         #expect(PageMarkup.table("Clicks", in: text).map { $0.last ?? "" } == ["Clicks", "1", "2", "1"])
     }
 
-    @Test("more than 92 intervals are added up by weeks or more, and expectations with them")
+    @Test("more than 92 intervals are added up to weeks or longer spans, and so are the expected conversions")
     func manyIntervals() {
         let one = ExpectedConversions(probability: 0.5)
         let figures = ChartFigures(
@@ -106,7 +106,7 @@ struct ChartTests {
         #expect(tags.contains { $0.name == "pattern" && $0.attributes["id"] == "stripes1" })
     }
 
-    @Test("times to install are grouped by doublings, without losing one")
+    @Test("times to install are grouped by doublings, and no launch is lost")
     func histogram() throws {
         var times = TimeToInstallHistogram()
         for seconds in [0, 1, 3, 5, 7, 64, 100, 100] as [Int64] {

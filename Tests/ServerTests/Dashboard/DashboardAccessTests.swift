@@ -3,7 +3,7 @@ import HTTPServer
 import Testing
 import Threads
 
-/// Who may see the dashboard, and which requests it refuses.
+/// Tests who may see the dashboard, and which requests the dashboard refuses.
 @Suite("Access to the dashboard")
 struct DashboardAccessTests {
     private let service: TestService
@@ -30,7 +30,9 @@ struct DashboardAccessTests {
         #expect(answer.fieldLines.contains("Location: /sign-in\(next)\n"), "\(answer.fieldLines)")
     }
 
-    @Test("a browser gets a page for every refused request, and a program gets JSON")
+    @Test(
+        "browsers get a page for each refused request, and programs get JSON except for a wrong media type"
+    )
     func refusals() async {
         let key = service.keyText(.admin)
         let calls: [(Method, path: String, query: String?, status: Int)] = [
@@ -56,7 +58,7 @@ struct DashboardAccessTests {
         }
     }
 
-    @Test("an admin key starts a session, whose cookie is in no table")
+    @Test("an admin key starts a session, and the key is in no log line")
     func adminKey() async throws {
         let answer = await stranger.post(
             "/sign-in",
@@ -84,7 +86,7 @@ struct DashboardAccessTests {
         #expect(answer.text.contains("not a valid admin or read key") && !answer.text.contains(key))
     }
 
-    @Test("after five failures, an address waits, whatever it sends")
+    @Test("after five failed sign-ins, an address must wait, even with a valid key")
     func failures() async {
         let now = MonotonicTime.now()
         for _ in 1...5 { #expect(await stranger.post("/sign-in", "key=x", at: now).status == 403) }
@@ -95,7 +97,7 @@ struct DashboardAccessTests {
         #expect(await stranger.post("/sign-in", "key=\(service.keyText(.admin))", at: later).status == 303)
     }
 
-    @Test("over plain HTTP from another machine, nobody signs in, and https binds the cookie to the host")
+    @Test("no key signs in over plain HTTP from another machine; over https the cookie is bound to the host")
     func transport() async throws {
         let key = "key=\(service.keyText(.admin))"
         let same = ["Sec-Fetch-Site": "same-origin"]
@@ -120,7 +122,7 @@ struct DashboardAccessTests {
         )
         #expect(answer.fieldLines.contains("Set-Cookie: __Host-afterlink="))
         #expect(answer.fieldLines.contains("; Secure\n"))
-        // Forwarded counts too, unless the two fields disagree.
+        // The field Forwarded counts, too, unless it and X-Forwarded-Proto disagree.
         for (fields, status) in [
             (["Forwarded": "for=192.0.2.1;proto=http, for=192.0.2.2;Proto=\"https\""], 200),
             (["Forwarded": "for=192.0.2.1;proto=https, for=192.0.2.2"], 403),
@@ -131,14 +133,14 @@ struct DashboardAccessTests {
         }
     }
 
-    @Test("after five links that are not valid, an address waits")
+    @Test("after five invalid links, an address must wait")
     func wrongLinks() async {
         let now = MonotonicTime.now()
         for _ in 1...5 { #expect(await stranger.post("/enter", "link=x", at: now).status == 403) }
         #expect(await stranger.post("/enter", "link=x", at: now).status == 429)
     }
 
-    @Test("the hosts of apps have no dashboard, at whatever port")
+    @Test("the hosts of apps have no dashboard, at any port")
     func hostsOfApps() async throws {
         let fields = service.bearer(.admin).merging(["Content-Type": "application/json"]) { $1 }
         let body = #"{"link_hosts":["go.example.com"]}"#
@@ -173,14 +175,14 @@ struct DashboardAccessTests {
         #expect(await browser.get("/").status == 200)
     }
 
-    @Test("a browser without Sec-Fetch-Site proves its page by Origin")
+    @Test("without Sec-Fetch-Site, Origin shows that a form comes from the dashboard")
     func origin() async {
         let fields = ["Origin": "http://\(DashboardBrowser.host)"]
         let answer = await stranger.post("/sign-in", "key=\(service.keyText(.admin))", fields: fields)
         #expect(answer.status == 303)
     }
 
-    @Test("a form needs its session's token, and the end of the session ends every page")
+    @Test("a form needs its session's token, and after a sign-out that session opens no page")
     func signOut() async {
         let (browser, other) = (
             await DashboardBrowser.signedIn(to: service), await DashboardBrowser.signedIn(to: service)
@@ -242,7 +244,7 @@ struct DashboardAccessTests {
         #expect(await stranger.get("/", fields: service.bearer(.admin)).status == 303)
     }
 
-    @Test("no page of the dashboard answers on the main address, and no other path on the dashboard's")
+    @Test("the main address has no page of the dashboard, and the dashboard's address has no other path")
     func addresses() async {
         let browser = await DashboardBrowser.signedIn(to: service)
         for path in ["/sign-in", "/launches", "/enter/x"] {

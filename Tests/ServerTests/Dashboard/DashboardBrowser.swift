@@ -7,7 +7,7 @@ struct DashboardBrowser {
     static let host = "127.0.0.1:8081"
 
     let service: TestService
-    /// The pair that the browser sends in `Cookie`; empty before it is signed in.
+    /// The name and the value that the browser sends in `Cookie`; empty before the sign-in.
     var cookie = ""
 
     init(_ service: TestService) { self.service = service }
@@ -67,7 +67,7 @@ extension PageMarkup {
         tags.first { $0.attributes["name"] == name }?.attributes["value"]
     }
 
-    /// The texts of the cells of a table, by rows; the table is the one with this caption.
+    /// Returns the texts of the cells of the table with this caption, by rows.
     static func table(_ caption: String, in page: String) -> [[String]] {
         guard let start = page.firstRange(of: "<caption>\(caption)</caption>") else { return [] }
         let rest = page[start.upperBound...]

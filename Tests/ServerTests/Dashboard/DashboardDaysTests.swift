@@ -31,7 +31,7 @@ struct DashboardDaysTests {
     }
 
     @Test(
-        "an app's day begins where its offset says, on the page and in the statistics",
+        "an app's day begins at the hour that its offset sets, on the page and in the statistics",
         arguments: [3, -5, 0] as [Int64]
     )
     func border(offset: Int64) async throws {
@@ -55,7 +55,7 @@ struct DashboardDaysTests {
         #expect(rows.map { $0[0] }.suffix(2) == ["2026-10-09", "2026-10-10"])
         #expect(rows.map { $0[1] }.suffix(2) == ["1", "2"])
         #expect(PageMarkup.table("Campaigns", in: day).dropFirst().map { $0[1] } == ["2"])
-        // The hours of a day are those of the app.
+        // The hours of a day count from the app's midnight.
         let hours = PageMarkup.table("Clicks, launches and matches, 2026-10-10", in: day).dropFirst()
         #expect(
             hours.first?[0] == "00:00" && hours.filter { $0[1] == "1" }.map { $0[0] } == ["01:00", "02:00"]
@@ -95,7 +95,7 @@ struct DashboardDaysTests {
         let rows = PageMarkup.table("Clicks, launches and matches, 2026-08-31 – 2026-11-29", in: quarter)
         #expect(rows.first { $0[0] == "2026-10-10" }?[1] == "1", "it was the eleventh in the app's days")
         #expect(!(await browser.get("/?period=28d").text).contains("Days in UTC"))
-        // The span before has no hours of a campaign any more.
+        // The previous span, which the page compares, has no hours of a campaign any more.
         #expect(await browser.get("/?period=28d&campaign=Spring").text.contains("Days in UTC"))
         #expect(!(await browser.get("/?period=28d&campaign=Spring&compare=off").text).contains("Days in UTC"))
         _ = try await service.addApp(App.Settings(name: "Other"))
@@ -104,7 +104,7 @@ struct DashboardDaysTests {
         )
     }
 
-    @Test("counts are limited to a campaign and a value, and say what is not counted for them")
+    @Test("the page limits counts to a campaign and a value, and says what is not counted for these")
     func choices() async throws {
         let (service, browser) = try await Self.service(offset: 0)
         await Self.click(service, "1", #","campaign_key":"Spring","platform":"ios","source":"tiktok""#)

@@ -69,7 +69,7 @@ struct DashboardHostTests {
         }
     }
 
-    @Test("a session's cookie is bound to the host, and needs https by a trusted proxy's word")
+    @Test("a session's cookie is bound to the host, and is set only if a trusted proxy reports https")
     func cookie() async throws {
         let key = "key=\(service.keyText(.admin))"
         let form = [
@@ -107,7 +107,7 @@ struct DashboardHostTests {
             )
             #expect(answer.isRefusal(409, "CONFLICT", field: field), "\(answer.text)")
         }
-        // A command that does not know the host may name it.
+        // A command that does not know the dashboard's host can give this host to an app.
         var links = AppLinks()
         links.hosts = [try #require(LinkHost(Self.host))]
         _ = try await service.addApp(App.Settings(name: "Other", links: links))

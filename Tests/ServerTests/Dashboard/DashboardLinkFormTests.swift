@@ -159,7 +159,7 @@ struct DashboardLinkFormTests {
         let texts = Self.whole.merging([field: text]) { $1 }
         let answer = await send(texts)
         #expect(answer.status == 422)
-        // Colours that do not suit each other are a problem of the foreground.
+        // Colours that do not suit each other are reported for the foreground.
         let place = field == "qr_background" ? "qr_foreground" : field
         let message = Self.message(on: place, in: answer.text)
         #expect(message?.contains(advice) == true, "\(message ?? "no message")")
@@ -209,7 +209,9 @@ struct DashboardLinkFormTests {
         }
     }
 
-    @Test("a form that was opened before another change is refused once, with its texts and the stored ones")
+    @Test(
+        "a form opened before another change is refused with entered and stored texts, and can be sent again"
+    )
     func stale() async throws {
         let id = try await service.makeLink(
             #"{"slug":"a","destination":"/x","title":"First","tags":["a","b"]}"#
@@ -255,7 +257,7 @@ struct DashboardLinkFormTests {
         #expect(link["expires_at"] as? String == expiry && link["title"] == nil && link["tags"] == nil)
     }
 
-    @Test("texts of strangers and operators are texts in every field, entered or stored")
+    @Test("markup in the texts of strangers and operators stays text in every field, entered or stored")
     func hostileTexts() async throws {
         let hostile = [
             "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "' autofocus onfocus='alert(1)",

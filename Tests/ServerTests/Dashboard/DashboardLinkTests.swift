@@ -26,7 +26,7 @@ struct DashboardLinkTests {
         }
     }
 
-    /// What the list and the API show of each link: its slug, its clicks and its matches.
+    /// Returns the slug, the clicks and the matches of each link in the list, as ``answered(_:)`` does for the API.
     private func listed(_ query: String) async throws -> [[String]] {
         let answer = await browser.get("/links?" + query)
         #expect(answer.status == 200)
@@ -124,7 +124,7 @@ struct DashboardLinkTests {
         #expect(slugs == ["s5", "s4", "s3", "s2", "s1"])
     }
 
-    @Test("an empty list says why, and what to do")
+    @Test("an empty list says why it is empty, and what to do")
     func empty() async throws {
         #expect(await browser.get("/links").text.contains("There is no link yet"))
         #expect(await browser.get("/links").text.contains("afterlink links import"))
@@ -136,7 +136,7 @@ struct DashboardLinkTests {
     }
 
     @Test(
-        "a link's page has its figures and settings, and its preview may load a picture of its own host only"
+        "a link's page has its figures and settings, and only this page may load the preview's picture"
     )
     func detail() async throws {
         let id = try await service.makeLink(
@@ -170,7 +170,7 @@ struct DashboardLinkTests {
         }
     }
 
-    @Test("the page shows ten kinds of visitors the same effects as the link's debug page")
+    @Test("the page lists for ten kinds of visitors the same effects as the link's debug page")
     func visitors() async throws {
         let id = try await service.makeLink(
             #"{"slug":"ab","variants":[{"name":"x","weight":1,"destination":"/x"},"#
@@ -208,7 +208,10 @@ struct DashboardLinkTests {
         )
     }
 
-    @Test("the code is the file of the link host, but of the session alone", arguments: ["svg", "png"])
+    @Test(
+        "the page's QR code is the same file as the link host's, but needs a session",
+        arguments: ["svg", "png"]
+    )
     func code(format: String) async throws {
         let id = try await service.makeLink(
             ##"{"slug":"go/a","destination":"/x","qr_foreground":"#112233"}"##
@@ -297,7 +300,7 @@ struct DashboardLinkTests {
         #expect(await service.admin(.get, "/links").text == before)
     }
 
-    @Test("the search field finds a link by slug, address and id, and everything else as before")
+    @Test("the search field finds a link by slug, address and id, and launches and campaigns by other texts")
     func find() async throws {
         let id = try await service.makeLink(#"{"slug":"go/Summer_1","destination":"/x"}"#)
         for text in [

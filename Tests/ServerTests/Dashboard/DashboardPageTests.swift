@@ -38,7 +38,7 @@ struct DashboardPageTests {
         #expect(await browser.get("/launches").text.contains("No recorded launch has these properties"))
     }
 
-    @Test("the steps to the first match stay until it, and are not part of a span without traffic")
+    @Test("the page shows the steps to the first match until the match, and then not even for an empty span")
     func firstSteps() async {
         let (click, launch) = ("Let a page or a link send", "Start the app for the first time")
         await self.click("Spring")
@@ -47,7 +47,7 @@ struct DashboardPageTests {
             page.contains("✓ Done: \(click)") && page.contains(launch) && !page.contains("Done: \(launch)")
         )
         await service.check(String(repeating: "9", count: 64))
-        // This page waits until checks without a match are written.
+        // The page of launches waits until checks without a match are written.
         #expect(await browser.get("/launches").status == 200)
         page = PageMarkup(await browser.get("/?test=true").text).text
         #expect(page.contains("✓ Done: \(click)") && page.contains("✓ Done: \(launch)"))
@@ -57,7 +57,7 @@ struct DashboardPageTests {
         }
     }
 
-    @Test("the figures, the chart's table and the panels are those of the statistics")
+    @Test("the figures, the chart's table and the panels have the numbers of the statistics")
     func figures() async throws {
         for number in 1...3 { await click("Spring", String(repeating: "\(number)", count: 64)) }
         await click("Summer", String(repeating: "4", count: 64))
@@ -85,11 +85,11 @@ struct DashboardPageTests {
         #expect(reasons.map { $0.joined(separator: "|") } == ["no click|2"])
     }
 
-    @Test("the chart's current interval is dashed, and its line starts with the first app")
+    @Test("the only day with figures is a dot in the chart, and days before the first app have no figures")
     func runningAndGaps() async {
         await click("Spring")
         let page = await browser.get("/?period=7d").text
-        // The only day with figures runs, so it is a dot.
+        // The only day with figures is today, so the chart has a dot and no dashed line.
         let styles = PageMarkup(page).tags.compactMap { $0.attributes["class"] }
         #expect(styles.contains("l l0 dot") && !styles.contains("l l0 running"))
         let rows = PageMarkup.table("Clicks, launches and matches", in: page)
@@ -114,7 +114,7 @@ struct DashboardPageTests {
         #expect(!(await browser.get("/?period=7d&compare=off").text).contains("class=\"change\""))
     }
 
-    @Test("the comparison is a choice of the form, which every form of a page keeps")
+    @Test("the form offers the comparison as a choice, and pages without a comparison keep the choice")
     func comparisonChoice() async throws {
         await click("Spring")
         func compare(_ address: String) async -> PageMarkup.Tag? {
@@ -150,7 +150,7 @@ struct DashboardPageTests {
         for letter in ["R", "C", "Esc"] { #expect(page.contains("<kbd>\(letter)</kbd>")) }
     }
 
-    @Test("launches are found by method, system and SDK, and stand in the order of their times")
+    @Test("launches are found by method, system and SDK, and are listed newest first")
     func device() async throws {
         await click("Spring", String(repeating: "1", count: 64))
         for (number, version) in [(1, "2.1"), (2, "2.1"), (3, "3.0")] {
@@ -201,7 +201,7 @@ struct DashboardPageTests {
         }
     }
 
-    @Test("domain files that differ, the certificate and the disk are alarms of who sees all apps")
+    @Test("the certificate and the disk raise alarms only for keys that see all apps")
     func alarms() async throws {
         func alarms(_ browser: DashboardBrowser) async -> String { await browser.get("/").text }
         #expect(!(await alarms(browser)).contains("The certificate"))
@@ -218,7 +218,7 @@ struct DashboardPageTests {
         #expect(!quiet.contains("The certificate") && !quiet.contains("MB left"))
     }
 
-    @Test("the address of a form leads to its page")
+    @Test("a GET of a form's address leads to the page with the form")
     func forms() async throws {
         for (form, page) in [
             ("/settings/keys/revoke", "/settings"), ("/settings/apps", "/settings"),
@@ -232,7 +232,7 @@ struct DashboardPageTests {
         #expect(await browser.get("/try").status == 200)
     }
 
-    @Test("the list of launches follows its filters, and each launch leads to its reasons")
+    @Test("the list of launches follows its filters, and each launch leads to the reasons for its result")
     func launches() async throws {
         await click("Spring", String(repeating: "1", count: 64))
         await service.check(String(repeating: "1", count: 64))
@@ -265,7 +265,7 @@ struct DashboardPageTests {
         #expect(page.status == 200 && page.text.contains("No check is known that got the click \(id)"))
     }
 
-    @Test("texts of strangers and operators are texts, on every page")
+    @Test("markup in the texts of strangers and operators stays text on every page")
     func hostileTexts() async {
         for text in [
             "<script>alert(1)</script>", "\\\"><img src=x onerror=alert(1)>", "javascript:alert(1)", "{{x}}'",

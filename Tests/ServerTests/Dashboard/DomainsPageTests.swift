@@ -15,7 +15,7 @@ struct DomainsPageTests {
         return settings
     }
 
-    @Test("the files are those that the host gets, and a URL shows the rule that decides")
+    @Test("the page shows the files that the host serves, and which rule decides on a URL")
     func decisions() async throws {
         let service = try await TestService(settings())
         let browser = await DashboardBrowser.signedIn(to: service)
@@ -39,7 +39,7 @@ struct DomainsPageTests {
         #expect(excluded.dropFirst().first?[2] != "opens the app")
     }
 
-    @Test("unknown hosts and malformed URLs are refused, and their texts stay texts")
+    @Test("unknown hosts and malformed URLs are refused, and markup in them stays text")
     func refusals() async throws {
         let service = try await TestService(settings())
         let browser = await DashboardBrowser.signedIn(to: service)
@@ -50,7 +50,7 @@ struct DomainsPageTests {
         #expect(PageMarkup(page.text).tags.count { $0.name == "script" } == 1)
     }
 
-    @Test("without a link host, the page says how to add one; before the first poll, that there is none")
+    @Test("without a link host, the page says how to add one; before the first poll, it says so")
     func reasons() async throws {
         let bare = await DashboardBrowser.signedIn(to: try await TestService()).get("/domains").text
         #expect(bare.contains("No app has a link host") && bare.contains("--link-host"))

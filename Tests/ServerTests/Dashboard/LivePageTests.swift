@@ -36,7 +36,8 @@ struct LivePageTests {
         await service.check(String(repeating: "1", count: 64))
         service.clock.advance(seconds: 60)
         await service.check(String(repeating: "2", count: 64))
-        // This page waits until checks without a match are written; in a service that takes a second at most.
+        // The page of launches waits until checks without a match are written; a running service writes them within a
+        // second.
         #expect(await browser.get("/launches").status == 200)
         let page = await browser.get("/live").text
         let rows = PageMarkup.table("Newest clicks and launches", in: page).dropFirst()
@@ -57,7 +58,7 @@ struct LivePageTests {
         #expect(try await message("/live/now").minutes.allSatisfy { $0 == 0 })
     }
 
-    @Test("has the order of the events' times, and clicks beside many launches")
+    @Test("sorts events by time, and shows clicks even among many launches")
     func order() async throws {
         for number in 1...3 {
             await click(number)

@@ -23,7 +23,7 @@ struct MatchingPageTests {
         #expect(PageMarkup(page.text).tags.count { $0.name == "table" } == 0)
     }
 
-    @Test("answers, groups and rates are those of the statistics")
+    @Test("the page has the answers, groups and rates of the statistics")
     func figures() async throws {
         let service = try await TestService(App.Settings(name: "<b>Shop"))
         let browser = await DashboardBrowser.signedIn(to: service)
@@ -49,7 +49,7 @@ struct MatchingPageTests {
         #expect(later.contains("class=\"spark\"") && !later.contains("<b>Shop"))
     }
 
-    @Test("a comparison is requested by a form, and each of its cells leads to the command that sets it")
+    @Test("a form requests a comparison, and each cell leads to the command that sets the cell's values")
     func comparison() async throws {
         let key = try #require(ServerKey(bytes: Array(repeating: 7, count: ServerKey.byteCount)))
         let service = try await TestService(
@@ -99,7 +99,7 @@ struct MatchingPageTests {
         #expect(!(await browser.get("/matching?window=1&confidence=x").text).contains("id=\"choice\""))
     }
 
-    @Test("groups that pool small ones have the days of all of these")
+    @Test("a group that merges small groups has the sum of their daily counts")
     func pooled() {
         let end = DriftHistory.end(at: TestClock.start)
         var history = DriftHistory(end: end)

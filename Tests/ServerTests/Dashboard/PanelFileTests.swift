@@ -68,7 +68,7 @@ struct PanelFileTests {
         #expect(try await table("/export/overview.csv?period=day&test=true&panel=campaigns").count == 1)
     }
 
-    @Test("have every row of a panel, of which the page shows eight, and names by panel")
+    @Test("have every row of a panel, although the page shows eight, and are named after the panel")
     func allRows() async throws {
         for number in 10..<30 {
             await service.click(
@@ -100,7 +100,7 @@ struct PanelFileTests {
         #expect(try JSONSerialization.jsonObject(with: Data(none.body)) as? [Int] == [])
     }
 
-    @Test("stand under each panel with its filters, and so do the lines for curl and the command")
+    @Test("are linked under each panel with its filters, beside the lines for curl and for the command")
     func lines() async throws {
         let page = await browser.get("/?period=day&test=false").text
         #expect(page.contains(#"href="/export/overview.csv?period=day&amp;test=false&amp;panel=figures""#))
@@ -121,7 +121,7 @@ struct PanelFileTests {
     }
 
     @Test(
-        "of other tables have their headings and rows",
+        "of other tables have the tables' headings and rows",
         arguments: [
             "/campaigns?period=day", "/campaigns/one?campaign=Spring&period=day", "/live", "/system",
             "/settings/held",
@@ -131,7 +131,7 @@ struct PanelFileTests {
         let page = await browser.get(path).text
         let addresses = PageMarkup(page).tags.compactMap { $0.attributes["href"] }
             .filter { $0.contains("as=csv") }
-        // This page of the test service has no figures of a process.
+        // In the test service, the page System has no figures of a process.
         #expect(path.contains("/one") || path == "/system" || !addresses.isEmpty)
         for address in addresses {
             let caption = try #require(
@@ -144,7 +144,7 @@ struct PanelFileTests {
         }
     }
 
-    @Test("stand under each table of each page, and each page's files have its rows")
+    @Test("are linked under each table of each page, and have the table's rows")
     func everyPanel() async throws {
         let link = try await service.makeLink(
             #"{"slug":"a","destination":"myapp://x","campaign_key":"Spring","variants":[{"name":"b","weight":1,"destination":"myapp://b"}]}"#
@@ -182,7 +182,7 @@ struct PanelFileTests {
         #expect(tables > 30, "\(tables)")
     }
 
-    @Test("of a table have numbers without blanks, null for a dash, and names that are all different")
+    @Test("of a table have numbers without blanks, null for a dash, and a different name for each column")
     func values() async throws {
         for number in 1...3 {
             await service.click(
@@ -203,7 +203,7 @@ struct PanelFileTests {
         #expect(await DashboardBrowser(service).get("/campaigns?table=Campaigns&as=csv").status == 303)
     }
 
-    @Test("of the live page are its rows, and the lines read the tables that it follows")
+    @Test("of the live page have its rows, and the lines for curl read the tables that the page follows")
     func live() async throws {
         let page = await browser.get("/live?app=\(service.app.text)").text
         let (text, app) = (PageMarkup(page).text, service.app.text)

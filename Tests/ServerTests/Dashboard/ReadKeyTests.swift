@@ -7,7 +7,7 @@ import Testing
 @Suite("Read keys")
 struct ReadKeyTests {
     private let service: TestService
-    /// Another app, with a link and a click of its own.
+    /// Another app, which a read key of the first app must not see.
     private let other: TestService.OtherApp
     private let all: TestKey
 
@@ -33,7 +33,7 @@ struct ReadKeyTests {
     }
 
     @Test(
-        "every call of the admin API that changes something refuses a read key, and every other one takes it"
+        "each call of the admin API that changes something refuses a read key, and each other call accepts it"
     )
     func table() async throws {
         let link = try await makeLink(of: service.app, slug: "own")
@@ -54,7 +54,7 @@ struct ReadKeyTests {
                 if call.method == .get {
                     #expect(answer.status == 200, "\(name)")
                 } else if ["/admin/api/held", "/admin/api/apple-postbacks/verify"].contains(call.path) {
-                    // These only read; the request has no body.
+                    // These calls only read, so they accept the key, but not a request without a media type.
                     #expect(answer.isRefusal(415, "UNSUPPORTED_MEDIA_TYPE"), "\(name)")
                 } else {
                     #expect(answer.isRefusal(403, "FORBIDDEN"), "\(name)")
@@ -105,7 +105,7 @@ struct ReadKeyTests {
         }
         let links = await service.send(.get, "/admin/api/links", fields: ofOne)
         #expect(links.text.contains(own))
-        // Its own app has no traffic; the counts of the other one are in no figure.
+        // The key's app has no traffic, and no figure includes the other app's counts.
         let metrics = await service.send(.get, "/metrics", fields: ofOne)
         #expect(metrics.text.contains("afterlink_clicks_total 0\n"))
         #expect(!metrics.text.contains("afterlink_http_requests_total"))

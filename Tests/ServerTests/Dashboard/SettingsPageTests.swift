@@ -5,7 +5,7 @@ import Server
 import Testing
 
 /// The page of settings with its forms, and the audit log of what they change.
-@Suite("Settings of the dashboard")
+@Suite("The page Settings")
 struct SettingsPageTests {
     private let service: TestService
     private let browser: DashboardBrowser
@@ -53,7 +53,7 @@ struct SettingsPageTests {
         for kind in KeyKind.allCases { #expect(!page.contains(service.keyText(kind))) }
     }
 
-    @Test("its tables are files without the texts of buttons, and the keys have their command")
+    @Test("offers its tables as files without the texts of buttons, and the commands that print the tables")
     func files() async {
         let page = await browser.get("/settings").text
         for command in ["keys list", "sessions list", "settings list"] {
@@ -69,7 +69,7 @@ struct SettingsPageTests {
         }
     }
 
-    @Test("shows windows by method, whose changes the audit log has")
+    @Test("shows the windows by method, and the audit log has their changes")
     func windows() async {
         let change = #"{"fingerprint_window":3600,"deterministic_window":7200}"#
         #expect(await service.admin(.patch, "/apps/\(service.app.text)", change).status == 200)
@@ -110,7 +110,7 @@ struct SettingsPageTests {
     }
 
     @Test(
-        "a key with a wrong field is refused, and none is made",
+        "a new key with a wrong field is refused, and no key is made",
         arguments: [
             "kind=x", "kind=app&app=", "kind=app&app=app_x", "kind=read&app=&expires=2001-01-01",
             "kind=read&app=&expires=x", "kind=admin&label=%01",
@@ -129,7 +129,7 @@ struct SettingsPageTests {
         )
     }
 
-    @Test("an app's settings for links are changed, and the log has what was before and after")
+    @Test("an app's settings for links are changed, and the log has the values before and after")
     func apps() async throws {
         let id = service.app.text
         let answer = await post(
@@ -152,7 +152,7 @@ struct SettingsPageTests {
         #expect(rows.last?[5].contains("#112233") == true)
     }
 
-    @Test("of two sessions, the second to save an app's form gets what is stored beside what it entered")
+    @Test("if two sessions save an app's form, the second gets the stored values beside the entered ones")
     func twoSessions() async throws {
         let (id, other) = (service.app.text, await DashboardBrowser.signedIn(to: service))
         let (first, second) = (await shownDigest(), await shownDigest(to: other))
@@ -235,7 +235,7 @@ struct SettingsPageTests {
         #expect(await audit("action=session.start").text.contains(#""id":"aud_"#))
     }
 
-    @Test("the API's changes are in the log with their key, and a query has an actor, an action and times")
+    @Test("the log has the API's changes with their key, and can be queried by actor, action and time")
     func api() async throws {
         let json = service.bearer(.admin).merging(["Content-Type": "application/json"]) { $1 }
         let body = #"{"slug":"a","destination":"myapp://a","title":"T"}"#
@@ -285,7 +285,7 @@ struct SettingsPageTests {
         #expect(await browser.get("/settings/audit?action=x").status == 400)
     }
 
-    @Test("the log of sign-ins names the key, and no secret")
+    @Test("the service logs sign-ins and failed sign-ins without a secret")
     func signInLog() async {
         _ = await DashboardBrowser(service).post("/sign-in", "key=secret-text")
         let lines = service.logLines().joined(separator: "\n")

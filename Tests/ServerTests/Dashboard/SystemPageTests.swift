@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The page System")
 struct SystemPageTests {
-    @Test("the page says what readiness says")
+    @Test("the page says whether the server is ready, as /readyz does")
     func readiness() async throws {
         let service = try await TestService()
         let browser = await DashboardBrowser.signedIn(to: service)

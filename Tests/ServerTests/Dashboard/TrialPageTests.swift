@@ -8,7 +8,7 @@ struct TrialPageTests {
         "token=\(await browser.formToken())&app=\(app.text)&profile=\(profile)"
     }
 
-    @Test("a simulated tap and launch match as test traffic, and lead to their reason")
+    @Test("a simulated tap and launch match as test traffic, and link to the reason for the match")
     func match() async throws {
         let service = try await TestService()
         let browser = await DashboardBrowser.signedIn(to: service)
@@ -28,7 +28,7 @@ struct TrialPageTests {
         )
     }
 
-    @Test("a browser that lacks values and a robot get their explanation instead of a match")
+    @Test("a robot gets an explanation instead of a match")
     func noMatch() async throws {
         let service = try await TestService()
         let browser = await DashboardBrowser.signedIn(to: service)
@@ -50,7 +50,7 @@ struct TrialPageTests {
         #expect(await browser.post("/try", await form(browser, other, "safari-ios-26")).status == 404)
     }
 
-    @Test("a code leads to the newest link; without a host or a link, a sentence says what is missing")
+    @Test("a QR code leads to the newest link; without a host or a link, a sentence says what is missing")
     func code() async throws {
         let bare = try await TestService()
         let page = await DashboardBrowser.signedIn(to: bare).get("/try").text

@@ -14,7 +14,7 @@ actor ServiceLoop {
     private let database: any TestDatabase
     private let watch: ClickWatch
     nonisolated let reads = ReadCounts()
-    // Both are created on the loop's thread, when a request needs them.
+    // All of these are created on the loop's thread, when a request needs them.
     private lazy var session = database.openSession(on: executor)
     private lazy var counted = CountedReads(session, reads)
     private lazy var stores = Stores(

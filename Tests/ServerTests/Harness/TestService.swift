@@ -137,7 +137,7 @@ final class TestService: Sendable {
         return make(database)
     }
 
-    /// Reads and adds what jobs read and add within a second.
+    /// Does at once what jobs do within a second: reads other processes' changes, and adds pending counts.
     func catchUp() throws { try database.catchUp() }
     func count(_ what: TestCount) throws -> Int64 { try place.count(what) }
     func change(_ change: TestChange) throws { try place.change(change) }

@@ -2,7 +2,7 @@ import Attribution
 import Storage
 import Synchronization
 
-/// Records the values that endpoints pass to the store, and can change those that the store returns.
+/// Records the values that endpoints pass to the store, and can change the claims that the store returns.
 final class ClickWatch: Sendable {
     private struct State {
         var click: NewClick?

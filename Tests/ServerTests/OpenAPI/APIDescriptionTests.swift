@@ -67,7 +67,7 @@ struct APIDescriptionTests {
             let statuses = Set(call.operation["responses"]?.names ?? [])
             #expect(statuses.contains("401") == !route.keyKinds.isEmpty, "\(name)")
             #expect(statuses.contains("403") == !route.keyKinds.isEmpty, "\(name)")
-            // The page of a link has no class, but may draw a QR code, which is limited.
+            // The page of a link has no rate limit class, but may draw a QR code, which is limited.
             let isLimited = route.rateLimitClass != nil || route.path == "/{slug}"
             #expect(statuses.contains("429") == isLimited, "\(name)")
             let always = ["400", "408", "413", "414", "417", "431", "500", "503"]
@@ -229,7 +229,7 @@ struct APIDescriptionTests {
         #expect(violations(200, #"{"status":"ok"}"#, fields) == [])
         #expect(violations(202, #"{"status":"ok"}"#, fields) == ["the status 202"])
         #expect(violations(200, #"{"status":"ok","more":1}"#, fields) == [".more is not described"])
-        #expect(violations(200, #"{"status":"so so"}"#, fields) == [".status is not always the same"])
+        #expect(violations(200, #"{"status":"so so"}"#, fields) == [".status is not the described constant"])
         #expect(violations(200, "{}", fields) == [".status is missing"])
         let xml = violations(200, "<p>", fields.replacing("json", with: "xml"))
         #expect(xml == ["the type application/xml with the status 200"])

@@ -12,7 +12,7 @@ enum DescribedAnswers {
     static func expect(_ answer: Answer, to method: HTTPServer.Method, _ path: String) {
         for violation in violations(answer, method, path) {
             Issue.record(
-                "the description of the API does not have it: \(method.rawValue) \(path): \(violation)"
+                "the API's description lacks this for \(method.rawValue) \(path): \(violation)"
             )
         }
     }

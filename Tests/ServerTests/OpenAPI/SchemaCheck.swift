@@ -26,7 +26,7 @@ struct SchemaCheck {
             violations.append("\(place) has a value that is not described")
         }
         if let constant = schema.object?["const"], constant != value {
-            violations.append("\(place) is not always the same")
+            violations.append("\(place) is not the described constant")
         }
         if let minimum = schema["minimum"].double, let number = value.double, number < minimum {
             violations.append("\(place) is too small")
@@ -62,7 +62,7 @@ struct SchemaCheck {
         for condition in [schema] + (schema["allOf"].array ?? []) {
             guard let choices = condition["anyOf"].array else { continue }
             if !choices.contains(where: { meets(value, $0) }) {
-                violations.append("\(place) is none of what it may be")
+                violations.append("\(place) has none of the described combinations of members")
             }
         }
         return violations

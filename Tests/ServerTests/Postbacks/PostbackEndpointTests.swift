@@ -19,7 +19,7 @@ struct PostbackEndpointTests {
         return (try #require(answer.member("id")), answer.member("secret"))
     }
 
-    /// Sends what is due, and answers each call.
+    /// Sends the deliveries that are due, and gives each call this answer.
     private func send(_ answer: PostbackAnswer = PostbackAnswer(status: 204)) throws {
         let keys = service.keyring.server
         var job = service.makePostbackJob(
@@ -28,7 +28,7 @@ struct PostbackEndpointTests {
         for moment in 1...3 as ClosedRange<UInt64> { _ = try job.slice(at: moment * 1_000_000_000) }
     }
 
-    @Test("an endpoint is created with a secret that no other answer has")
+    @Test("an endpoint is created with a secret that no later response contains")
     func endpoint() async throws {
         let (id, secret) = try await create()
         #expect(secret.flatMap { PostbackSecret($0) } != nil)
@@ -73,7 +73,7 @@ struct PostbackEndpointTests {
         #expect(answer.status == 422 && answer.text.contains("\"field\":\"\(field)\""), "\(answer.text)")
     }
 
-    @Test("a URL with an address that delivery refuses is refused; with a name, only delivery knows")
+    @Test("a URL with an address that is not allowed is refused; a host name is resolved only at delivery")
     func addresses() async throws {
         let allowed = ["10.0.0.0/8:8443", "fd00::/8"].compactMap { PostbackAllowance($0) }
         let service = try await TestService {
@@ -104,7 +104,7 @@ struct PostbackEndpointTests {
         #expect(answer.status == 422 && answer.text.contains("\"field\":\"\(field)\""), "\(answer.text)")
     }
 
-    @Test("unknown endpoints get 404, and those of another app for a read key of one")
+    @Test("unknown endpoints get 404, as do another app's endpoints with a read key of one app")
     func unknown() async throws {
         let missing = EndpointID(high: 1, low: 1).text
         for action in ["enable", "disable", "rotate", "test", "replay"] {
@@ -124,7 +124,7 @@ struct PostbackEndpointTests {
         #expect(list.status == 200 && !list.text.contains(id))
     }
 
-    @Test("a delivery is shown with request, base string and answer, and is replayed by its id")
+    @Test("a delivery is shown with request, base string and answer, and is replayed by the event's id")
     func deliveries() async throws {
         let (id, _) = try await create()
         #expect(await service.click(anyClick).status == 201)
@@ -163,7 +163,7 @@ struct PostbackEndpointTests {
         #expect(none.text.contains(#""deliveries":[]"#))
     }
 
-    @Test("samples and rotations")
+    @Test("an endpoint gets samples, and after a rotation both secrets sign")
     func sampleAndRotation() async throws {
         let (id, first) = try await create()
         let sample = await service.admin(.post, "/postbacks/\(id)/test", #"{"type":"link.created"}"#)
@@ -174,10 +174,10 @@ struct PostbackEndpointTests {
         #expect(rotated.status == 200 && rotated.member("secret") != first)
         try send()
         let list = await service.admin(.get, "/postbacks/\(id)/deliveries").text
-        // Two signatures, by the new secret and by the former one.
+        // The new and the former secret each have made a signature.
         let signature = try #require(list.firstRange(of: #""webhook-signature":""#)?.upperBound)
         #expect(list[signature...].prefix { $0 != "\"" }.split(separator: " ").count == 2)
-        // The secrets of a request from before the last rotation are not known any more.
+        // A request from before the last rotation is listed without signatures.
         service.clock.advance(seconds: 1)
         #expect(await service.admin(.post, "/postbacks/\(id)/rotate").status == 200)
         let former = await service.admin(.get, "/postbacks/\(id)/deliveries").text
@@ -185,7 +185,9 @@ struct PostbackEndpointTests {
         #expect(!former.contains("v1,"))
     }
 
-    @Test("the dashboard creates, shows, tests and replays, and a read key only looks")
+    @Test(
+        "the dashboard creates and tests endpoints and replays deliveries; a read key only shows them"
+    )
     func pages() async throws {
         let browser = await DashboardBrowser.signedIn(to: service)
         let empty = await browser.get("/postbacks").text
