@@ -28,7 +28,7 @@ struct EvidenceTests {
         let text = try #require(first.evidence.canonicalText)
         #expect(CanonicalSignals(line: text)?.timezone == "Europe/Istanbul")
         #expect(first.evidence.signals.components == [.width, .screen])
-        // The next address is near; another user agent is another visitor.
+        // The second click comes from a near address; its other user agent makes it another visitor's.
         await service.click(
             page,
             fields: ["User-Agent": "Other"],

@@ -172,7 +172,9 @@ struct AddressKeyRotationTests {
         #expect(again.status == 200 && again.member("click_id") == first.member("click_id"))
     }
 
-    @Test("posts before and after the change for two campaigns are two clicks of one visit, and repeatable")
+    @Test(
+        "posts for two campaigns before and after the change are two clicks of one visit, each repeatable"
+    )
     func campaigns() async throws {
         let service = try await service(replayGrace: 0)
         let older = await service.click(click("item", #","campaign_key":"A""#), peer: peer)

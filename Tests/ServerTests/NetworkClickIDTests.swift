@@ -143,7 +143,7 @@ struct NetworkClickIDTests {
     }
 
     @Test(
-        "reach the app in the metadata only under the setting `answer`, and replace no member of these"
+        "reach the app in the metadata only under the setting `answer`, and replace no other member"
     )
     func answers() async throws {
         func metadata(_ policy: ClickIDPolicy, _ own: String?) async throws -> String {

@@ -69,7 +69,7 @@ struct ShowStatisticsTests {
         await service.statistics().expect(200, holds: counts)
     }
 
-    @Test("with a platform there is no match rate: a launch counts for its own, and a match for its click's")
+    @Test("there is no match rate if a filter by platform finds more matches than launches")
     func matchRateOfPlatform() async throws {
         let (one, two) = (String(repeating: "1", count: 64), String(repeating: "2", count: 64))
         for fingerprint in [one, two] {

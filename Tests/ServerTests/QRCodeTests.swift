@@ -6,7 +6,7 @@ import Server
 import Testing
 import Threads
 
-/// The pictures are compared with those of `QRCodes`, whose tests let other programs read the codes.
+/// The pictures are compared with pictures of the module `QRCodes`, whose tests let other programs read the codes.
 @Suite("A link's QR code over HTTP")
 struct QRCodeTests {
     private static let host = ["Host": "go.shop.example"]

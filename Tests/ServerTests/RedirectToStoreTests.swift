@@ -108,7 +108,7 @@ struct RedirectToStoreTests {
         #expect(try await service.totals()[.clicks] == 1)
     }
 
-    @Test("the button of a link without remaining clicks responds 410")
+    @Test("the button of a link without remaining clicks gets 410")
     func usedUp() async throws {
         let service = try await service(#","maximum_clicks":1"#)
         #expect(await service.open("summer25", query: "al_go=store").status == 302)

@@ -169,7 +169,7 @@ struct CrossOriginTests {
 @Suite("The app of a click")
 struct ClickOwnerTests {
     @Test(
-        "a click's app is the key's, else the body's, else the origin's; a click gets 400 if several remain"
+        "a click's app is the key's, else the body's, else the origin's; if several apps fit, it gets 400"
     )
     func owners() async throws {
         let service = try await TestService()

@@ -4,7 +4,7 @@ import Testing
 @Suite("Rules that operators write")
 struct LinkRuleTests {
     @Test(
-        "have the same text after parsing",
+        "keep their text when they are parsed and written again",
         arguments: [
             "/products/*", "exclude /help/*", "/search ?q=?*&lang=tr", "exclude #web", "?*campaign*",
             "* #top ignore-case", "/ürün/* decoded", "/$(lang)/*", "exclude /legal/* -- lawyers want the web",

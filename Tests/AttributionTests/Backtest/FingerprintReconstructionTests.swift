@@ -15,7 +15,7 @@ struct FingerprintReconstructionTests {
     }
 
     @Test(
-        "have the same forms, weights and system as those of the signals, even if a newer key is tried first"
+        "have the forms, weights and system of the signals' fingerprints, even if a newer key is tried first"
     )
     func reconstructed() throws {
         let key = try #require(key)

@@ -43,7 +43,7 @@ struct ReplayTests {
         #expect(script.played().score.clicksUsedTwice == 0)
     }
 
-    @Test("repeats a match within the replay grace, and with an install id until the window ends")
+    @Test("repeats a match within the replay grace, or until the window ends if the launch has an install id")
     func again() {
         var script = Script()
         script.click(1, at: 0, window: 600)
@@ -102,7 +102,7 @@ struct ReplayTests {
         #expect(script.links() == [nil])
     }
 
-    @Test("matches the click of a token for any fingerprint, once, and within the click's window")
+    @Test("matches a token's click with any fingerprint, but only once and within the click's window")
     func tokens() {
         var script = Script()
         script.click(1, at: 0, key: 5, link: 1, window: 600)

@@ -6,7 +6,7 @@ private let token = "AQACAZkAAAAAAAGImaq7zN3u_2VVQoBE-p9yg4OqoBNX"
 /// The identifier of another click.
 private let id = "clk_0000000000000g000000000001"
 
-@Suite("References to a click that a launch brings")
+@Suite("References to a click that a launch sends")
 struct LaunchEvidenceTests {
     @Test(
         "are read from an install referrer that a store returned and an app forwarded, even if encoded twice",

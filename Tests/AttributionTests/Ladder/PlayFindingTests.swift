@@ -48,10 +48,10 @@ struct PlayFindingTests {
         (install(click: nil, begin: nil, clickOnDevice: 30, beginOnDevice: 29), .clickInjection),
         (install(click: 30, begin: nil, clickOnDevice: 30, beginOnDevice: 29), .clickInjection),
         (install(click: nil, begin: nil, clickOnDevice: 30), .noServerTimes),
-        // If Google's times are known, those of the device's clock do not count.
+        // If Google's times are known, the times of the device's clock do not count.
         (install(click: 30, begin: 60, clickOnDevice: 30, beginOnDevice: 29), nil),
         (install(click: 30, begin: 60, clickOnDevice: 9_000, beginOnDevice: 9_030), nil),
-        // Google's clock may be five minutes ahead of Afterlink's; a begin that is later than that does not count.
+        // Google's clock may be five minutes ahead of Afterlink's; a later begin does not count.
         (install(click: 30, begin: 3900), nil), (install(click: 30, begin: 3901), .noServerTimes),
         (install(click: 30, begin: 2_000_000_000), .noServerTimes),
         (install(click: 30, begin: 3901, clickOnDevice: 30, beginOnDevice: 29), .clickInjection),

@@ -47,7 +47,7 @@ struct LinkResolutionTests {
         #expect(link.settings.deepLink(variant, on: platform, of: app)?.text == expected)
     }
 
-    @Test("uses the other platform's scheme if its own is unknown, and is missing without both schemes")
+    @Test("uses the other platform's scheme if the platform's own is unknown, and is missing without both")
     func schemes() throws {
         let link = try Self.link([(.destination, ["/p"])])
         #expect(link.settings.deepLink(nil, on: .ios, of: Self.links(nil, "d"))?.text == "d://p")

@@ -13,7 +13,7 @@ struct ApplePostbackEndpointTests {
     static let kit = "/.well-known/appattribution/report-attribution/"
     private static let list = "/admin/api/apple-postbacks"
 
-    /// An app with the App Store's number of the samples, and a schema of its conversion values.
+    /// An app with the App Store number that the samples contain, and with a schema of conversion values.
     static var shop: App.Settings {
         var settings = App.Settings(name: "Shop")
         settings.links.apple.appStoreID = 525_463_029

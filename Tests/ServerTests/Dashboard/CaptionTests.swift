@@ -59,7 +59,7 @@ struct CaptionTests {
         return parts.count == names.count && zip(parts, names).allSatisfy { $1.hasPrefix("{") || $0 == $1 }
     }
 
-    @Test("no caption of a table repeats a heading of its page, on any page to which links lead")
+    @Test("on every page to which links lead, no table's caption repeats a heading of the page")
     func everyPage() async throws {
         let browser = await DashboardBrowser.signedIn(to: try await Self.filled())
         var (waiting, seen, captions) = (["/"], Set(["/"]), Set<String>())

@@ -95,7 +95,7 @@ struct DashboardDaysTests {
         let rows = PageMarkup.table("Clicks, launches and matches, 2026-08-31 – 2026-11-29", in: quarter)
         #expect(rows.first { $0[0] == "2026-10-10" }?[1] == "1", "it was the eleventh in the app's days")
         #expect(!(await browser.get("/?period=28d").text).contains("Days in UTC"))
-        // The previous span, which the page compares, has no hours of a campaign any more.
+        // The previous span, with which the page compares, has no hours of a campaign any more.
         #expect(await browser.get("/?period=28d&campaign=Spring").text.contains("Days in UTC"))
         #expect(!(await browser.get("/?period=28d&campaign=Spring&compare=off").text).contains("Days in UTC"))
         _ = try await service.addApp(App.Settings(name: "Other"))

@@ -95,7 +95,7 @@ struct DashboardHostTests {
         #expect(forged.status == 403)
     }
 
-    @Test("no app can have the dashboard's host, and a host of links never shows the dashboard")
+    @Test("the API gives no app the dashboard's host, and a host of links never shows the dashboard")
     func linkHosts() async throws {
         let fields = service.bearer(.admin).merging(["Content-Type": "application/json"]) { $1 }
         for field in ["link_hosts", "web_hosts"] {

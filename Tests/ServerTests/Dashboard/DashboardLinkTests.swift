@@ -105,7 +105,7 @@ struct DashboardLinkTests {
         }
     }
 
-    @Test("pages lead to older links until the last one, and keep their filters in the address")
+    @Test("each page but the last leads to older links, and keeps its filters in the address")
     func paging() async throws {
         for number in 1...5 {
             try await service.makeLink(#"{"slug":"s\#(number)","destination":"/x","tags":["t"]}"#)

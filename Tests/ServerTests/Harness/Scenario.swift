@@ -44,7 +44,7 @@ struct Step: Sendable, CustomTestStringConvertible {
 }
 
 extension Answer {
-    /// Verifies the status, the texts that the body or a field line must contain, and those that neither may contain.
+    /// Verifies the status, the texts that the body or a field line must contain, and the texts that neither may.
     func expect(
         _ status: Int,
         holds: [String] = [],
