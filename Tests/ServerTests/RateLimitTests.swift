@@ -102,6 +102,8 @@ struct RateLimitTests {
         let limiter = RateLimiter(rule)
         for number in UInt32(0)..<300_000 { _ = limiter.take(for: NetworkAddress(ipv4: number), at: start) }
         #expect(limiter.count == RateLimiter.maximumCount)
+        #expect(limiter.take(for: NetworkAddress(ipv4: 400_000), at: start) != nil, "the shared bucket is empty")
+        #expect(limiter.take(for: NetworkAddress(ipv4: 0), at: start) == nil, "this address has its own")
         // Full buckets are removed, so that new addresses have buckets of their own again.
         let later = start.advanced(by: .seconds(60))
         for number in UInt32(1_000_000)..<1_001_000 {
