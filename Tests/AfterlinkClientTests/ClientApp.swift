@@ -46,9 +46,9 @@ final class ClientApp: Sendable {
     /// Launches the app, and waits for its end.
     ///
     /// - Parameters:
-    ///   - arguments: those of `ClientProcess`, in addition to the server, the key and the folder.
+    ///   - arguments: further arguments of `ClientProcess`, after the server, the key and the folder.
     ///   - server: another server than the installation's.
-    ///   - fileLimit: the largest size of a file, in blocks of 1024 bytes; nil for any.
+    ///   - fileLimit: the largest size of a file, in blocks of 1024 bytes; nil for no limit.
     /// - Returns: what the app printed.
     /// - Throws: when the app cannot be started.
     func launch(_ arguments: String..., server: String? = nil, fileLimit: Int? = nil) throws -> Launch {
@@ -103,7 +103,7 @@ enum JavaCore {
             "javac",
             ["--release", "8", "-Xlint:all,-options", "-Werror", "-d", classes.path] + files.map(\.path)
         )
-        // A small heap and no compiler: a launch is short.
+        // A launch is short, so a small heap and only the first, fast compiler are best.
         return [
             "java", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1", "-Xmx64m", "-cp", classes.path,
             "ClientMain",
@@ -139,6 +139,6 @@ final class RealServer: Sendable {
         try await TestRequest.post(url + path, try JSONEncoder().encode(body), key: key)
     }
 
-    /// The number of clicks that were matched.
+    /// The number of claims, one for each click that was matched.
     func claimCount() throws -> Int64 { try installation.open().integer("SELECT count(*) FROM claims") }
 }

@@ -26,7 +26,7 @@ struct EventTests {
         (request.json["events"] as? [[String: Any]] ?? []).compactMap { $0["event_id"] as? String }
     }
 
-    @Test("arrive in order, in batches of 20, and once")
+    @Test("arrive once, in order, in batches of at most 20")
     func order() async throws {
         let server = try HostileServer { request, _ in [Self.accepted(request)] }
         let folder = try TemporaryFolder()
@@ -103,7 +103,7 @@ struct EventTests {
             let count = server.requests.count
             let last = try app.launch("first=no", "events=a,b,c,d", "flush")
             #expect(last.lines.contains("flushed true"), "\(last.lines) \(last.errors)")
-            // The server drops repetitions by the identifier. What is left has the app's order.
+            // A real server drops repetitions by the identifier. The last event must also arrive last.
             #expect(server.requests[count...].flatMap(Self.ids).last == "id-d")
         }
     }
@@ -127,7 +127,7 @@ struct EventTests {
         #expect(old && cut.lines.isEmpty)
     }
 
-    @Test("are not sent and not kept after the person opted out; forget asks the server")
+    @Test("are neither sent nor kept after the person has opted out; `forget()` asks the server to erase")
     func privacy() async throws {
         let server = FakeServer(.noMatch)
         let folder = try TemporaryFolder()

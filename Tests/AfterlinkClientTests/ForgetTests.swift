@@ -52,7 +52,7 @@ struct ForgetTests {
         #expect(!app.state.contains("erasures"))
     }
 
-    @Test("is erased with what it sent after an unconfirmed erasure", arguments: ClientKind.available)
+    @Test("is erased together with the events that it sent after an unconfirmed erasure", arguments: ClientKind.available)
     func twice(kind: ClientKind) throws {
         let server = try RealServer()
         let app = try ClientApp(kind, server: server.url, key: server.installation.keys.app)
@@ -76,7 +76,8 @@ struct ForgetTests {
         return try #require(state?["installID"] as? String)
     }
 
-    /// The numbers of clicks, clicks with network ids, events, matches and deliveries.
+    /// The numbers of claims whose click is stored, clicks with network ids, events, attributed installs, and deliveries
+    /// about a click.
     private static func rows(_ server: RealServer) throws -> [Int64] {
         let database = try server.installation.open()
         return [

@@ -12,7 +12,7 @@ struct JavaTests {
     func compiles() throws { _ = try JavaCore.command.get() }
 
     @Test(
-        "sends all that Play reports, and its events",
+        "sends all values that Google Play reports, and the app's events",
         .enabled(if: JavaCore.isAvailable, "there is no javac")
     )
     func evidence() throws {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A client that is killed", .blocking(minutes: 60))
 struct KillTests {
-    /// A launch that is killed at a step, and possibly a second one, before one that runs to its end.
+    /// Kills one launch at a step, and in each third round a second launch, before launches that run to their end.
     @Test("gets its match exactly once", arguments: ClientKind.available)
     func kills(kind: ClientKind) async throws {
         let server = try RealServer()
@@ -19,16 +19,16 @@ struct KillTests {
         let steps = whole.steps
         #expect(steps > 12, "\(whole.lines)")
         let rounds = isLong ? (kind == .swift ? 300 : 100) : (kind == .swift ? 4 : 2)
-        // A few rounds must not all die before the request.
+        // If there are only a few rounds, they must not all be killed before the request.
         let distance = isLong ? 7 : (steps + 4) / rounds
-        // A launch that has the match already waits for this long.
+        // A launch waits this long for a late link, also if it already has the match.
         let late = isLong ? "late=4" : "late=1.5"
         var kills = 0
         for round in 0..<rounds {
             let app = try ClientApp(kind, server: server.url, key: server.installation.keys.app)
             let token = try await server.click("K\(round)")
             let pasted = Self.evidence(kind, token)
-            // The steps of a launch differ with what an earlier one has done, so the second death is at a random one.
+            // The steps of a launch depend on what earlier launches have done, so the second kill is at a random step.
             let deaths =
                 [1 + (round * distance) % (steps + 4)] + (round % 3 == 0 ? [Int.random(in: 1...steps)] : [])
             var deliveries: [String] = []
@@ -37,7 +37,7 @@ struct KillTests {
                 if launch.status == -SIGKILL || launch.status == 137 { kills += 1 }
                 deliveries += launch.lines.filter { $0.contains("myapp://promo/") }
             }
-            // A launch after the match waits for no link; the others get it as an answer, or later.
+            // Launch until the link has been delivered, as the answer or later.
             for _ in 0..<2 where deliveries.isEmpty {
                 let last = try app.launch("within=20", pasted, late)
                 deliveries += last.lines.filter { $0.contains("myapp://promo/") }
@@ -54,8 +54,8 @@ struct KillTests {
         #expect(installs == Int64(rounds + 1))
     }
 
-    /// The argument with a click's token: a pasted link, which the server is asked for after the first answer, or the
-    /// referrer of Google Play.
+    /// Returns the argument with a click's token: in Swift a pasted link, which the app passes on after the first
+    /// answer, and in Java the referrer of Google Play.
     static func evidence(_ kind: ClientKind, _ token: String) -> String {
         switch kind {
         case .swift: "pasted=https://go.example/k?al=\(token)"
@@ -63,7 +63,7 @@ struct KillTests {
         }
     }
 
-    @Test("offers to paste once")
+    @Test("offers at most once to paste a link")
     func dialogs() throws {
         let server = try HostileServer { _, _ in [HostileServer.response("503 Busy", "")] }
         for step in stride(from: 1, through: 8, by: isLong ? 1 : 3) {

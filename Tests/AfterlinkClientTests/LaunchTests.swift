@@ -22,7 +22,7 @@ struct LaunchTests {
         #expect(await Afterlink.test(matching: nil).firstLaunch() == .none)
     }
 
-    @Test("a late match comes as a link, also if the network came back in between")
+    @Test("a late match comes as a link, also after several requests that failed")
     func late() async throws {
         let link = try #require(Self.link)
         let server = FakeServer(.unreachable, .portal, .busy(retryAfter: 0), .match(link))
@@ -60,7 +60,7 @@ struct LaunchTests {
         }
     }
 
-    @Test("pasted links are read for a token of the app's hosts only")
+    @Test("a token is read only from a pasted link to one of the app's hosts")
     func pasted() async throws {
         let token = String(repeating: "B", count: 44)
         let link = try #require(Self.link)
@@ -113,7 +113,7 @@ struct LaunchTests {
         }
     }
 
-    @Test("pauses grow, vary, follow the server, and end at an hour", arguments: [0.0, 1.0])
+    @Test("pauses grow, follow Retry-After, and last an hour at most", arguments: [0.0, 1.0])
     func pauses(random: Double) {
         let pauses = (1...12).map { Retry.seconds(after: $0, retryAfter: nil, random: random) }
         #expect(zip(pauses, pauses.dropFirst()).allSatisfy { $0 <= $1 })
@@ -151,7 +151,7 @@ struct LaunchTests {
         }
     }
 
-    @Test("the state that another process damaged does not end the app")
+    @Test("a damaged state file does not end the app")
     func damage() async throws {
         for content in ["", "{", #"{"phase":"unknown"}"#, String(repeating: "\u{0}", count: 500)] {
             let folder = try TemporaryFolder()

@@ -33,7 +33,7 @@ struct NetworkTests {
         }
     }
 
-    /// Each network, with the Java core only some of them: a virtual machine starts slowly.
+    /// All networks for the Swift library, but only some for the Java core, because a virtual machine starts slowly.
     private static let cases = ClientKind.available.flatMap { kind in
         (kind == .swift || isLong ? Network.allCases : [.portal, .busy, .cut]).map { (kind, $0) }
     }
@@ -89,12 +89,12 @@ struct NetworkTests {
         #expect(try app.launch("within=6").first == "pending")
         #expect(try app.launch("within=0.4").first == "pending")
         #expect(server.requests.count == 1)
-        // A clock that was set back by years must not make it wait for years.
+        // A clock that was set back by years must not make the client wait for years.
         #expect(try app.launch("within=6", "clock=-100000000").first == "pending")
         #expect(server.requests.count == 2)
     }
 
-    @Test("returns none, a campaign, or nothing after five launches", arguments: ClientKind.available)
+    @Test("returns `none` or a campaign as the server answers, and `settled` after five launches without an answer", arguments: ClientKind.available)
     func answers(kind: ClientKind) throws {
         let server = try HostileServer { request, _ in
             let body = String(decoding: request.body, as: UTF8.self)
@@ -174,7 +174,7 @@ struct NetworkTests {
         #expect(try app.launch("within=1", fileLimit: 0).first == "settled")
     }
 
-    @Test("in two processes at once gets one match", arguments: ClientKind.available)
+    @Test("in three processes at once gets one match", arguments: ClientKind.available)
     func twoProcesses(kind: ClientKind) async throws {
         let server = try RealServer()
         let rounds = isLong ? 20 : 2

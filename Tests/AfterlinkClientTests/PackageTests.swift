@@ -4,7 +4,7 @@ import Testing
 
 @Suite("An app's package that depends on this one", .blocking)
 struct PackageTests {
-    /// Builds a package that has only this repository's address, as an app does.
+    /// Builds a package that depends on a copy of this repository by its address, as an app does.
     ///
     /// Packages with unsafe flags, or with a library that the machine lacks, cannot be used like this.
     @Test("builds the client, and nothing of the server", .enabled(if: isLong, "AFTERLINK_LONG builds it"))
@@ -15,7 +15,7 @@ struct PackageTests {
         let (copy, app) = (folder.file("afterlink"), folder.file("app"))
         let git = ["-c", "user.name=Tests", "-c", "user.email=tests@example.com", "-c", "safe.directory=*"]
         _ = try ExternalProgram.run("git", git + ["clone", "--quiet", "--no-hardlinks", root.path, copy])
-        // The files as they are here, committed or not.
+        // Copy the files as they are here, committed or not.
         let changed = ["Package.swift", "Sources/AfterlinkCore", "Sources/AfterlinkClient", "Tests"]
         for name in changed {
             _ = try ExternalProgram.run("rm", ["-rf", copy + "/" + name])

@@ -67,7 +67,7 @@ struct PrivacyManifestTests {
         }
     }
 
-    @Test("the budgets of lines hold")
+    @Test("the client libraries have no more lines than their budgets")
     func budgets() throws {
         func lines(_ folder: String, _ ending: String) throws -> Int {
             let folder = Self.sources.appending(path: folder)

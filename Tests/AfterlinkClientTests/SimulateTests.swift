@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-/// The library in the program itself, with only the part of Foundation that the program has.
+/// Tests the library inside the program, which contains only a part of Foundation.
 @Suite("The Swift library in `afterlink simulate`", .blocking)
 struct SimulateTests {
     private struct Output: Decodable {
@@ -37,7 +37,7 @@ struct SimulateTests {
         #expect(pasted.map(\.result) == ["match"] && pasted.allSatisfy(\.launch.token))
     }
     #else
-    @Test("names the trait without which it is missing")
+    @Test("is missing without its trait, which the error names")
     func trait() throws {
         let server = try RealServer()
         let words = ["simulate", "--client", "swift", "--server", server.url]
@@ -47,7 +47,7 @@ struct SimulateTests {
     #endif
 
     @Test(
-        "refuses options of other clients",
+        "refuses options of other clients, and an unknown client",
         arguments: [["--sdk", "1.8.5"], ["--play", "none"], ["--client", "java"]]
     )
     func refusals(options: [String]) throws {

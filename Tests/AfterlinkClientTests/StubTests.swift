@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The part of the client for UIKit", .blocking)
 struct StubTests {
-    /// Compiles the unchanged sources, and the code of the article, against stubs of the calls of UIKit that they make.
+    /// Compiles the unchanged sources and the article's code against stubs of the UIKit calls that both make.
     @Test("compiles, with the app of the article")
     func compiles() throws {
         let tests = URL(filePath: #filePath).deletingLastPathComponent()
@@ -40,7 +40,7 @@ struct StubTests {
         )
         let apps = article.matches(of: /```swift\n(?<code>(?:.|\n)*?)\n```/).map { String($0.output.code) }
         #expect(apps.count >= 3)
-        // The first example is a whole file. The others are parts of one, and take some names for granted.
+        // The first example is a whole file. The others are parts of a file, and use names that they do not declare.
         let files = [apps[0], Self.surroundings + apps.dropFirst().joined(separator: "\n\n")]
         let paths = files.indices.map { folder.file("app\($0).swift") }
         for (path, text) in zip(paths, files) {
@@ -52,7 +52,7 @@ struct StubTests {
         _ = try ExternalProgram.run("swiftc", settings + paths)
     }
 
-    /// What the article's short examples take for granted.
+    /// The names that the article's short examples use and do not declare.
     private static let surroundings = """
         import AfterlinkClient
         import UIKit

@@ -1,4 +1,4 @@
-// Two functions for starting programs that the system's header declares only with _GNU_SOURCE.
+// Declares two functions that the system's header <spawn.h> declares only with _GNU_SOURCE.
 #ifndef AFTERLINK_CSPAWN_H
 #define AFTERLINK_CSPAWN_H
 

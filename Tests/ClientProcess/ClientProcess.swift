@@ -10,10 +10,10 @@ import Synchronization
 @main
 enum ClientProcess {
     static func main() {
-        // A file larger than the limit must fail as a full disk does, and must not end the process.
+        // A write beyond the limit of a file's size must fail as on a full disk, and must not end the process.
         signal(SIGXFSZ, SIG_IGN)
         let arguments = Arguments(CommandLine.arguments.dropFirst())
-        // The main thread stays blocked, as that of a busy app. The library must not need it.
+        // The main thread stays blocked, as in a busy app. The library must not need it.
         Task.detached {
             await run(arguments)
             exit(0)

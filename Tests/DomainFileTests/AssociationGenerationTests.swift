@@ -48,7 +48,7 @@ struct AssociationGenerationTests {
         #expect(try outcome([Self.app("shop")], url) == [expected])
     }
 
-    @Test("put exclusions first, for any order that the operator chose")
+    @Test("put exclusions first, whatever order the operator chose")
     func excludesFirst() throws {
         let app = try Self.app("shop", rules: ["/help/contact", "/products/*", "exclude /help/*"])
         let components = try #require(AppleAssociation(apps: [app]).details.first?.components)
@@ -63,7 +63,7 @@ struct AssociationGenerationTests {
         #expect(try outcome([stays], "/terms") == [.excluded])
         #expect(
             try outcome([stays], "/other") == [.opensApp],
-            "without a rule that opens the app, all other URLs do"
+            "if the app has only exclusions, all other URLs open it"
         )
     }
 

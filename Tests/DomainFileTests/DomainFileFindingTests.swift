@@ -41,7 +41,7 @@ struct FileCase: Sendable, CustomTestStringConvertible {
         FileCase(kind, at: "appclips.apps[\(index)]", #"{"appclips":{"apps":[\#(apps)]}}"#)
     }
 
-    /// Apple's file with a detail of an app and these members.
+    /// Apple's file with a detail that contains an app and these members.
     static func detail(
         _ kind: AssociationFinding.Kind,
         at place: String = "",
@@ -79,13 +79,13 @@ struct FileCase: Sendable, CustomTestStringConvertible {
         )
     }
 
-    /// Google's file with a statement about a site, which has these further members.
+    /// Google's file with a statement that has this relation and is about a site.
     static func site(_ kind: AssociationFinding.Kind, at place: String = "", _ relation: String) -> FileCase {
         let target = #""target":{"namespace":"web","site":"https://a.example"}"#
         return FileCase(kind, at: place, #"[{\#(relation),\#(target)}]"#)
     }
 
-    /// Google's file with a valid statement for each text, which contains further members of the statement.
+    /// Google's file with a valid statement for each text; the text contains further members of the statement.
     static func statements(_ kind: AssociationFinding.Kind, at place: String, _ more: String...) -> FileCase {
         let statements = more.map { more in
             #"""
@@ -260,7 +260,7 @@ struct DomainFileFindingTests {
         for finding in findings { Self.expectSentences(finding) }
     }
 
-    /// Requires sentences without a full stop and with all details.
+    /// Requires texts that end without a full stop and contain no placeholder of a detail.
     private static func expectSentences(_ finding: AssociationFinding) {
         for text in [finding.problem, finding.advice] {
             #expect(!text.isEmpty && !text.hasSuffix("."), "\(finding.kind)")

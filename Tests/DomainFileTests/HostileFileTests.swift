@@ -31,7 +31,7 @@ struct HostileFileTests {
         _ = file(rules, apps: apps).findings
     }
 
-    @Test("with long rules are compared only up to a limit")
+    @Test("with long rules are evaluated only up to a limit")
     func longRules() throws {
         let url = try #require(Self.url)
         let rules = (0..<900).map { "/" + String(repeating: "*a?", count: 40) + "\($0)" }
@@ -43,7 +43,7 @@ struct HostileFileTests {
     }
 
     @Test(
-        "have an unknown outcome if a pattern over two million steps comes before the first rule that fits",
+        "have an unknown outcome if a pattern before the first rule that fits needs over two million steps",
         arguments: [
             (["/b", "/a*"], [.opensApp]), (["X", "/a*"], [.tooComplex]), (["/a*", "X"], [.opensApp]),
             (["/b", "X"], [.tooComplex]), (["/b"], [.noRule]),
@@ -58,13 +58,13 @@ struct HostileFileTests {
         #expect(
             decisions.map(\.rule) == outcomes.map { $0 == .tooComplex ? long : $0 == .opensApp ? "/a*" : nil }
         )
-        // The same is true of paths, the form before iOS 13.
+        // The outcomes are the same for `paths`, the form before iOS 13.
         var legacy = AppleAssociation()
         legacy.details = [AppleAssociation.Detail(appIDs: [Self.app], components: nil, paths: paths)]
         #expect(legacy.decisions(for: url).map(\.outcome) == outcomes)
     }
 
-    @Test("have a known outcome if another part of the rule does not fit")
+    @Test("have a known outcome if another part of the rule with the long pattern does not fit")
     func oneLongPart() throws {
         let url = try #require(Self.url)
         var file = AppleAssociation()

@@ -55,7 +55,7 @@ do {
     let server = try WebServer(configuration) { _, _ in EchoHandler() }
     try server.start()
     print("listening on \(configuration.tls == nil ? "http" : "https")://\(server.addressText)")
-    // Flush all streams: the name `stdout` is shared mutable state.
+    // Flush all streams, because Swift refuses the name `stdout`, which is shared mutable state.
     fflush(nil)
     var received: Int32 = 0
     unsafe sigwait(&signals, &received)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 // Linux reports a failed sync once to each file description that was open then, even if another caller synced, and
-// never to descriptions opened later. The data that the sync failed to write is lost to all of them (lib/errseq.c of
-// the kernel, since 4.13). So a sync succeeds only if no data was lost that it should have written to disk.
+// never to descriptions opened later (lib/errseq.c of the kernel, since 4.13). No later sync writes the data that the
+// failed one did not write. So a sync can succeed although data is lost.
 #define FILES 64
 #define DESCRIPTORS 65536
 
@@ -21,7 +21,7 @@ static void note_opened(int file) {
     pthread_mutex_unlock(&failures_lock);
 }
 
-// Returns whether a sync fails: because a rule lets it fail now, or because an earlier failure of the file was not yet
+// Returns whether a sync fails, because a rule makes it fail now, or because an earlier failure of the file was not yet
 // reported to this descriptor.
 static int fails(int file, uint64_t number, int fails_now) {
     if (file < 0 || file >= DESCRIPTORS) abort();

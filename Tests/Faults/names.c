@@ -1,5 +1,5 @@
-// A library that tests preload into the server under test. The name rebind.test has another address at each look-up:
-// 127.0.0.1 at the first, 127.0.0.2 at the second, and so on. Each look-up adds a byte to the file named by
+// A library that tests preload into the server under test. Look-ups of the name rebind.test return 127.0.0.1 and
+// 127.0.0.2 in turn, first 127.0.0.1. Each look-up adds the last digit of the address to the file named by
 // AFTERLINK_LOOKUPS.
 #define _GNU_SOURCE
 #include <dlfcn.h>

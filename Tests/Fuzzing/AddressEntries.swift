@@ -20,7 +20,7 @@ extension FuzzEntry {
         try promise(range.contains(range.base), "a range does not contain its base")
     }
 
-    /// A file of address ranges; if it is valid, its ranges contain the first address of its first range.
+    /// A file of address ranges; if the file is valid, its ranges contain the base address of the first line's range.
     static let addressRanges = FuzzEntry(
         "address-ranges",
         tokens: addressTokens + ["\n", "\r\n", "#", "10.0.0.0/8\n", "2001:db8::/32,GB\n", "::/0"]

@@ -106,7 +106,7 @@ extension Conversation.Message {
         return bytes + body
     }
 
-    /// Whether another field is within the limits of a head.
+    /// Whether the head would stay within its limits with one more field.
     var hasRoomForLength: Bool {
         let limits = Limits()
         let length = fields.reduce(0) { $0 + $1.count + 2 }

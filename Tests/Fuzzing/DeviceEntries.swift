@@ -21,7 +21,7 @@ extension FuzzEntry {
         try promise(robot == RobotAgents.embedded.robot(text), "an agent is a different robot each time")
     }
 
-    /// The values of a page about its device, one text for all of them.
+    /// The values of a page about its device; the input replaces all texts among them.
     static let signals = FuzzEntry(
         text: "signals",
         tokens: agentTokens + ["tr-TR", "Europe/Istanbul", "Etc/GMT+3", "17.2"]

@@ -4,7 +4,7 @@ import HTTPServer
 import Server
 
 extension FuzzEntry {
-    /// The response of a server outside: it is the same however its bytes are cut, and never too long.
+    /// The response of another server; it is the same however its bytes are cut, and never too long.
     static let answer = FuzzEntry(
         "answer",
         tokens: [
@@ -42,7 +42,7 @@ extension FuzzEntry {
         } catch { return .failure(error) }
     }
 
-    /// A domain file from outside: it is read to the end, and each finding has a sentence.
+    /// A domain file of another server; it is read to the end, and each finding has a problem and advice.
     static let domainFile = FuzzEntry(
         "domain-file",
         tokens: [

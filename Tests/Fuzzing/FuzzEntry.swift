@@ -26,7 +26,7 @@ public struct FuzzEntry: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Creates an entry for a value with a text, which promises that a parsed value's text is parsed as the same value.
+    /// Creates an entry for a type with a text form; it promises that the text of a parsed value gives the same value.
     init<Value: Equatable & SendableMetatype>(
         same name: String,
         tokens: [String],

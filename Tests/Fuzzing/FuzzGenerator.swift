@@ -1,4 +1,4 @@
-/// A random number generator (xorshift64*), the same for the same seed, and mutations by its numbers.
+/// Generates random numbers (xorshift64*), the same for the same seed, and mutates inputs with them.
 public struct FuzzGenerator: Sendable {
     private var state: UInt64
 

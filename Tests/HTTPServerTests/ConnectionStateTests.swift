@@ -26,7 +26,7 @@ struct ConnectionStateTests {
         #expect(log == ["GET /", "GET /", Machine.line(.hostMissing), "linger"])
     }
 
-    @Test("passes the Origin field with a rejection, if the field was read before")
+    @Test("passes the value of the Origin field with a rejection, if the field was read before the fault")
     func refusedOrigin() {
         var limits = Limits()
         limits.bodyByteCount = 10
@@ -125,7 +125,7 @@ struct ConnectionStateTests {
         #expect(Machine.log(expecting, limits: limits) == Machine.refusal(.bodyLength))
     }
 
-    @Test("a path may have a smaller or a larger limit of its own, for bodies with a length and in chunks")
+    @Test("applies a path's own limit, smaller or larger than the general one, to bodies with a length and in chunks")
     func limitsBodyOfPath() {
         var limits = Limits()
         limits.bodyByteCount = 10

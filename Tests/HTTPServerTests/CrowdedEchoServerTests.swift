@@ -9,7 +9,8 @@ import Threads
 struct CrowdedEchoServerTests {
     private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    /// The number of connections that the tests open: 10,000, or about half the limit of descriptors if that is fewer.
+    /// The maximum number of connections that a test opens at once: 10,000, or about half the limit of descriptors if
+    /// that is less.
     private static var crowdCount: Int {
         var limit = rlimit()
         // The system fills the local value.
@@ -78,7 +79,8 @@ struct CrowdedEchoServerTests {
     @Test(
         "returns the memory of many concurrent requests while their connections are open",
         .enabled(if: crowdCount >= 2_000, "the limit of descriptors is too low"),
-        // In a crowd of 800, no loop has 512 workers, the number at which it returns memory while more are ending.
+        // While workers are ending, a loop returns memory only after 512 of them. With 800 requests, neither of the two
+        // loops has 512 workers.
         arguments: [800, 2_000]
     )
     func flood(count: Int) throws {

@@ -75,7 +75,7 @@ struct DeliveryTests {
         }
     }
 
-    // Over TLS, the client leaves the server's close_notify unread, so that its close is a reset.
+    // Over TLS, the client does not read the server's close_notify, so its kernel sends a reset when it closes.
     @Test("delivered: the client read the last response and closed", arguments: versions)
     func readLast(version: Version?) async throws {
         for _ in 0..<20 {
@@ -137,7 +137,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test("of two responses, the complete one is delivered, and the one that was cut off failed")
+    @Test("of two responses, the complete one is reported as delivered, and the one that was cut off as failed")
     func cutBetween() async throws {
         let byteCount = { @Sendable (request: Request) in request.path == "/long" ? 16_000_000 : 100 }
         try await run(.tls13, bodyByteCount: byteCount) { server, reports in

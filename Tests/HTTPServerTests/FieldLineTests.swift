@@ -98,7 +98,7 @@ struct FieldLineTests {
         let request = try #require(machine.requests.first)
         #expect(request.field(long) == "1")
         #expect(request.field("b") == "2")
-        // The length is that of another name minus 64.
+        // Each of these two names is 64 bytes shorter or longer than a name in the request.
         #expect(request.field("n") == nil)
         #expect(request.field(String(repeating: "n", count: 68)) == nil)
         #expect(request.field("host") == "a")

@@ -56,7 +56,7 @@ struct FramingTests {
     }
 
     @Test(
-        "refuse a length that is not 1 to 19 digits",
+        "refuse a length that is not 1 to 19 digits, or is larger than the largest `Int`",
         arguments: [
             "", "+5", "-5", "-0", "5,5", "5, 5", "5, 10", "5 5", "1 0", "0x5", "0o5", "1_0", "5;", "abc",
             "5x", "5.0",
@@ -69,7 +69,7 @@ struct FramingTests {
         #expect(Machine.log(head) == Machine.refusal(refusal))
     }
 
-    @Test("accept only the chunked coding", arguments: ["chunked", "Chunked", "CHUNKED", " chunked\t"])
+    @Test("accept the chunked coding, in upper and lower case", arguments: ["chunked", "Chunked", "CHUNKED", " chunked\t"])
     func takesChunked(coding: String) {
         let request =
             "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding:\(coding)\r\n\r\n5\r\nhello\r\n0\r\n\r\n"

@@ -45,7 +45,7 @@ struct GatheredSendingTests {
         try await run(byteCount: 1_000_000) { server in
             let client = try RawClient(port: server.server.port, receiveBufferByteCount: 4_096)
             client.send(String(repeating: get, count: 200))
-            // Other clients get responses, long after all requests of this client have arrived.
+            // Another client still gets responses; when it has twenty, all requests of this client have long arrived.
             let other = try server.connect()
             for _ in 0..<20 {
                 other.send(get)
@@ -105,7 +105,7 @@ struct GatheredSendingTests {
         }
     }
 
-    @Test("delay the server's stop at most for its grace")
+    @Test("delay the server's stop by at most the grace period")
     func isCutOff() async throws {
         try await run { server in
             let client = try await stuckClient(of: server)

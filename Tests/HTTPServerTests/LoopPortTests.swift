@@ -32,7 +32,7 @@ struct LoopPortTests {
         }
     }
 
-    @Test("sends the responses that a watch's handler resumes in the same turn")
+    @Test("sends a response in the turn in which a watch's handler resumes its request")
     func answersInTurn() async throws {
         let pair = try SocketPair()
         let isAnswered = DispatchSemaphore(value: 0)
@@ -60,7 +60,7 @@ struct LoopPortTests {
         }
     }
 
-    @Test("passes no event of an ended watch to the next watch of the same number", arguments: [true, false])
+    @Test("passes no event of an ended watch to the next watch of the same descriptor number", arguments: [true, false])
     func ignoresFormerEvents(unwatches: Bool) async throws {
         let (pairs, next) = (try [SocketPair(), SocketPair()], try SocketPair())
         let log = Mutex<[String]>([])
@@ -98,7 +98,7 @@ struct LoopPortTests {
         }
     }
 
-    @Test("does not report writing if the report of reading has ended the watch", arguments: [true, false])
+    @Test("does not report room for writing if the handler, called for reading, has ended this watch", arguments: [true, false])
     func endsInside(unwatches: Bool) async throws {
         let pair = try SocketPair()
         let log = Mutex<[LoopPort.Readiness]>([])
@@ -177,7 +177,7 @@ struct LoopPortTests {
         }
     }
 
-    @Test("watches more descriptors than one batch of events has")
+    @Test("watches more descriptors than one batch of events can report")
     func watchesMany() async throws {
         let pair = try SocketPair()
         let descriptors = (0..<300).map { _ in dup(pair.near) }

@@ -9,7 +9,7 @@ struct RequestMemoryTests {
     private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
     @Test(
-        "a body takes no more memory than its length, whatever the pieces",
+        "a body takes no more memory than its length, whatever the length of its pieces",
         arguments: [500, 1_447, 16_384, 65_536]
     )
     func holdsBodiesOnce(pieceLength: Int) {
@@ -119,7 +119,7 @@ struct RequestMemoryTests {
         #expect(!memory.hasMemoryToReturn)
     }
 
-    @Test("many bodies at once get 503, and other requests are served meanwhile", .blocking)
+    @Test("of many bodies at once, those above the memory limit get 503, and other requests are served meanwhile", .blocking)
     func flood() async throws {
         try await TestServer.run {
             $0.requestMemoryByteCount = 1_000_000

@@ -1,7 +1,7 @@
 import HTTPServer
 import Testing
 
-/// Tests bytes that two servers could read as different requests: this server refuses them, or reads them in one way.
+/// Tests bytes that two servers could read as different requests; this server refuses them, or follows Content-Length.
 @Suite("Request smuggling")
 struct SmugglingTests {
     private static let next = "GET /next HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
@@ -17,7 +17,7 @@ struct SmugglingTests {
             "Content-Length: 5\r\nContent-Length: \r\n\r\nhello", "Content-Length 5\r\n\r\nhello",
             "Content-Length\u{85}: 5\r\n\r\nhello", "Content-Length\u{a0}: 5\r\n\r\nhello",
             "Content-Length: nonsense\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-            // These bytes do not end a line.
+            // These bytes do not end a line, or these lines are no field lines.
             "X: a\rContent-Length: 5\r\n\r\nhello", "X:\n\nGET /evil HTTP/1.1\r\n\r\n",
             "X: a\n\u{0}\rb\r\n\r\n", "\rX: y\r\n\r\n", ":\r\nX: y\r\n\r\n", "X: y\r\n :\r\n\r\n",
             // These codings only resemble `chunked`.

@@ -43,7 +43,7 @@ final class SocketPair: Sendable {
         return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
     }
 
-    /// Sends bytes from the near end while it has room, at most the given number, and returns how many it took.
+    /// Sends at most the given number of bytes from the near end, and returns how many of them its buffer took.
     func fill(atMost limit: Int) -> Int {
         let bytes = [UInt8](repeating: 0x41, count: limit)
         // The call reads within the array.
@@ -57,7 +57,7 @@ final class SocketPair: Sendable {
         return unsafe recv(far, &bytes, count, Int32(MSG_WAITALL)) == count
     }
 
-    /// Gives the near end a second number, which closes the descriptor that has this number.
+    /// Gives the near end a second descriptor number, and closes the descriptor that had this number.
     func moveNear(to number: Int32) { #expect(dup2(near, number) == number) }
 
     func closeFar() {

@@ -72,7 +72,7 @@ struct StreamTests {
         }
     }
 
-    @Test("has neither a length nor chunks for HTTP/1.0, whose connection then closes")
+    @Test("has neither a length nor chunks over HTTP/1.0, and the connection closes after it")
     func isPlain() async throws {
         try await TestServer.answering { _ in
             Self.response(Pieces(2))
@@ -120,7 +120,7 @@ struct StreamTests {
         } during: { server in
             let client = try RawClient(port: server.server.port, receiveBufferByteCount: 32 * 1024)
             client.send("GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-            // The kernel's buffers take some pieces; then the count stands still until the client reads.
+            // The kernel's buffers take some pieces; then the count does not change until the client reads.
             var last = -1
             #expect(
                 await Polling.eventually {
@@ -167,7 +167,7 @@ struct StreamTests {
         }
     }
 
-    @Test("ends when its peer has left, although its producer waits")
+    @Test("ends when the client has closed, although its producer waits")
     func noticesPeer() async throws {
         let ended = Mutex(0)
         try await TestServer.answering { _ in
@@ -200,7 +200,7 @@ struct StreamTests {
         )
     }
 
-    @Test("works over TLS, whose end a cut body does not get")
+    @Test("works over TLS, and ends without a close_notify if its producer fails")
     func isEncrypted() async throws {
         try await TLSServer.run(
             answer: { request in

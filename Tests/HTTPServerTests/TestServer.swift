@@ -51,7 +51,7 @@ struct TestServer {
         try await run(configure, waiting: { _ in makeHandler() }, during: test)
     }
 
-    /// Runs a closure with a server of one loop and a handler that may wait through the loop's port, and then stops the
+    /// Runs a closure with a server of one loop and a handler that gets the loop's port to wait with, and then stops the
     /// server.
     static func run(
         _ configure: (inout HTTPServerConfiguration) -> Void = { _ in },
@@ -73,7 +73,9 @@ struct TestServer {
         try await test(TestServer(server: server))
     }
 
-    /// Runs `test` with a server that responds with `answer`; like `run`, with `answer` as its first closure.
+    /// Runs `test` with a server that responds with `answer`.
+    ///
+    /// Unlike `run`, this function takes `answer` as its first argument.
     static func answering(
         _ answer: @escaping @Sendable (Request) async -> Response,
         during test: (TestServer) async throws -> Void
@@ -109,7 +111,7 @@ enum Background {
     }
 }
 
-/// A gate at which requests wait until any thread opens it.
+/// A gate at which tasks wait until any thread opens it.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false

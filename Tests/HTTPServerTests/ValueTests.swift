@@ -36,7 +36,7 @@ struct ListenAddressTests {
 @Suite("Monotonic time")
 struct MonotonicTimeTests {
     @Test(
-        "is advanced by durations within the clock's range",
+        "is advanced by a duration, but not beyond the clock's range",
         arguments: [
             (100, .nanoseconds(5), 105), (100, .nanoseconds(-5), 95), (100, .nanoseconds(-200), 0),
             (UInt64.max - 1, .seconds(1), UInt64.max), (0, .milliseconds(1_500), 1_500_000_000),
@@ -58,7 +58,7 @@ struct MonotonicTimeTests {
 
 @Suite("Delivery ledger")
 struct DeliveryLedgerTests {
-    @Test("reports each response once, when all its bytes are acknowledged, and the others at the end")
+    @Test("reports a response once, when all its bytes are acknowledged, and the remaining responses at the end")
     func tells() {
         var ledger = DeliveryLedger()
         var reports: [String] = []

@@ -46,7 +46,7 @@ struct WebServerTests {
         )
     }
 
-    @Test("refuses an address on which any server listens")
+    @Test("refuses an address on which a server already listens")
     func refusesUsedAddress() async throws {
         try await TestServer.run { server in
             let configuration = HTTPServerConfiguration(listenAddress: server.server.listenAddress)
@@ -54,7 +54,7 @@ struct WebServerTests {
         }
     }
 
-    @Test("does not start if a handler cannot be created, and reports the error of its creation")
+    @Test("does not start if a handler cannot be created, and reports the error")
     func refusesToStart() throws {
         struct Broken: Error {}
         let address = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0))
@@ -110,7 +110,7 @@ struct WebServerTests {
         }
     }
 
-    @Test("sends the whole response to a client that has closed its side, and then closes")
+    @Test("sends the whole response to a client that has closed its sending side, and then closes")
     func halfClosed() async throws {
         // The kernel does not buffer the whole body, so that the server must wait before it sends the rest.
         let body = [UInt8](repeating: 0x41, count: 16_000_000)

@@ -24,7 +24,7 @@ struct JSONDocument: Sendable, CustomTestStringConvertible, ExpressibleByStringL
         bytes.count > 60 ? "\(bytes.count) bytes" : String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The error of reading the document; nil without one.
+    /// The error that the parser throws for the document; nil if the document is valid.
     var refusal: JSONError? {
         do throws(JSONError) {
             _ = try JSONValue(parsing: bytes)

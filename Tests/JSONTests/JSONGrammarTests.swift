@@ -42,7 +42,7 @@ struct JSONGrammarTests {
             #"{ "foo" : "bar", "a" }"#, #"{"a":/*comment*/"b"}"#, "{]", "{,", "{[", "{'a'", "{{}}",
             #"{"a":}"#,
             #"{"a"}"#, #"{"a":1]"#, #"{"a":1;"b":2}"#, #"{"a"=1}"#, "{[]:1}", #"{"a":b}"#, "{ }x:",
-            // Alone.
+            // Outside arrays and objects.
             "abc", "*", "é", "<.>", "aå", "]", "}", ",", ":", "'a'", "+1", ".5", "Infinity", "NaN", "nan",
             "Inf",
             "\u{2028}1", "\\", "#", "/", "- 1x",
@@ -117,7 +117,7 @@ struct JSONGrammarTests {
         }
     }
 
-    @Test("reads 32 levels and refuses the 33rd, of arrays, objects and both")
+    @Test("reads 32 levels of arrays, of objects and of both, and refuses the 33rd")
     func depth() {
         for (open, close) in [("[", "]"), (#"{"a":"#, "}"), (#"[{"a":"#, "}]")] {
             let perStep = open.hasPrefix("[{") ? 2 : 1

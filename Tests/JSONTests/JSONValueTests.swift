@@ -31,7 +31,7 @@ struct JSONValueTests {
         #expect(object.members.map(\.name) == ["z", "a", "m"])
     }
 
-    @Test("has the range of an object, so that it can be copied as it was written")
+    @Test("contain the byte range of each object, so that the object can be copied as it was written")
     func byteRange() throws {
         let text = #" {"a" : 1, "metadata": { "utm_source" : "é\u0041", "x":1.50 } , "z":{}}"#
         let root = try #require(try value(text).object)

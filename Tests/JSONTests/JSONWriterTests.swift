@@ -32,7 +32,7 @@ struct JSONWriterTests {
         )
     }
 
-    @Test("writes each member on its own line for people")
+    @Test("writes each member and element on its own line if people will read the text")
     func pretty() {
         var writer = JSONWriter(isPretty: true)
         writer.object { writer in
@@ -62,7 +62,7 @@ struct JSONWriterTests {
     }
 
     @Test(
-        "escapes the characters that JSON requires, and those that end a script or a line in a page",
+        "escapes the characters that JSON requires to be escaped, and characters that end a script or a line",
         arguments: [
             ("plain", #""plain""#), ("", #""""#), ("\"\\/", #""\"\\/""#), ("\n\r\t", #""\n\r\t""#),
             ("\u{0}\u{8}\u{c}\u{1f}\u{7f}", #""\u0000\u0008\u000c\u001f\u007f""#),

@@ -25,7 +25,7 @@ struct QRSegmentationTests {
             ("a123456b", .medium, ["byte a123456b"]),
             ("a12345678b", .medium, ["byte a", "numeric 12345678", "byte b"]),
             ("a12345678b", .large, ["byte a12345678b"]),
-            // The last group of digits or capitals of a segment takes whole bits.
+            // An incomplete last group of digits or capitals takes more bits for each character.
             ("QQQ77777777qqqqqQQQQQ", .small, ["alphanumeric QQQ", "numeric 77777777", "byte qqqqqQQQQQ"]),
             ("77777777777QQQQ7777777", .medium, ["numeric 77777777777", "alphanumeric QQQQ7777777"]),
         ] as [(String, QRVersionSizes, [String])]
@@ -158,7 +158,7 @@ struct QRCodewordTests {
         )
     }
 
-    @Test("of several blocks alternate, and the last data codewords are those of longer blocks")
+    @Test("of several blocks alternate, and the last data codewords come from the longer blocks")
     func interleaving() throws {
         // The standard's example of 5-Q: two blocks of 15 data codewords and two of 16.
         let blocks = try #require(QRVersion(5)).blocks(.quartile)

@@ -3,7 +3,7 @@ import Foundation
 import QRCodes
 import Testing
 
-/// One row of the standard's tables, read from the shared vectors.
+/// One row of `Vectors/qr-versions.tsv`: the standard's values for one version.
 private struct StandardVersion {
     struct Level {
         let codewords: Int
@@ -109,7 +109,7 @@ struct QRStandardTests {
         .high: [0x1689, 0x13be, 0x1ce7, 0x19d0, 0x0762, 0x0255, 0x0d0c, 0x083b],
     ]
 
-    @Test("both copies of the format are the table's for every level and mask", arguments: [1, 8])
+    @Test("both copies of the format information equal the table's value for every level and mask", arguments: [1, 8])
     func format(version: Int) throws {
         let version = try #require(QRVersion(version))
         // One copy is around the finder at the top left, the other one beside the two other finders.
@@ -216,7 +216,7 @@ struct QRStandardTests {
         }
     }
 
-    @Test("a logo has at least as much room at level H as at level L, at most 30 % of the side")
+    @Test("a logo gets at most 30 % of the side, and at level H at least as much room as at level L")
     func logo() throws {
         for version in QRVersion.all.prefix(20) {
             let rooms = try QRErrorCorrection.allCases.map {

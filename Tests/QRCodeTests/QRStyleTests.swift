@@ -68,7 +68,7 @@ struct QRStyleTests {
     @Test(
         "with too little contrast are refused with the ratio and advice",
         arguments: [
-            // A light foreground, a dark background, two hues of the same brightness, and one colour.
+            // A light foreground, a dark background, two hues of similar brightness, and one colour.
             ("#959595", "#fff", "2.9"), ("#000", "#a9a9a9", "8.9"), ("#f00", "#0c0", "1.8"),
             ("#123", "#123", "1.0"),
         ]
@@ -84,7 +84,7 @@ struct QRStyleTests {
         }
     }
 
-    @Test("are refused out of range, and with a logo below level H")
+    @Test("are refused with a value out of range, and with a logo below level H")
     func ranges() throws {
         for quietZone in [0, 16] { #expect(try style(quietZone: quietZone).quietZone == quietZone) }
         for quietZone in [-1, 17, Int.max, Int.min] {

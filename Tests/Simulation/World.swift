@@ -43,7 +43,7 @@ public struct World: Sendable {
     public var retries = 0.04
     /// The share of launches from a click that bring its token.
     public var tokens = 0.0
-    /// This share on iPhones; nil for the same as on other phones.
+    /// The share of launches from a click on iPhones that bring its token; nil if it equals `tokens`.
     public var appleTokens: Double?
     public var client = ClientKind.hash
     /// The share of launches whose fingerprint has an unknown language, so that no click has it.

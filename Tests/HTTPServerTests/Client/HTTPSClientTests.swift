@@ -238,7 +238,7 @@ struct HTTPSClientTests {
         #expect(HTTPSClient.Bounds().bodyByteCount == 64 * 1024)
     }
 
-    @Test("end in time, at whatever step the server does not respond")
+    @Test("end in time, whichever step the server does not answer")
     func times() throws {
         let wait: @Sendable (RawTLSServer.Connection) -> Void = { connection in
             _ = connection.readHead()

@@ -173,7 +173,7 @@ struct TLSProtocolTests {
         }
     }
 
-    @Test("sends a close_notify after the last response, and handles that of the client")
+    @Test("sends a close_notify after the last response, and handles the client's close_notify")
     func ends() async throws {
         try await TLSServer.run { server in
             let closing = try server.connect()
@@ -188,7 +188,7 @@ struct TLSProtocolTests {
             ending.endTLS()
             #expect(try ending.rest() == "" && ending.receivedCloseNotify)
 
-            // A part of a request is no request, with a close_notify after it or without.
+            // The server does not count a request that is cut off, with or without a close_notify after it.
             for endsTLS in [true, false] {
                 let before = server.statistics.requests
                 let half = try server.connect()

@@ -42,7 +42,7 @@ struct TLSResumptionTests {
             #expect(try open.ask(TLSServer.get).status == 200)
             let visitor = try server.visit(TLSClientSettings(version))
             #expect(visitor.serverName == "new")
-            // The previous certificate may have been stolen, so that its sessions must end.
+            // The previous key may have been stolen, so sessions under it must not be resumed.
             let returning = try server.visit(TLSClientSettings(version, resuming: session))
             #expect(!returning.isResumed && returning.serverName == "new")
             #expect(server.statistics.certificateExpiry == server.termination.certificate.notAfter)

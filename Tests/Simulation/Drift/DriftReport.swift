@@ -23,7 +23,7 @@ public enum DriftReport {
                 print("      \(times) × \(name)")
             }
         }
-        print("Days until a drop is reported (50 %, 95 %, 99 %, maximum), and drops not reported in five:")
+        print("Days until a drop is reported (50 %, 95 %, 99 %, maximum), and drops not reported within five days:")
         for (world, isMeant) in falls { delays(world, seeds, isMeant) }
     }
 
@@ -54,7 +54,7 @@ public enum DriftReport {
         let within = Double(delays.count { $0 <= 2 }) / Double(seeds)
         let days = [quantile(0.5), quantile(0.95), quantile(0.99), delays.last ?? .nan]
         let texts = days.map { String(format: "%5.2f", $0) } + [String(format: "  %.2f", within * 100)]
-        let late = "\(Int(seeds) - delays.count) of \(seeds) not in five"
+        let late = "\(Int(seeds) - delays.count) of \(seeds) not within five"
         print(row(world.name, "\(texts.joined(separator: " ")) % within two days, \(late)"))
     }
 
