@@ -52,7 +52,10 @@ struct ForgetTests {
         #expect(!app.state.contains("erasures"))
     }
 
-    @Test("is erased together with the events that it sent after an unconfirmed erasure", arguments: ClientKind.available)
+    @Test(
+        "is erased together with the events that it sent after an unconfirmed erasure",
+        arguments: ClientKind.available
+    )
     func twice(kind: ClientKind) throws {
         let server = try RealServer()
         let app = try ClientApp(kind, server: server.url, key: server.installation.keys.app)

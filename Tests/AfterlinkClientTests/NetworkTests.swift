@@ -94,7 +94,10 @@ struct NetworkTests {
         #expect(server.requests.count == 2)
     }
 
-    @Test("returns `none` or a campaign as the server answers, and `settled` after five launches without an answer", arguments: ClientKind.available)
+    @Test(
+        "returns `none` or a campaign as the server answers, and `settled` after five launches without an answer",
+        arguments: ClientKind.available
+    )
     func answers(kind: ClientKind) throws {
         let server = try HostileServer { request, _ in
             let body = String(decoding: request.body, as: UTF8.self)

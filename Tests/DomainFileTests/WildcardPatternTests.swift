@@ -88,7 +88,10 @@ struct WildcardPatternTests {
         for wide in words.map({ WildcardPattern($0) }) {
             for narrow in words.map({ WildcardPattern($0) }) where wide.covers(narrow, ignoringCase: false) {
                 for text in texts where narrow.matches(text) {
-                    #expect(wide.matches(text), "\(wide.text) covers \(narrow.text), but does not fit \(text)")
+                    #expect(
+                        wide.matches(text),
+                        "\(wide.text) covers \(narrow.text), but does not fit \(text)"
+                    )
                 }
             }
         }

@@ -2,9 +2,9 @@ import Foundation
 import Support
 import Testing
 
-/// Ten of the eleven scenarios that every release must pass, with the real binary, socket and database.
+/// Scenarios that every release must pass, with the real binary, socket and database.
 ///
-/// The eleventh is in `KillTests`.
+/// The scenario with a kill is in `KillTests`.
 @Suite("The guarantees of a claim", .blocking)
 struct AcceptanceTests {
     /// Starts a server with the test clock, so that windows and grace periods pass without waiting.
@@ -173,7 +173,7 @@ struct AcceptanceTests {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk(["--threads", "1"])
         let (connection, key) = (try server.connect(), installation.keys.app)
         #expect(try connection.click(fingerprint(1)).status == 201)
-        // The claim is committed after the client has closed: bytes in the client's kernel would count as delivered.
+        // Commit the claim only after the client has closed, because bytes in the client's kernel would count as delivered.
         try disk.set(.stuckSync)
         let vanishing = try server.connect()
         vanishing.sendCheck(fingerprint(1), key: key)
@@ -186,7 +186,7 @@ struct AcceptanceTests {
         #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 1)
     }
 
-    @Test("as many simultaneous checks as clicks all match, each with a different click")
+    @Test("if as many checks as clicks come at once, all of them match, each with a different click")
     func manyClicksManyChecks() throws {
         let (_, server, connection) = try start(["--replay-grace", "0"])
         let count = 200

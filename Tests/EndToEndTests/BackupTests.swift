@@ -194,7 +194,7 @@ struct BackupTests {
         #expect(!installation.exists("other.db") && !installation.exists("other.db.afterlink-partial"))
     }
 
-    /// Overwrites the first page of a table, which a copy of the database does not read.
+    /// Overwrites the first page of a table; a mere copy of the database's pages does not notice this.
     private func damage(table: String, of database: URL) throws {
         let connection = try SQLiteConnection(path: database.path, access: .readWrite, busyMilliseconds: 5000)
         let statement = try connection.prepare(

@@ -62,7 +62,7 @@ struct ComposeTests {
             #expect(try section("  secrets:").contains("    - \(name)"))
         }
         #expect(ignored.contains("\ndocker/secrets/\n"))
-        // The URL contains no password; the database gets the password's file and no variable with it.
+        // The URL contains no password; the database gets the password's file and no variable with the password.
         #expect(configuration.database.wholeMatch(of: /postgres:\/\/\w+@\/\w+\?host=(\/[\/\w]+)/) != nil)
         let database = try entries("    environment:", indentation: 6)
         #expect(database["POSTGRES_PASSWORD_FILE"] == configuration.databasePasswordFile)
@@ -116,7 +116,7 @@ struct ComposeTests {
         for name in names { #expect(Setting.all.contains { $0.environmentVariable == name }, "\(name)") }
     }
 
-    @Test("the image has the package trait, and its containers are restricted like the one on SQLite")
+    @Test("the image has the package trait, and its containers are restricted like the container on SQLite")
     func hardening() throws {
         let server = try section("x-server: &server")
         #expect(

@@ -6,7 +6,7 @@ import Testing
 @Suite("A damaged database", .blocking)
 struct DamageTests {
     @Test(
-        "a damaged database refuses the start with its name, and does not change",
+        "a start on a damaged database fails with the name of its file, which does not change",
         arguments: ["text", "header", "schema", "cut short"]
     )
     func refusesToStart(damage: String) throws {
@@ -36,8 +36,8 @@ struct DamageTests {
         let log = URL(fileURLWithPath: installation.database.path + "-wal")
         var (start, length) = (0, 0)
         var files: [(URL, Data)] = []
-        // The clicks stay in the log while a reader has a snapshot from before them: a checkpoint that had copied them
-        // into the database would protect them from the damage.
+        // While a reader has a snapshot from before the clicks, no checkpoint copies them into the database, where the
+        // damage of the log could not affect them.
         do {
             let reader = try SQLiteConnection(
                 path: installation.database.path,
@@ -56,7 +56,7 @@ struct DamageTests {
             server.kill()
             files = try [installation.database, log].map { ($0, try Data(contentsOf: $0)) }
         }
-        // The reader was the last connection, which makes a checkpoint. So the files as they were are written again.
+        // The reader's connection is the last one, so its end makes a checkpoint. Restore the files from before it.
         for (file, content) in files { try content.write(to: file) }
         try? FileManager.default.removeItem(atPath: installation.database.path + "-shm")
         #expect(length > start + 60 * 4096)
@@ -67,7 +67,7 @@ struct DamageTests {
         let next = try installation.serve().connection
         let found = try (1...60).map { try next.check(fingerprint($0)).isMatch }
         let end = found.firstIndex(of: false) ?? found.count
-        #expect(end < 60, "the damage was met")
+        #expect(end < 60, "the damage affects a click")
         #expect(!found[end...].contains(true), "there is a hole")
     }
 

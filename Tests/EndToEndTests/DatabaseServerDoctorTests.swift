@@ -82,7 +82,9 @@ struct DatabaseServerDoctorTests {
         )
     }
 
-    @Test("a synchronous standby is named, and a failover to it loses nothing")
+    @Test(
+        "a synchronous standby is named, with the statement that a failover to it loses no acknowledged click"
+    )
     func synchronous() {
         let found = findings {
             $0.synchronousStandbys = "FIRST 1 (b)"

@@ -91,7 +91,9 @@ struct DatabaseServerStartTests {
         }
     }
 
-    @Test("a command gives up a database server that is down or never answers in seconds, with the reason")
+    @Test(
+        "a command gives up within seconds if the database server is down or never answers, and prints the reason"
+    )
     func commands() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
@@ -142,7 +144,7 @@ struct DatabaseServerStartTests {
             #expect(try read() == 503)
             #expect(.now < start + .seconds(3))
         }
-        // Reads that wait behind another one get 503 with it.
+        // Reads that wait behind a hung read get 503 together with it.
         let clients = try (0..<6).map { _ in try HTTPTestClient(port: main) }
         let fields = "Host: 127.0.0.1\r\nAuthorization: Bearer \(key)"
         let request = "GET /admin/api/audit HTTP/1.1\r\n\(fields)\r\n\r\n"
@@ -199,7 +201,7 @@ struct DatabaseServerStartTests {
     }
 
     @Test(
-        "two servers that start an empty database at once agree on the app and the keys, which one of them prints"
+        "two servers that start at once on an empty database agree on the app and the keys; one of them prints the keys"
     )
     func together() throws {
         for round in 0..<5 {
@@ -216,7 +218,7 @@ struct DatabaseServerStartTests {
             for (index, connection) in connections.enumerated() {
                 let other = connections[1 - index].client
                 #expect(try Polling.until { try other.get("/admin/stats", key: admin).status == 200 })
-                // A click that one server stores is found by the other one only with the same keys.
+                // The other server finds a click that one server stores only if both have the same keys.
                 #expect(try connection.client.click(fingerprint(index)).status == 201)
                 #expect(try other.check(fingerprint(index), key: app).isMatch)
             }

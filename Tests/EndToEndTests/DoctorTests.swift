@@ -239,7 +239,7 @@ struct ExaminationTests {
         #expect(status(Timestamp(milliseconds: 5_000_000_000_000)) == .problem)
     }
 
-    @Test("a certificate is a warning three weeks before it expires, and a problem afterwards")
+    @Test("a certificate is a warning three weeks before it expires, and a problem once it has expired")
     func certificate() {
         func status(daysLeft: Int64) -> Diagnosis.Status {
             let expiresAt = now.advanced(byMilliseconds: daysLeft * day)
@@ -279,7 +279,7 @@ struct ExaminationTests {
     }
 
     @Test(
-        "a disk that fills up is reported with the days that are left, and so is a log that does not shrink"
+        "a disk that fills up is reported with the days that are left, and a log that does not shrink is reported"
     )
     func disk() {
         func diagnoses(free: Int64?, ofLastDay: Int64?, log: Int64 = 0) -> [Diagnosis] {

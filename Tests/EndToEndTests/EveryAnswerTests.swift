@@ -45,12 +45,12 @@ struct EveryAnswerTests {
     ]
     private static let methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
 
-    @Test("the paths of this test are those of the service")
+    @Test("this test has all paths of the service")
     func pathsAreAll() throws {
         let text = try Repository.text("Sources/Server/Routes.swift")
         let literals = text.matches(of: /"(\/[^"]*)"/).map { String($0.output.1) }
         #expect(literals.count > 8)
-        // No link has this path.
+        // This path stands for links, and the installation has none.
         for literal in literals where literal != "/{slug...}" {
             #expect(Self.paths.contains { $0.path.hasSuffix(literal) }, "\(literal)")
         }
@@ -139,7 +139,7 @@ struct EveryAnswerTests {
         let key = "Authorization: Bearer \(installation.keys.admin)\r\n"
         client.send("\(method) \(path) HTTP/1.1\r\nHost: a\r\n\(key)Connection: close\r\n\r\n")
         let answer = try client.answer(toHead: method == "HEAD")
-        #expect(try client.rest() == "", "\(method) \(path): nothing behind the answer")
+        #expect(try client.rest() == "", "\(method) \(path): no byte follows the response")
         // These two paths show the version to operators.
         let isForOperators = answer.status == 200 && ["/metrics", "/admin/stats"].contains(path)
         let violations = AnswerRules(answer: answer, request: "\(method) \(path)", isToHead: method == "HEAD")
@@ -173,7 +173,9 @@ struct EveryAnswerTests {
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n": 505,
     ]
 
-    @Test("a malformed, too large or too slow request gets the same form, and its connection closes")
+    @Test(
+        "the response to a malformed, too large or too slow request has the same form, and the connection closes"
+    )
     func refusals() throws {
         let server = try AfterlinkProcess(Installation(), ["--timeout-header", "1", "--timeout-body", "1"])
         for (bytes, status) in Self.malformed {
@@ -183,7 +185,7 @@ struct EveryAnswerTests {
             let name = String(bytes.prefix(60))
             #expect(answer.status == status, "\(name)")
             #expect(answer.field("connection") == "close", "\(name)")
-            #expect(try client.rest() == "", "\(name): nothing behind the answer")
+            #expect(try client.rest() == "", "\(name): no byte follows the response")
             #expect(AnswerRules(answer: answer, request: name, isToHead: false).violations.isEmpty)
         }
     }

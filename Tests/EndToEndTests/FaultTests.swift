@@ -101,8 +101,8 @@ struct FaultTests {
             Fault(calls, of: .log, .fail(EIO), skipped: 3, times: 1),
             Fault(calls, of: .log, .fail(EIO), skipped: 9, times: 1),
             Fault(calls, of: .log, .fail(EIO), skipped: 15, times: 1),
-            // This fault changes nothing and only counts: each database connection opens the log once, also the loop's
-            // and the jobs'.
+            // This fault changes nothing. It counts database connections, of the loop and of jobs too, because each
+            // connection opens the log once.
             Fault(.open, of: .log, .wait(milliseconds: 0))
         )
         let statuses = try (1...20).map { try connection.click(fingerprint($0)).status }
@@ -225,7 +225,7 @@ struct FaultTests {
     }
 
     @Test(
-        "a database that cannot be written refuses the start with one line that names it, and stays unchanged",
+        "a start on a database that cannot be written fails with one line that names the database, and changes nothing",
         arguments: [EROFS, EACCES]
     )
     func refusesReadOnly(error: Int32) throws {
@@ -241,7 +241,7 @@ struct FaultTests {
         #expect(try Data(contentsOf: installation.database) == before)
     }
 
-    @Test("another server key than the database's refuses the start, and the failure names the key file")
+    @Test("a start with another server key than the database's fails with the name of the key file")
     func wrongServerKey() throws {
         let installation = try Installation()
         let key = URL(fileURLWithPath: installation.database.path + ".key")

@@ -121,7 +121,7 @@ struct LadderTests {
     }
 
     @Test(
-        "a report of Google Play that contradicts a token takes its guarantee, with the bounds of the setting"
+        "a report of Google Play that contradicts a token removes the match's guarantee, by the bounds of the setting"
     )
     func playReport() throws {
         let options = ["--unsafe-test-clock", "--play-bounds", "60:600"]
@@ -152,7 +152,7 @@ struct LadderTests {
             let why = try installation.run(["explain", "launch-\(storeClick)"])
             #expect(
                 why.status == 0 && why.text.contains("2026-05-28T20:38:20.000Z"),
-                "the installation's beginning"
+                "the time at which the installation began"
             )
             for word in ["click_spamming", "click_injection"] {
                 #expect(why.text.contains(word) == (word == finding), "\(why.text)")

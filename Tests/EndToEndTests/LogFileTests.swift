@@ -6,7 +6,7 @@ import Testing
 struct LogFileTests {
     private func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
 
-    /// Sends requests, each of which writes a line, until a condition holds; returns false if it never does.
+    /// Sends requests, each of which writes a line, until a condition holds; returns false if it never holds.
     private func isLogged(by server: AfterlinkProcess, _ isTrue: () -> Bool) throws -> Bool {
         let connection = try server.connect()
         return try Polling.until {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Metrics", .blocking)
 struct MetricsTests {
-    /// Returns the metrics of a service after every kind of request.
+    /// Returns the metrics of a service after requests of several kinds.
     private func scrape() throws -> PrometheusText {
         let (installation, server, connection) = try Installation.serving(["--replay-grace", "0"])
         #expect(try connection.click(fingerprint(1)).status == 201)

@@ -69,8 +69,8 @@ struct MoveTests {
         let moved = try target.serve(installation)
         let after = try moved.connect(installation)
         #expect(try Reports(after, installation.keys.admin) == before)
-        // Both tokens from before the move match once: that of a click without a link, and that of a tapped
-        // link.
+        // Both tokens from before the move match once: the token of a click without a link, and the token of a
+        // tapped link.
         for token in [token, tapped] {
             let path = "\(HTTPTestClient.prefix)?token=\(token)"
             #expect(try after.get(path, key: key).isMatch)

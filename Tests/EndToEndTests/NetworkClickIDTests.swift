@@ -8,7 +8,7 @@ struct NetworkClickIDTests {
     private static let value = "EAIaIQobChMI-7781_Zz.Q"
     private static let ids = #""click_ids":{"gclid":"\#(value)","fbclid":"IwAR0"}"#
 
-    /// Returns the bytes of the database's files.
+    /// Returns whether a file of the database contains the value.
     private func holdsValue(_ installation: Installation) throws -> Bool {
         let folder = installation.folder
         return try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -25,7 +25,7 @@ struct NetworkClickIDTests {
         return folder.appending(path: try #require(files.first { $0.hasSuffix("000001.\(format)") }))
     }
 
-    @Test("an app that opted in gets them; commands show, export and erase them")
+    @Test("an app that opted in gets the click ids, and commands show, export and erase them")
     func journey() throws {
         let installation = try Installation()
         for words in [
@@ -75,7 +75,7 @@ struct NetworkClickIDTests {
 
     private static let gclid = #""click_ids":{"gclid":"\#(value)"}"#
 
-    @Test("a visitor who opted out, and an app that has switched them off, leave none in the database")
+    @Test("the database gets none from a visitor who opted out, or for an app that has switched them off")
     func notKept() throws {
         let installation = try Installation()
         let (first, connection) = try installation.serve()

@@ -14,7 +14,7 @@ private final class MixedRows: ExportStore {
     func end(of table: ExportTable, at now: Timestamp) -> ExportCursor { .row(.max) }
 
     static func value(_ number: Int, _ index: Int, _ kind: ExportKind) -> ExportValue {
-        // Long runs of known and unknown values in some columns, changes with each row in others.
+        // Some columns have long runs of known and unknown values; others change with each row.
         guard (number / (index * index + 1)) % 3 > 0 else { return .none }
         switch kind {
         case .text: return .text(number % 7 == 0 ? "" : "Été \(index), \"\(number)\"\n")
@@ -114,12 +114,12 @@ struct ParquetTests {
         }
     }
 
-    @Test("a value of another kind than its column's is refused, and no file gets a name")
+    @Test("a value of another kind than its column's is refused")
     func wrongKind() async throws {
         await #expect(throws: (any Error).self) { _ = try await Self.export(WrongRows(), .clicks) }
     }
 
-    @Test("the command writes the rows that it writes as NDJSON")
+    @Test("the command writes the same rows as in an NDJSON export")
     func command() throws {
         let (installation, server, connection) = try Installation.serving()
         let click = try connection.click(fingerprint(1), ["metadata": ["name": "Zoë"]])

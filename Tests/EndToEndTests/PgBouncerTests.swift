@@ -46,7 +46,9 @@ struct PgBouncerTests {
         }
     }
 
-    @Test("a start through PgBouncer in transaction mode is refused each time, and names the right mode")
+    @Test(
+        "a start through PgBouncer in transaction mode is refused each time, and the error names the right mode"
+    )
     func transactionMode() throws {
         let settings = ["ignore_startup_parameters = options", "pool_mode = transaction"]
         let shared = try PgBouncer(before: database.cluster, settings)
@@ -61,7 +63,7 @@ struct PgBouncerTests {
         }
     }
 
-    @Test("each finds the other's clicks, even a server that gets the sessions of a killed one")
+    @Test("each finds the other's clicks, even if one gets the sessions of a killed server")
     func sessions() throws {
         let first = try serve()
         let second = try serve()

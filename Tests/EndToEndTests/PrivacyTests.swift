@@ -162,7 +162,7 @@ struct PrivacyTests {
         try export()
         let after = try Self.files(installation, ofDatabase: true)
         for value in stored { #expect(!isLeft(value, after), "\(value.name) is left") }
-        // The others are still there.
+        // The data of other people is still there.
         #expect(after.contains { Self.holds($0, Array("SUMMER25".utf8)) })
         let others = try Self.files(installation, ofDatabase: false)
         #expect(others.count > 16)
@@ -215,7 +215,7 @@ struct PrivacyTests {
         return stored
     }
 
-    /// Returns the files of the database, or all others but the keys.
+    /// Returns the files of the database, or all other files except the keys.
     private static func files(_ installation: Installation, ofDatabase: Bool) throws -> [Data] {
         try FileManager.default.subpathsOfDirectory(atPath: installation.folder.path)
             .filter { path in

@@ -42,7 +42,9 @@ struct ServerKeyTests {
         return reply
     }
 
-    @Test("clicks before and after a rotation of the server key while the service runs match, each once")
+    @Test(
+        "if the server key is rotated while the service runs, clicks from before and after it match, each once"
+    )
     func running() throws {
         let installation = try Installation()
         let logs = [1, 2].map { installation.folder.appending(path: "\($0).log") }
@@ -301,7 +303,9 @@ struct AddressKeyTests {
         #expect(late.string("attributionMethod") == "probabilistic")
     }
 
-    @Test("address keys that are damaged or open to others refuse the start; missing keys are created again")
+    @Test(
+        "a start with address keys that are damaged or open to others fails; missing keys are created again"
+    )
     func refused() throws {
         let installation = try Installation()
         let path = file(installation).path

@@ -35,7 +35,7 @@ struct SeveralProcessesTests {
         #expect(totals["matches"] as? Int == acknowledged.count)
     }
 
-    @Test("two processes record a post to both as one click, at once or one after the other")
+    @Test("a post that two processes get, at once or one after the other, is recorded as one click")
     func repeatedPosts() throws {
         let installation = try Installation()
         let servers = try (0..<2).map { _ in try AfterlinkProcess(installation) }

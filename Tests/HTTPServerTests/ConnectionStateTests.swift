@@ -125,7 +125,9 @@ struct ConnectionStateTests {
         #expect(Machine.log(expecting, limits: limits) == Machine.refusal(.bodyLength))
     }
 
-    @Test("applies a path's own limit, smaller or larger than the general one, to bodies with a length and in chunks")
+    @Test(
+        "applies a path's own limit, smaller or larger than the general one, to bodies with a length and in chunks"
+    )
     func limitsBodyOfPath() {
         var limits = Limits()
         limits.bodyByteCount = 10

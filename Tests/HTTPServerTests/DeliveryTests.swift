@@ -137,7 +137,9 @@ struct DeliveryTests {
         }
     }
 
-    @Test("of two responses, the complete one is reported as delivered, and the one that was cut off as failed")
+    @Test(
+        "of two responses, the complete one is reported as delivered, and the one that was cut off as failed"
+    )
     func cutBetween() async throws {
         let byteCount = { @Sendable (request: Request) in request.path == "/long" ? 16_000_000 : 100 }
         try await run(.tls13, bodyByteCount: byteCount) { server, reports in

@@ -69,7 +69,10 @@ struct FramingTests {
         #expect(Machine.log(head) == Machine.refusal(refusal))
     }
 
-    @Test("accept the chunked coding, in upper and lower case", arguments: ["chunked", "Chunked", "CHUNKED", " chunked\t"])
+    @Test(
+        "accept the chunked coding, in upper and lower case",
+        arguments: ["chunked", "Chunked", "CHUNKED", " chunked\t"]
+    )
     func takesChunked(coding: String) {
         let request =
             "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding:\(coding)\r\n\r\n5\r\nhello\r\n0\r\n\r\n"

@@ -60,7 +60,10 @@ struct LoopPortTests {
         }
     }
 
-    @Test("passes no event of an ended watch to the next watch of the same descriptor number", arguments: [true, false])
+    @Test(
+        "passes no event of an ended watch to the next watch of the same descriptor number",
+        arguments: [true, false]
+    )
     func ignoresFormerEvents(unwatches: Bool) async throws {
         let (pairs, next) = (try [SocketPair(), SocketPair()], try SocketPair())
         let log = Mutex<[String]>([])
@@ -98,7 +101,10 @@ struct LoopPortTests {
         }
     }
 
-    @Test("does not report room for writing if the handler, called for reading, has ended this watch", arguments: [true, false])
+    @Test(
+        "does not report room for writing if the handler, called for reading, has ended this watch",
+        arguments: [true, false]
+    )
     func endsInside(unwatches: Bool) async throws {
         let pair = try SocketPair()
         let log = Mutex<[LoopPort.Readiness]>([])

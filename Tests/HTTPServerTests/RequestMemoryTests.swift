@@ -119,7 +119,10 @@ struct RequestMemoryTests {
         #expect(!memory.hasMemoryToReturn)
     }
 
-    @Test("of many bodies at once, those above the memory limit get 503, and other requests are served meanwhile", .blocking)
+    @Test(
+        "of many bodies at once, those above the memory limit get 503, and other requests are served meanwhile",
+        .blocking
+    )
     func flood() async throws {
         try await TestServer.run {
             $0.requestMemoryByteCount = 1_000_000

@@ -58,7 +58,9 @@ struct MonotonicTimeTests {
 
 @Suite("Delivery ledger")
 struct DeliveryLedgerTests {
-    @Test("reports a response once, when all its bytes are acknowledged, and the remaining responses at the end")
+    @Test(
+        "reports a response once, when all its bytes are acknowledged, and the remaining responses at the end"
+    )
     func tells() {
         var ledger = DeliveryLedger()
         var reports: [String] = []

@@ -109,7 +109,10 @@ struct QRStandardTests {
         .high: [0x1689, 0x13be, 0x1ce7, 0x19d0, 0x0762, 0x0255, 0x0d0c, 0x083b],
     ]
 
-    @Test("both copies of the format information equal the table's value for every level and mask", arguments: [1, 8])
+    @Test(
+        "both copies of the format information equal the table's value for every level and mask",
+        arguments: [1, 8]
+    )
     func format(version: Int) throws {
         let version = try #require(QRVersion(version))
         // One copy is around the finder at the top left, the other one beside the two other finders.

@@ -23,7 +23,9 @@ public enum DriftReport {
                 print("      \(times) × \(name)")
             }
         }
-        print("Days until a drop is reported (50 %, 95 %, 99 %, maximum), and drops not reported within five days:")
+        print(
+            "Days until a drop is reported (50 %, 95 %, 99 %, maximum), and drops not reported within five days:"
+        )
         for (world, isMeant) in falls { delays(world, seeds, isMeant) }
     }
 
