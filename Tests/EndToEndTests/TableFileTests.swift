@@ -16,7 +16,7 @@ struct TableFileTests {
     }
 
     @Test(
-        "unusable files of tables refuse the start, with the file, and the line or the reason",
+        "a start with an unusable file of a table fails with the file, and with the line or the reason",
         arguments: [
             ("--device-data", "# releases\nios-release\t99\n", "line 2"),
             ("--device-data", "", "contains no row"), ("--robots", "robot\tpreview\tExample\n", "line 1"),
@@ -42,7 +42,7 @@ struct TableFileTests {
     }
 
     @Test(
-        "missing files of tables refuse the start",
+        "a start with a missing file of a table fails",
         arguments: ["--device-data", "--robots", "--relay-ranges", "--landing-page"]
     )
     func missingFile(option: String) throws {

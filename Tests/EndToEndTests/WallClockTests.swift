@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A wall clock that leaps", .blocking)
 struct WallClockTests {
-    /// Returns the seconds from now to about the middle of a year.
+    /// Returns the seconds from now to about the start of a year, at most a day before it.
     private func seconds(to year: Int) -> Int64 {
         Int64(Double(year - 1970) * 31_556_952 - Date().timeIntervalSince1970)
     }

@@ -6,7 +6,7 @@ import Testing
 /// The tests run one after the other, because they share a browser and a server whose responses depend on all clicks.
 @Suite(
     "A link in a real browser",
-    .enabled(if: Chromium.isThere, "no Chromium is here; AFTERLINK_TEST_BROWSER names one"),
+    .enabled(if: Chromium.isThere, "there is no Chromium; AFTERLINK_TEST_BROWSER can name one"),
     .linkStage,
     .serialized,
     .blocking(first: true)

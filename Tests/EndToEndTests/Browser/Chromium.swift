@@ -88,8 +88,8 @@ final class Chromium: Sendable {
         }
         if let place = places.first(where: FileManager.default.isExecutableFile) { return place }
         throw Failure(
-            description: "there is no \(programs.joined(separator: " and no ")): the README's test command "
-                + "installs what the tests need; another Chromium is named by \(variable)"
+            description: "there is no \(programs.joined(separator: " and no ")). The README's test command "
+                + "installs what the tests need. The variable \(variable) can name another Chromium."
         )
     }
 

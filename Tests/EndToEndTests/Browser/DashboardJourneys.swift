@@ -20,7 +20,7 @@ final class DashboardStage: Sendable {
             environment: ["AFTERLINK_DASHBOARD_LISTEN": "127.0.0.1:0"]
         )
         let start = "dashboard at http://"
-        // The server names the dashboard after the address that its starter waits for.
+        // The server logs the dashboard's address later than the address that its starter waits for.
         _ = Polling.until { installation.log.contains(start) }
         let line = installation.log.split(separator: "\n").first { $0.contains(start) } ?? ""
         let named = line.firstRange(of: start).map { line[$0.upperBound...].prefix { $0 != "\"" } } ?? ""
@@ -79,7 +79,7 @@ final class DashboardStage: Sendable {
 }
 
 extension BrowserTab {
-    /// Presses a key, and waits until the page that it opens is loaded.
+    /// Presses a key; if `opens` is true, waits until the page that the key opens is loaded.
     func press(_ key: String, opens: Bool = false) throws {
         let former = events().last?.number ?? 0
         let codes = ["Enter": 13, "Tab": 9, "Escape": 27]
@@ -114,11 +114,11 @@ extension BrowserTab {
 @Suite(
     "The dashboard in a browser",
     .blocking,
-    .enabled(if: Chromium.isThere, "no Chromium is here; AFTERLINK_TEST_BROWSER names one")
+    .enabled(if: Chromium.isThere, "there is no Chromium; AFTERLINK_TEST_BROWSER can name one")
 )
 struct DashboardJourneys {
     @Test(
-        "keys alone lead from a one-time link to the reason of a launch without a match",
+        "the keyboard alone leads from a one-time link to the reason for a launch without a match",
         arguments: [true, false]
     )
     func reason(runsScript: Bool) throws {
@@ -147,7 +147,9 @@ struct DashboardJourneys {
         #expect(tab.complaints.isEmpty, "\(tab.complaints)")
     }
 
-    @Test("keys change the period and the comparison, both of which are in the address, and open the help")
+    @Test(
+        "keyboard keys change the period and the comparison, both of which are in the address, and open the help"
+    )
     func keys() throws {
         let stage = try DashboardStage()
         try stage.makeTraffic()
@@ -237,7 +239,7 @@ extension BrowserTab {
                 try photograph("\(page)-\(width)-\(theme)")
             }
         }
-        // The button to sign out is beside the pages, and not below them; the page before a session has none.
+        // The button to sign out is beside the navigation, and not below it; the page before a session has no button.
         try resize(to: 1280)
         let place = """
             (([nav, button]) => !button || button.top < nav.bottom && button.height < 50 ? 'beside' : 'below')(

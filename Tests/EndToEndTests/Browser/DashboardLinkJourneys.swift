@@ -5,7 +5,7 @@ import Testing
 @Suite(
     "Links in the dashboard, in a browser",
     .blocking,
-    .enabled(if: Chromium.isThere, "no Chromium is here; AFTERLINK_TEST_BROWSER names one")
+    .enabled(if: Chromium.isThere, "there is no Chromium; AFTERLINK_TEST_BROWSER can name one")
 )
 struct DashboardLinkJourneys {
     /// A server whose app has a link host, with TLS, because phones open links with https.

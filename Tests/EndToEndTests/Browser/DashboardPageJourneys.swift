@@ -6,7 +6,7 @@ import Testing
 @Suite(
     "The dashboard's pages in a browser",
     .blocking,
-    .enabled(if: Chromium.isThere, "no Chromium is here; AFTERLINK_TEST_BROWSER names one")
+    .enabled(if: Chromium.isThere, "there is no Chromium; AFTERLINK_TEST_BROWSER can name one")
 )
 struct DashboardPageJourneys {
     @Test("two weeks are compared, and the exported file has the numbers of the page's table")
@@ -175,7 +175,7 @@ struct DashboardPageJourneys {
 
     /// A script that counts the drawn parts of charts.
     ///
-    /// After a bar, it lists parts with too little contrast to the page.
+    /// After a `|`, its result lists parts with too little contrast to the page, and other problems.
     private static let faint = """
         (() => {
           const rgb = text => (text.match(/[\\d.]+/g) || []).slice(0, 3).map(Number);

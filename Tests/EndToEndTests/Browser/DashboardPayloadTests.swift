@@ -6,7 +6,7 @@ import Testing
 @Suite(
     "Texts that try to run in the dashboard",
     .blocking,
-    .enabled(if: Chromium.isThere, "no Chromium is here; AFTERLINK_TEST_BROWSER names one")
+    .enabled(if: Chromium.isThere, "there is no Chromium; AFTERLINK_TEST_BROWSER can name one")
 )
 struct DashboardPayloadTests {
     /// Texts that run a script, open a dialog or load from another site if a page takes them for markup.
@@ -111,7 +111,7 @@ struct DashboardPayloadTests {
         return try stage.server.connect().call(method, path, fields: fields, body: body)
     }
 
-    /// Sends an object with texts to the API, first all of them and then those that it did not refuse.
+    /// Sends an object with texts to the API, first with all texts and then without the texts that the API refused.
     ///
     /// - Returns: the number of texts that the server accepted, and the answer.
     @discardableResult
@@ -167,7 +167,7 @@ struct DashboardPayloadTests {
         return stored
     }
 
-    /// Stores some of the texts in what operators write elsewhere: settings, names of apps, labels of keys, endpoints.
+    /// Stores some of the texts in other values that operators write: settings, names of apps and labels of keys.
     private func storeSettings(_ stage: DashboardStage) throws -> Int {
         let installation = stage.installation
         var stored = 0

@@ -53,7 +53,7 @@ extension BrowserJourneys {
             #expect(try link.clicks().isEmpty)
         }
 
-        @Test("a visit counts as a click even if it ends before the browser has sent its model")
+        @Test("a visit counts as a click even if it ends before the browser has revealed the phone's model")
         func leaves() throws {
             let link = try LinkStage.current.link("leaves")
             var visitor = try visitor("chrome")

@@ -7,7 +7,7 @@ import Testing
 
 /// A server with an app and links, and a browser that reaches it as `https://go.shop.example`.
 ///
-/// It uses TLS with a self-signed certificate, because browsers restrict pages that are not secure.
+/// The server uses TLS with a self-signed certificate, because browsers restrict pages that are not secure.
 final class LinkStage: Sendable {
     static let host = "go.shop.example"
     static let origin = "https://\(host)"

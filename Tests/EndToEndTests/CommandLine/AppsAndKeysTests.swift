@@ -149,7 +149,7 @@ struct AppsAndKeysTests {
         #expect(app["default_link"] as? String == "myapp://home")
         let table = try installation.run(["apps", "list"]).text
         #expect(table.contains("probability 0.85, else campaignOnly myapp://home"))
-        // The policy needs the link, which cannot be removed.
+        // The policy needs the link, so the link cannot be removed.
         #expect(try installation.run(["apps", "set", "--default-link", "none"]).status == 2)
 
         #expect(try installation.run(["apps", "set", "--matching", "newest"]).text.contains("newest"))

@@ -51,7 +51,7 @@ struct AuditCommandTests {
         #expect(wrong.status == 2 && wrong.errors.contains("link.set"))
     }
 
-    @Test("a read key belongs to one app or to all, and init makes none")
+    @Test("a read key belongs to one app or to all apps, and --all-apps is refused for other keys")
     func readKeys() throws {
         let installation = try Installation()
         let one = try installation.run(["keys", "create", "--kind", "read"])

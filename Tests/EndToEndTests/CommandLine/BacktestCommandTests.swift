@@ -13,7 +13,7 @@ struct BacktestCommandTests {
                 _ = try connection.click(fingerprint(phone), link, fields: at(start + Double(tap)))
             }
         }
-        // In the order of time, after all clicks.
+        // Send the launches in the order of their times, all of them later than the clicks.
         for phone in [Int](stride(from: 0, to: 30, by: 2)) + stride(from: 1, to: 30, by: 2) {
             let delay = phone.isMultiple(of: 2) ? 300.0 : 7200.0
             let wanted = phone.isMultiple(of: 3) ? 500 + phone : phone

@@ -62,7 +62,9 @@ struct CheckDomainTests {
         #expect(!output.text.unicodeScalars.contains { $0.value == 0x1b || $0.value == 0x9b })
     }
 
-    @Test("`check-domain` fetches a host's files over TLS, with a trusted certificate and a public address")
+    @Test(
+        "`check-domain` fetches a host's files over TLS, only with a trusted certificate and from an allowed address"
+    )
     func host() throws {
         let folder = try TemporaryFolder()
         let certificate = try TestCertificate("localhost")

@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-/// Where the dashboard is answered, and the links that sign in to it.
+/// Tests the address of the dashboard, and the links that sign in to it.
 @Suite("The dashboard on the command line", .blocking)
 struct DashboardCommandTests {
     @Test("the command prints a link to the address that the service has stored")
@@ -85,7 +85,7 @@ struct DashboardCommandTests {
     func takenDefault() throws {
         let standard = ["AFTERLINK_DASHBOARD_LISTEN": ""]
         let warning = "the service runs without a dashboard: Cannot listen on 127.0.0.1:8081"
-        // Another program may have the address, also for a moment only. Of two services, one at least does not get it.
+        // Another program may have the address, also for a moment only. Of two services, at least one does not get it.
         let installations = [try Installation(), try Installation()]
         let servers = try installations.map { try AfterlinkProcess($0, environment: standard) }
         let hasWarned = Polling.until { installations.contains { $0.log.contains(warning) } }
@@ -116,7 +116,9 @@ struct DashboardCommandTests {
         }
     }
 
-    @Test("a process without a dashboard leaves another one's address, and a killed one's is not used")
+    @Test(
+        "a process without a dashboard keeps the stored address of another process; a killed one's is not used"
+    )
     func severalProcesses() throws {
         let installation = try Installation()
         func start(_ dashboard: String) throws -> AfterlinkProcess {
@@ -140,7 +142,9 @@ struct DashboardCommandTests {
         #expect(try installation.run(["dashboard"]).status == 1)
     }
 
-    @Test("a later process's stop leaves the dashboard of an earlier one, and its host too")
+    @Test(
+        "after a later process has stopped, the dashboard of an earlier process and its host are still known"
+    )
     func severalDashboards() throws {
         let installation = try Installation()
         let host = ["--dashboard-host", "stats.example.com", "--dashboard-listen", "127.0.0.1:0"]
@@ -160,14 +164,14 @@ struct DashboardCommandTests {
         #expect(taken.status == 1 && taken.errors.contains("stats.example.com is the dashboard's host"))
     }
 
-    @Test("--dashboard-host answers on the main address, for that host alone")
+    @Test("with --dashboard-host, the main address serves the dashboard for that host alone")
     func host() throws {
         let installation = try Installation()
         let host = [
             "--dashboard-host", "stats.example.com", "--dashboard-listen", "off", "--trusted-proxy",
             "127.0.0.1/32",
         ]
-        // The stop of a process whose place another one has taken leaves the same address of the other one.
+        // A process that stops does not remove the equal address that a later process has stored.
         let former = try AfterlinkProcess(installation, host)
         let server = try AfterlinkProcess(installation, host)
         defer { server.kill() }

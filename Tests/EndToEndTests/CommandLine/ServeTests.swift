@@ -30,7 +30,7 @@ struct ServeTests {
     func firstStart() throws {
         let folder = try TemporaryFolder()
         let server = try start(in: folder)
-        // A shell runs the two printed calls.
+        // The printed calls are for a shell; the test sends their requests itself.
         let target = try #require(server.line(containing: "curl -X POST"))
         #expect(target.contains("/v1/deferred-deeplink/click \\"))
         _ = server.line(containing: "Content-Type")
@@ -143,7 +143,7 @@ struct ServeTests {
         #expect(try metrics.get("/v1/deferred-deeplink").status == 404)
     }
 
-    @Test("a busy address, a damaged, open or missing server key, and a wrong directory refuse the start")
+    @Test("a start with a busy address, a damaged, open or missing server key, or a wrong directory fails")
     func refusals() throws {
         let installation = try Installation()
         let key = installation.database.path + ".key"

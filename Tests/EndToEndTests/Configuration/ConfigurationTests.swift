@@ -27,7 +27,9 @@ struct ConfigurationTests {
         try #require(throws: CommandFailure.self) { _ = try read(flags, environment, file: file) }
     }
 
-    @Test("matched clicks stay 90 days, or as long as others if that is set or days are dropped whole")
+    @Test(
+        "matched clicks stay 90 days, but as long as other clicks if --retention is set or whole days are dropped"
+    )
     func retentionOfMatches() throws {
         #expect(try read().usedRetentionOfMatches == 7_776_000)
         #expect(try read(["--retention", "0"]).usedRetentionOfMatches == 0)

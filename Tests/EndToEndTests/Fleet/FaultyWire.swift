@@ -87,8 +87,7 @@ private final class WireLoop: @unchecked Sendable {
         (self.listener, self.databasePort) = (listener, databasePort)
     }
 
-    /// Passes what has come, waits at most some milliseconds for more, and returns how many connections it has cut at a
-    /// COMMIT.
+    /// Waits at most some milliseconds for bytes, passes them on, and returns how many connections it has cut at a COMMIT.
     func turn(_ fault: FaultyWire.Fault) -> Int {
         var entries = [pollfd(fd: listener, events: Int16(POLLIN), revents: 0)]
         for pair in pairs {
@@ -174,7 +173,7 @@ private final class WirePair {
         toServer.receive(now)
     }
 
-    /// Passes what may pass, and returns whether the connection is to be cut.
+    /// Passes on the bytes that the fault permits, and returns whether the connection is to be cut.
     func send(_ fault: FaultyWire.Fault, _ now: ContinuousClock.Instant, _ cut: FaultyWire.CommitCut?) -> Bool
     {
         var due = now
@@ -212,7 +211,7 @@ private final class WirePair {
             }
             toServer.flush()
         }
-        // The connection ended by itself before its COMMIT was executed.
+        // The connection ended by itself before the reply to its COMMIT.
         if withheld != nil, toServer.hasEnded { return true }
         return false
     }
@@ -273,7 +272,7 @@ private final class WireDirection {
         }
     }
 
-    /// Removes the chunks that were received until a time.
+    /// Removes and returns the chunks that were received until a time.
     func take(until time: ContinuousClock.Instant) -> [[UInt8]] {
         let count = waiting.prefix { $0.at <= time }.count
         defer { waiting.removeFirst(count) }

@@ -5,7 +5,7 @@ import Support
 import Synchronization
 import Testing
 
-/// Several servers on one database of PostgreSQL or Citus, which tests kill and start again.
+/// Several servers on one database of PostgreSQL or Citus; tests kill the servers and start them again.
 final class Fleet: Sendable {
     static let serverCount = 3
 
@@ -29,7 +29,7 @@ final class Fleet: Sendable {
     ///
     /// - Parameters:
     ///   - cluster: the PostgreSQL server.
-    ///   - standby: the server to which the servers connect when it becomes the primary.
+    ///   - standby: the PostgreSQL server to which the fleet's servers connect once it is the primary.
     ///   - hasWires: whether each server connects through a ``FaultyWire``.
     ///   - program: the program that creates the database, and that the servers run at first.
     ///   - environment: returns the variables of a server, by its index and folder.
@@ -212,7 +212,7 @@ final class Fleet: Sendable {
         )
     }
 
-    /// The processes of a server of the database that serve the fleet's connections.
+    /// Returns the ids of the processes with which a server of the database serves the fleet's connections.
     func backends(of node: any DatabaseServer) throws -> [Int32] {
         let lines = try node.execute(
             "SELECT pid FROM pg_stat_activity WHERE datname = '\(database.name)' AND usename = '\(Self.role)'",

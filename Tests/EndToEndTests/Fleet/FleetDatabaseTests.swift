@@ -20,7 +20,9 @@ extension FleetTests {
         print("\(name): success after \(recovery.inSeconds)")
     }
 
-    @Test("locked tables and rows, used up connections, hung commits and restarts of PostgreSQL")
+    @Test(
+        "lose no click if tables or rows are locked, connections are used up, commits hang or PostgreSQL restarts"
+    )
     func operatorsFaults() throws {
         let (fleet, cluster, _) = try Fleet.shared()
         let database = fleet.database
@@ -58,7 +60,7 @@ extension FleetTests {
             }
         }
         try load.finish()
-        #expect(load.longestWait < .seconds(4), "every request has a response or 503 in time")
+        #expect(load.longestWait < .seconds(4), "every request has a response in time, possibly 503")
         print("operator's faults: \(load.summary)")
     }
 
@@ -70,7 +72,7 @@ extension FleetTests {
         try cluster.execute("SELECT pg_reload_conf()")
     }
 
-    @Test("a full disk of PostgreSQL")
+    @Test("lose no click if PostgreSQL's disk is full")
     func fullDisk() throws {
         let (fleet, cluster, disk) = try Fleet.shared()
         let load = FleetLoad(fleet, seed: 9)
@@ -99,7 +101,7 @@ extension FleetTests {
         print("full disks: \(load.summary)")
     }
 
-    @Test("promotion of a synchronous standby")
+    @Test("lose no click if a synchronous standby is promoted")
     func promotion() throws {
         for round in 0..<(isLong ? 20 : 1) {
             let primary = try Fleet.makeCluster([
@@ -128,7 +130,7 @@ extension FleetTests {
         }
     }
 
-    @Test("a server whose clock is an hour off, and one whose clock leaps by an hour")
+    @Test("lose no click if the clocks of two servers are an hour off, in opposite directions, and leap")
     func clocks() throws {
         var clocks: [FaultyDisk] = []
         let fleet = try Fleet(on: Fleet.shared().cluster) { _, folder in
@@ -158,7 +160,7 @@ extension FleetTests {
         print("clocks off by an hour: success after \(recovery.inSeconds); \(load.summary)")
     }
 
-    @Test("rotation of the server key")
+    @Test("lose no click if the server key is rotated")
     func rotation() throws {
         let fleet = try Fleet.shared().fleet
         let load = FleetLoad(fleet, seed: 8)

@@ -12,7 +12,7 @@ import Testing
     .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
 )
 struct FleetTests {
-    /// After this time every server works again.
+    /// The maximum time from the end of a fault until every server works again.
     static let recoveryLimit = Duration.seconds(10)
 
     /// The number of kills of each kind.
@@ -47,7 +47,7 @@ struct FleetTests {
     ///   - victim: what is killed, in words.
     ///   - nodes: the servers of the database.
     ///   - seed: a number below 20, which no other test of a fleet has.
-    ///   - kill: kills it while enough requests are in flight, and starts it again.
+    ///   - kill: kills the victim while enough requests are in flight, and starts it again.
     /// - Throws: the error of a kill, or of a database that cannot be read.
     private func expectNothingLost(
         _ victim: String,
@@ -79,7 +79,7 @@ struct FleetTests {
         )
     }
 
-    @Test("kill -9 of a server", arguments: Nodes.available.filter { $0 != .worker })
+    @Test("lose no click if one of them is killed", arguments: Nodes.available.filter { $0 != .worker })
     func killedServer(_ nodes: Nodes) throws {
         try expectNothingLost("an Afterlink server", of: nodes, seed: 1) { fleet, load, random in
             let index = Int.random(in: 0..<Fleet.serverCount, using: &random)
@@ -90,7 +90,7 @@ struct FleetTests {
         }
     }
 
-    @Test("kill -9 of a backend", arguments: Nodes.available)
+    @Test("lose no click if a backend is killed", arguments: Nodes.available)
     func killedBackend(_ nodes: Nodes) throws {
         try expectNothingLost("a backend", of: nodes, seed: 2) { fleet, load, random in
             let node = nodes.any(of: fleet, &random)
@@ -101,7 +101,7 @@ struct FleetTests {
         }
     }
 
-    @Test("kill -9 of a postmaster", arguments: Nodes.available)
+    @Test("lose no click if a postmaster is killed", arguments: Nodes.available)
     func killedPostmaster(_ nodes: Nodes) throws {
         try expectNothingLost("the postmaster", of: nodes, seed: 10) { fleet, load, random in
             let node = nodes.any(of: fleet, &random)

@@ -4,7 +4,7 @@ import Foundation
 import Server
 import Support
 
-/// What the clients of a fleet know of each click: what was acknowledged, and who got it.
+/// What the clients of a fleet know of each click: whether it was acknowledged, and which caller got it.
 ///
 /// A click is checked by some callers at once, each a phone with an address of its own; at most one may get it.
 struct FleetLedger {
@@ -44,13 +44,13 @@ struct FleetLedger {
     private(set) var entries: [Entry] = []
     /// The acknowledged clicks that no check has asked for.
     private(set) var unasked: [Int] = []
-    /// What must never happen, in words.
+    /// The violations so far, in words: events that must never happen.
     private(set) var violations: [String] = []
     private(set) var acknowledgedCount = 0
     private(set) var matchCount = 0
     private(set) var refusalCount = 0
     private(set) var lostReplyCount = 0
-    /// How many clicks that one program has recorded another program has matched.
+    /// The numbers of clicks by the program that recorded them and the program that matched them.
     private(set) var matchCounts: [Programs: Int] = [:]
 
     struct Programs: Hashable {
@@ -164,13 +164,13 @@ struct FleetLedger {
         }
     }
 
-    /// Whether every acknowledged click was given to a caller.
+    /// Whether all checks of every acknowledged click are decided.
     var isOver: Bool { unasked.isEmpty && entries.allSatisfy { $0.number == nil || $0.isOver } }
 }
 
 /// The comparison with the database.
 extension FleetLedger {
-    /// Reports what the database contradicts.
+    /// Reports each fact of the ledger that the database contradicts.
     ///
     /// - Parameters:
     ///   - fleet: the fleet, whose servers have decided all requests.

@@ -67,7 +67,7 @@ final class FleetLoad {
 
     private static let clickConnections = 62
     private static let checkConnections = 18
-    /// The clicks that are kept for the claims of the next burst.
+    /// The number of clicks without a check that are kept for the claims of the next burst.
     private static let reserve = 40
 
     /// - Parameters:
@@ -161,7 +161,7 @@ final class FleetLoad {
         return ((firstClick + firstMatch).map { $0 ?? .now }.max() ?? .now) - start
     }
 
-    /// Sends what is undecided until it is decided, and compares all with the database.
+    /// Repeats undecided requests until all are decided, and compares the ledger with the database.
     ///
     /// - Parameters:
     ///   - clocksAgree: whether the servers have the machine's time.
@@ -249,7 +249,7 @@ final class FleetLoad {
         connections[index].request = nil
         if reply == nil { connections[index].client = nil }
         longestWait = max(longestWait, now - sentAt)
-        // Checks keep pace with the clicks.
+        // If too many clicks wait for a check, the connection sends its next check at once.
         let isBehind = connections[index].sendsChecks && ledger.unasked.count > 2 * Self.reserve
         let pace = (connections[index].sendsChecks ? 1 : 6) * (isLong ? 1 : 2)
         let rest = Int.random(in: 200...600, using: &random) * pace

@@ -34,7 +34,7 @@ extension FleetTests {
         print("migrations of the next version: \(load.summary)")
     }
 
-    /// Returns a migration that locks the tables of clicks and checks, and extends what every server reads.
+    /// Returns a migration that locks the tables of clicks and checks, and extends a table that every server reads.
     private static func migration(_ number: Int) -> String {
         """
         ALTER TABLE checks ADD COLUMN next_\(number) text;

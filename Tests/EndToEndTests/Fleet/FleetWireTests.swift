@@ -5,7 +5,7 @@ import Testing
 
 /// Faults of the connections between servers and PostgreSQL.
 extension FleetTests {
-    @Test("connections that are cut between the COMMIT of claims and its reply")
+    @Test("lose no click if connections are cut before, during or after the COMMIT of claims")
     func cutAtCommit() throws {
         let fleet = try Fleet.shared().fleet
         let load = FleetLoad(fleet, seed: 3)
@@ -34,7 +34,7 @@ extension FleetTests {
 
     private static let shortForm = ["cut", "delay of 2 s", "no byte to the server"]
 
-    @Test("connections that are cut, slow or silent, of one server and of all")
+    @Test("lose no click if the connections of one server or of all are cut, slow or silent")
     func faultyWires() throws {
         let fleet = try Fleet.shared().fleet
         let load = FleetLoad(fleet, seed: 4)
@@ -54,11 +54,13 @@ extension FleetTests {
             }
         }
         try load.finish()
-        #expect(load.longestWait < .seconds(4), "every request has a response or 503 in time")
+        #expect(load.longestWait < .seconds(4), "every request has a response in time, possibly 503")
         print("faulty wires: \(load.summary)")
     }
 
-    @Test("a database that accepts connections and never answers: 503 within a second, and no new threads")
+    @Test(
+        "respond 503 in about a second and start no thread if the database accepts connections but never answers"
+    )
     func silentDatabase() throws {
         let fleet = try Fleet.shared().fleet
         let servers = try (0..<Fleet.serverCount).map { try #require(fleet.server($0)) }

@@ -62,7 +62,7 @@ struct ClickLoad {
     private var unasked: [Int] { acknowledged.keys.filter { !asked.contains($0) }.sorted() }
 
     private mutating func note(_ reply: HTTPTestClient.Reply, _ request: Request) {
-        // A busy machine may need longer than a second.
+        // A busy machine may need longer than a second for a request, which then gets 503.
         guard reply.status != 503 else { return }
         switch request {
         case .click(let number):
@@ -92,7 +92,7 @@ struct ClickLoad {
             }
             asked.insert(number)
         }
-        // Forget half of the clicks that this call has verified.
+        // Forget half of the matched clicks.
         if !all { for number in matched.prefix(matched.count / 2) { acknowledged[number] = nil } }
     }
 

@@ -8,7 +8,7 @@ struct DiskRecord {
         case write = 0x57
         /// The file was cut or lengthened to a position.
         case truncate = 0x54
-        /// A sync of the file or folder begins; the position is its number.
+        /// A sync of the file or folder begins; the position is the sync's number.
         case beginSync = 0x42
         /// The sync has succeeded.
         case endSync = 0x45

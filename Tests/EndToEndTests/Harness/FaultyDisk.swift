@@ -7,7 +7,7 @@ final class FaultyDisk: Sendable {
     /// The environment for the server.
     let environment: [String: String]
     private let control: FileHandle
-    /// The folder of the files that a PostgreSQL server reads; nil for other disks.
+    /// The folder with the library and the control page for a PostgreSQL server; nil for other disks.
     private let shared: TemporaryFolder?
 
     private static let headerLength = 64

@@ -125,7 +125,7 @@ func fingerprint(_ number: Int) -> String {
     return String(repeating: "0", count: 64 - digits.count) + digits
 }
 
-/// Returns the header that sets a request's time to a number of seconds after a fixed noon.
+/// Returns the header that sets a request's time to a number of seconds after 2026-05-28T20:26:40Z.
 func at(_ seconds: Double) -> [String: String] {
     let noon = Date(timeIntervalSince1970: 1_780_000_000)
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)

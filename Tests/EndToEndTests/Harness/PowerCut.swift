@@ -1,8 +1,8 @@
 import Foundation
 import Support
 
-/// A power cut during a server's life: all its writes are recorded, and after its end the folder can be reset to what
-/// a disk would contain.
+/// A power cut during a server's life: all writes of the server are recorded, and after its end the folder can be reset
+/// to what a disk would contain.
 struct PowerCut {
     let faults: FaultyDisk
     private let installation: Installation

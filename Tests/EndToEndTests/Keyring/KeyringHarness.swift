@@ -131,7 +131,7 @@ final class SharedDatabase: Sendable {
         }
     }
 
-    /// The bytes of all rows.
+    /// Returns all rows, in the order of their numbers.
     func wrapped() throws -> [KeyringRow] {
         try TableKeyring(tables: tables, server: nil).rows().sorted { $0.number < $1.number }
     }

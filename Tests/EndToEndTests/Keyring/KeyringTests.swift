@@ -79,7 +79,7 @@ struct KeyringTests {
         #expect(try database.wrapped() == rows)
     }
 
-    @Test("a secret must exist, hold 64 digits and be closed to others")
+    @Test("the secret's file must exist, contain 64 digits, and be closed to other users")
     func secretFile() throws {
         let path = database.folder.file("secret")
         try database.write("abc\n", to: path)
@@ -156,7 +156,7 @@ struct KeyringTests {
         #expect(first.current == new && first.found == [new, former])
         #expect(second.found == [new, former])
         #expect(try database.wrapped().count == 2, "the former rows are deleted")
-        // The keys of addresses are the same, and a server that starts now uses the new key.
+        // A server that starts now uses the new key.
         #expect(try database.start(3).current == new)
         for server in [first, second] {
             server.turn()
@@ -250,10 +250,12 @@ struct KeyringTests {
         #expect(database.logged.contains("a former server key was destroyed"))
     }
 
-    @Test("a server with a secret copies other servers' key files; servers without a secret are then refused")
+    @Test(
+        "a server with a secret copies its key files into the database; servers without a secret are then refused"
+    )
     func copying() throws {
         let files = try database.start(1, secret: nil, databaseIsNew: true)
-        // There are no files in the folder of the second server.
+        // There are no key files in the folder of the second server.
         let missing = try failure { _ = try database.load(2) }
         #expect(missing.exitCode == .configuration)
         #expect(missing.explanation.contains("The keyring of the database is empty"))
@@ -276,7 +278,7 @@ struct KeyringTests {
         files.turn()
         second.turn()
         #expect(second.current == files.current && second.found.count == 2)
-        // Other keys are not copied.
+        // Key files of another database are not copied.
         let other = try SharedDatabase()
         try other.makeSecret()
         _ = try other.load(1, secret: nil, databaseIsNew: true)
@@ -351,7 +353,7 @@ struct SharedKeyFileTests {
         )
         let addresses = try failure { _ = try database.load(2, secret: nil) }
         #expect(addresses.explanation.contains("Server 1 of the database has other address keys"))
-        // While no other server runs, the database still recognises the server key.
+        // Even while no other server runs, the database recognises that a server key is not its own.
         database.tables.now.withLock { $0 += 31_000 }
         try database.write(String(repeating: "ab", count: 32) + "\n", to: path(2, "afterlink.key"))
         #expect(

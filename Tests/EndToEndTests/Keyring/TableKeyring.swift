@@ -4,7 +4,7 @@ import SQLite
 import Storage
 import Synchronization
 
-/// The tables of a keyring and of its servers in SQLite, with the columns and rules of PostgreSQL's.
+/// The tables of a keyring and of its servers in SQLite, with the columns and rules of the tables in PostgreSQL.
 final class KeyringTables: Sendable {
     private let path: String
     /// The database's clock, in milliseconds.

@@ -116,7 +116,9 @@ struct PostbackProgramTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test("receivers that hang, drip, redirect, answer too much, are gone or ask to wait")
+    @Test(
+        "deliveries end correctly if receivers hang, drip, redirect, answer too much, are gone or ask to wait"
+    )
     func faults() throws {
         let (installation, receiver) = (try Installation(), try WebhookReceiver())
         let paths = ["ok", "hang", "drip", "redirect", "huge", "gone", "later", "error"]
@@ -147,7 +149,7 @@ struct PostbackProgramTests {
         #expect(gone.state == "disabled" && gone.reason == "it answered 410 Gone")
         #expect(states.values.count { $0.state == "enabled" } == paths.count - 1)
         let requests = try receiver.received()
-        // The redirect leads to this path. The redirect's own path may have been called again meanwhile.
+        // The redirect leads to the path `ok`, which got no second request. The path `redirect` may have got one meanwhile.
         #expect(requests.count { $0.path == "ok" } == 1)
         #expect(requests.count { $0.path == "later" } == 1)
         for path in ["ok", "error"] {
@@ -164,7 +166,9 @@ struct PostbackProgramTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test("inside addresses are refused unless they are allowed, and the service's own always")
+    @Test(
+        "addresses inside the network are refused unless they are allowed, and the service's own is always refused"
+    )
     func insideAddresses() throws {
         let (installation, receiver) = (try Installation(), try WebhookReceiver())
         let inside = try Self.create(receiver.url("ok"), in: installation)
@@ -224,7 +228,7 @@ struct PostbackProgramTests {
         #expect(try Polling.until { try delivery(second)?.state == "delivered" })
         #expect(try addresses() == "121" && delivery(second)?.attempts == 2)
         #expect(try receiver.received().map(\.click) == [first, second] && trap.received().isEmpty)
-        // The trap gets a call where its address is allowed.
+        // If the trap's address is allowed, the trap gets a call.
         server.kill()
         let open = try AfterlinkProcess(
             installation,
@@ -274,7 +278,7 @@ struct PostbackProgramTests {
         withExtendedLifetime(last) {}
     }
 
-    @Test("a full disk loses no fact, and nothing is sent of a match that is not stored")
+    @Test("a full disk loses no event, and no event about a match is sent that is not stored")
     func fullDisk() throws {
         let receiver = try WebhookReceiver()
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk(receiver.allowance)
@@ -295,7 +299,7 @@ struct PostbackProgramTests {
                 return !matched.isEmpty
             }
         )
-        // The receiver may answer before the disk is full, and the outcome be stored only when it has room again.
+        // The receiver may answer before the disk is full; the outcome may then be stored only when the disk has room.
         #expect(try connection.click(fingerprint(3)).status == 201)
         matched.append(try #require(try Self.match(2, connection, installation)))
         try disk.set(.noSpace)
@@ -311,7 +315,7 @@ struct PostbackProgramTests {
         #expect(try WebhookReceiver.judge(requests, secret: endpoint.secret ?? "").refused.isEmpty)
     }
 
-    @Test("a restored backup can hold its endpoints")
+    @Test("a restore can hold the backup's endpoints")
     func restore() throws {
         let (installation, receiver) = (try Installation(), try WebhookReceiver())
         _ = try Self.create(receiver.url("ok"), in: installation)

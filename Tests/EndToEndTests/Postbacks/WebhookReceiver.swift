@@ -49,12 +49,12 @@ final class WebhookReceiver {
         }
     }
 
-    /// Verifies the signatures of requests; returns the name of the judge, and the ids of those that it refuses.
+    /// Verifies the signatures of requests; returns the name of the judge, and the ids of requests that it refuses.
     ///
     /// The judge is the reference library if it is installed, else Python's own HMAC.
     static func judge(_ requests: [Received], secret: String) throws -> (judge: String, refused: [String]) {
         let rows = requests.map { [$0.id, $0.timestamp, $0.signature, $0.body] }
-        // A file, and not an argument: the requests of a long test are longer than an argument may be.
+        // Use a file, because the requests of a long test are longer than an argument may be.
         let folder = try TemporaryFolder()
         let file = folder.file("rows")
         try JSONSerialization.data(withJSONObject: rows).write(to: URL(filePath: file))

@@ -21,7 +21,7 @@ struct SimulateCommandTests {
     }
 
     @Test(
-        "every browser's click matches its device, with all SDKs and newer clients; a robot's click does not"
+        "with each SDK and newer clients, each browser's click matches its device, except Firefox's and a robot's"
     )
     func everyProfile() throws {
         for release in ["--sdk 1.7.1", "--sdk 1.8.5", "--sdk 1.8.7", "--sdk 1.8.9", "--resolve"] {
@@ -42,7 +42,7 @@ struct SimulateCommandTests {
     }
 
     @Test(
-        "`simulate --play` sends Google Play's report, of which the server doubts injected and spammed clicks"
+        "`simulate --play` sends Google Play's report, and the server doubts injected and spammed clicks"
     )
     func playReports() throws {
         let installation = try Installation()
@@ -249,7 +249,7 @@ struct SimulateCommandTests {
     }
 }
 
-/// Whether a text holds a whole key.
+/// Finds whole keys in a text.
 private enum KeyMark {
     static func occurs(in text: String) -> Bool { text.contains(/(test|app|server|admin)_[A-Za-z0-9_-]{43}/) }
 }

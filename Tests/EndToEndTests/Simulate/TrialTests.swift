@@ -38,7 +38,9 @@ struct TrialTests {
         }
     }
 
-    @Test("every browser's click is found by its own device, with every release of the SDK")
+    @Test(
+        "each browser's click, except Firefox's on Android, is found by its device with each release of the SDK"
+    )
     func everyProfile() throws {
         for profile in BrowserProfile.all where !profile.isRobot && profile.name != "firefox-android" {
             let platform = try Trials.trial(["--profile", profile.name]).release.platform
@@ -53,7 +55,7 @@ struct TrialTests {
     }
 
     @Test(
-        "a device hashes what its release hashes",
+        "a device hashes the values that its release of the SDK hashes",
         arguments: [
             ("1.7.1", "iPhone|17.5.1|390x844|Europe/Istanbul|tr"),
             ("1.8.5", "iPhone|17.5.1|1170|Europe/Istanbul|tr"),
@@ -120,7 +122,7 @@ struct TrialTests {
         }
     }
 
-    @Test("spellings of one value do not differ")
+    @Test("different spellings of one value are no difference")
     func spellings() throws {
         for words in [
             "--timezone Asia/Calcutta --device-timezone Asia/Kolkata",
@@ -128,7 +130,7 @@ struct TrialTests {
         ] { #expect(TrialAnalysis(try Trials.trial(words)).hit != nil, "\(words)") }
     }
 
-    @Test("every browser's click is found by the values that the browser's device sends")
+    @Test("each browser's click, except Firefox's on Android, is found by the values that its device sends")
     func everyProfileByValues() throws {
         for profile in BrowserProfile.all where !profile.isRobot && profile.name != "firefox-android" {
             let trial = try Trials.trial(["--profile", profile.name, "--resolve"])
@@ -141,7 +143,7 @@ struct TrialTests {
         #expect(TrialAnalysis(german).hit != nil)
     }
 
-    @Test("a trial's requests are those of the browser and of the SDK")
+    @Test("a trial sends the requests that the browser and the SDK send")
     func requests() throws {
         let page = try Trials.trial("--profile chrome-android-hints --as page")
         let click = page.click(host: "h", key: "app_key", at: nil).shown

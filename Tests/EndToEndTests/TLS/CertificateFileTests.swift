@@ -25,7 +25,7 @@ struct CertificateFileTests {
         #expect(output.errors.contains("\(flag) \"/some/file\" needs \(other) with it"))
     }
 
-    @Test("an unusable file refuses the start, with its name and advice")
+    @Test("a start with an unusable file fails with the file's name and advice")
     func refusals() throws {
         let good = try TestCertificate()
         let encrypted = try TestCertificate(password: "secret")
@@ -50,7 +50,7 @@ struct CertificateFileTests {
         }
     }
 
-    @Test("a missing file, a directory, and a key that others can read refuse the start")
+    @Test("a start with a missing file, a directory, or a key that others can read fails")
     func outOfReach() throws {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder)

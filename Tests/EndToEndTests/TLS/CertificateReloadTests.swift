@@ -11,7 +11,7 @@ struct CertificateReloadTests {
         while (try? String(contentsOf: log, encoding: .utf8))?.components(separatedBy: words).count ?? 1
             <= count
         {
-            try #require(ContinuousClock.now < end, "the log never said: \(words)")
+            try #require(ContinuousClock.now < end, "the log never contained: \(words)")
             #expect(try server.connect(tls: TLSClientSettings()).get("/healthz").status == 200)
         }
     }
@@ -62,7 +62,7 @@ struct CertificateReloadTests {
     }
 }
 
-/// Clients that connect and send a request in a loop, each on a thread of its own.
+/// Clients that connect and send requests in a loop, each on a thread of its own.
 private final class Load: Sendable {
     private struct State {
         var isStopping = false

@@ -40,7 +40,7 @@ struct TLSServeTests {
         #expect(try secure.totals(installation.keys.admin)["clicks"] as? Int == 0)
     }
 
-    @Test("health and metrics use TLS, and metrics with a separate address stay without TLS")
+    @Test("`health` and the metrics use TLS, and `health` without the certificate fails with advice")
     func watching() throws {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder)
