@@ -5,8 +5,8 @@ import Synchronization
 
 /// An app with the library, as a process that tests can kill: `ClientProcess server=URL key=KEY folder=PATH …`.
 ///
-/// It prints a line for each result. With `die=N`, the process kills itself at its Nth step: each step on disk, and the
-/// start and end of each request, is one.
+/// It prints a line for each result. With `die=N`, the process kills itself at its Nth step. Steps are the
+/// steps on disk, and the start and the end of each request.
 @main
 enum ClientProcess {
     static func main() {

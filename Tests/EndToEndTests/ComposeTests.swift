@@ -14,7 +14,7 @@ struct ComposeTests {
         proxy = try Repository.text("docker/nginx.conf")
     }
 
-    /// Returns the lines below a heading, as far as they are indented more.
+    /// Returns the lines after a heading that are indented more than the heading.
     private func section(_ heading: String) throws -> [String] {
         let start = try #require(lines.firstIndex(of: heading), "\(heading)")
         let indentation = heading.prefix { $0 == " " } + " "

@@ -6,7 +6,7 @@ import Testing
 @Suite("A damaged database", .blocking)
 struct DamageTests {
     @Test(
-        "a start on a damaged database fails with the name of its file, which does not change",
+        "a start on a damaged database fails with the file's name, and the file does not change",
         arguments: ["text", "header", "schema", "cut short"]
     )
     func refusesToStart(damage: String) throws {

@@ -83,7 +83,9 @@ struct DockerTests {
         #expect(compose.contains("stop_grace_period: 20s"))
     }
 
-    @Test("the article's settings allow the unit port 443; the failure on a forbidden port names them")
+    @Test(
+        "with the article's settings, the unit may use port 443; the failure on a forbidden port names them"
+    )
     func privilegedPort() throws {
         let unit = try Repository.text("docker/afterlink.service")
         let article = try Repository.text("Sources/afterlink/Afterlink.docc/InstallAndProxies.md")

@@ -171,7 +171,7 @@ struct FaultTests {
         let metadata = ["note": String(repeating: "x", count: 8000)]
         let log = installation.database.path + "-wal"
         var count = 0
-        // From 32 MiB on the writer copies the log itself, after each commit.
+        // If the log has 32 MiB or more, the writer copies the log itself, after each commit.
         var copied = 0
         while try copied < 20 || disk.callCount() < 20 {
             count += 1
@@ -206,7 +206,7 @@ struct FaultTests {
         let (_, disk, server) = try AfterlinkProcess.onFaultyDisk()
         let connection = try server.connect()
         #expect(try connection.click(fingerprint(1)).status == 201)
-        // The claim is committed after its 503, and the record of the lost response takes as long again.
+        // The claim is committed after its request got 503; recording the lost response then takes as long again.
         try disk.set(.slowSync(milliseconds: 1500))
         let end = ContinuousClock.now + .seconds(5)
         var replies: [HTTPTestClient.Reply] = []

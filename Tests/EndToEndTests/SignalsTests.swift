@@ -62,8 +62,8 @@ struct SignalsTests {
 
         let untold = try connection.check(Self.formD, key: key, fields: at(300))
         #expect(untold.isNoMatch && untold.string("reason") == "ambiguous", "\(untold.text)")
-        // A match is recorded at once, and other checks a little later, so records of one millisecond are in
-        // this order.
+        // A match is recorded at once, but other checks a little later. With equal times, the match would come
+        // first, so this check is a second later.
         let asked = at(301).merging(Self.pro.field) { $1 }.merging(["X-Request-ID": "explained"]) { $1 }
         let answer = try connection.check(Self.formD, key: key, fields: asked)
         #expect(answer.isMatch && answer.string("jid") == "pro", "not the older click: \(answer.text)")

@@ -164,7 +164,7 @@ final class BrowserTab: Sendable {
         try browser.call("Browser.grantPermissions", grant)
     }
 
-    /// Saves the files that the page downloads in a folder.
+    /// Saves the page's downloads in a folder.
     func saveDownloads(in folder: String) throws {
         let behavior: [String: Any] = [
             "behavior": "allow", "browserContextId": context, "downloadPath": folder,

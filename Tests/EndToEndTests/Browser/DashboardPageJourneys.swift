@@ -77,7 +77,9 @@ struct DashboardPageJourneys {
         #expect(tab.complaints.isEmpty, "\(tab.complaints)")
     }
 
-    @Test("after its key was revoked, the open page says so, and every next step ends at the sign-in form")
+    @Test(
+        "after the session's key was revoked, the open page says so, and every next step ends at the sign-in form"
+    )
     func revocation() throws {
         let stage = try DashboardStage()
         let made = try stage.installation.run(["keys", "create", "--kind", "admin", "--json"])
@@ -115,7 +117,7 @@ struct DashboardPageJourneys {
         #expect(live.complaints.isEmpty && other.complaints.isEmpty, "\(live.complaints)")
     }
 
-    @Test("on a phone, two taps lead from the overview to the reason of a failed launch")
+    @Test("on a phone, two taps lead from the overview to the reason for a launch without a match")
     func phone() throws {
         let stage = try DashboardStage()
         try stage.makeTraffic()

@@ -121,7 +121,7 @@ struct LinkStageTrait: SuiteTrait, TestScoping {
     final class Shared: Sendable {
         private let made = Mutex<Result<LinkStage, any Error>?>(nil)
 
-        /// Returns the stage, created by the first test; throws the failure to create it in every test.
+        /// Returns the stage, which the first test creates; if that failed, throws the failure in every test.
         func stage() throws -> LinkStage {
             try made.withLock { made in
                 let result = made ?? Result { try LinkStage() }

@@ -46,7 +46,7 @@ struct KeyringTests {
         }
     }
 
-    @Test("servers that start a new database at once use one key")
+    @Test("servers that start at once on a new database use one key")
     func firstStarts() throws {
         for _ in 0..<4 {
             let database = try SharedDatabase()
@@ -438,7 +438,9 @@ struct HeldKeyTests {
         }
     }
 
-    @Test("servers agree even if they have destroyed different days, and differ if their seeds differ")
+    @Test(
+        "servers agree even if they have destroyed the keys of different days, and differ if their seeds differ"
+    )
     func agreement() throws {
         let start = Timestamp(milliseconds: 20_000 * AddressKeys.period)
         let seed = try #require(AddressKeys.Seed(day: 20_000, bytes: SystemRandom.bytes(32)))

@@ -203,7 +203,7 @@ struct PostbackProgramTests {
         )
     }
 
-    @Test("a receiver that rebinds its name gets calls at the address that was checked, and no others")
+    @Test("a receiver that rebinds its name gets calls only at the address that was checked")
     func rebinding() throws {
         let (installation, receiver) = (try Installation(), try WebhookReceiver())
         let trap = try WebhookReceiver(on: "127.0.0.2", port: receiver.port)
@@ -244,7 +244,7 @@ struct PostbackProgramTests {
         withExtendedLifetime(open) {}
     }
 
-    @Test("kills at any moment lose no event, and repeat one only under its id")
+    @Test("kills at any moment lose no event, and repeat an event only under its id")
     func kills() throws {
         let (installation, receiver) = (try Installation(), try WebhookReceiver())
         let endpoint = try Self.create(receiver.url("ok"), in: installation)
@@ -278,7 +278,7 @@ struct PostbackProgramTests {
         withExtendedLifetime(last) {}
     }
 
-    @Test("a full disk loses no event, and no event about a match is sent that is not stored")
+    @Test("a full disk loses no event, and no event is sent about a match that is not stored")
     func fullDisk() throws {
         let receiver = try WebhookReceiver()
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk(receiver.allowance)
