@@ -79,8 +79,8 @@ struct ForgetTests {
         return try #require(state?["installID"] as? String)
     }
 
-    /// The numbers of claims whose click is stored, clicks with network ids, events, attributed installs, and deliveries
-    /// about a click.
+    /// The numbers of claims whose click is stored, clicks with network ids, events, attributed installs, and
+    /// deliveries about a click.
     private static func rows(_ server: RealServer) throws -> [Int64] {
         let database = try server.installation.open()
         return [

@@ -173,7 +173,8 @@ struct AcceptanceTests {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk(["--threads", "1"])
         let (connection, key) = (try server.connect(), installation.keys.app)
         #expect(try connection.click(fingerprint(1)).status == 201)
-        // Commit the claim only after the client has closed, because bytes in the client's kernel would count as delivered.
+        // Commit the claim only after the client has closed, because bytes in the client's kernel would count as
+        // delivered.
         try disk.set(.stuckSync)
         let vanishing = try server.connect()
         vanishing.sendCheck(fingerprint(1), key: key)

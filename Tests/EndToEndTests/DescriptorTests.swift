@@ -41,8 +41,8 @@ struct DescriptorTests {
 
     /// Returns the sockets of a server without clients, except those that listen.
     ///
-    /// The server has inherited these sockets: Foundation learns by one that the process has ended, and another thread of
-    /// the tests may open a socket just before the process starts.
+    /// The server has inherited these sockets: Foundation learns by one that the process has ended, and another
+    /// thread of the tests may open a socket just before the process starts.
     private func inheritedSockets(of server: AfterlinkProcess) throws -> Set<String> {
         var listening: [String] = []
         for table in ["tcp", "tcp6"] {

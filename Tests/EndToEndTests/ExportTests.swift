@@ -11,7 +11,8 @@ private struct Exported {
 
     /// The lines of all files that the manifests list, without the headings, in the order of the files' numbers.
     ///
-    /// Requires that each file has the rows and the SHA-256 of its line in the manifest, and that no other file is there.
+    /// Requires that each file has the rows and the SHA-256 of its line in the manifest, and that no other file is
+    /// there.
     func rows(of table: String) throws -> [String] {
         let all = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
         var listed: [String: [String: Any]] = [:]
@@ -107,7 +108,8 @@ struct ExportTests {
         for step in 1...steps {
             let directory = place.appending(path: "killed-\(step)")
             let store = NumberedRows(8)
-            // The export is killed at this step, then at the first step of the next run, then at the second of the third run.
+            // The export is killed at this step, then at the first step of the next run, then at the second of the
+            // third run.
             for last in [step, 1, 2] {
                 var count = 0
                 let folder = Self.folder(directory) {

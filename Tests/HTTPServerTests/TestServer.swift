@@ -51,8 +51,8 @@ struct TestServer {
         try await run(configure, waiting: { _ in makeHandler() }, during: test)
     }
 
-    /// Runs a closure with a server of one loop and a handler that gets the loop's port to wait with, and then stops the
-    /// server.
+    /// Runs a closure with a server of one loop and a handler that gets the loop's port to wait with, and then stops
+    /// the server.
     static func run(
         _ configure: (inout HTTPServerConfiguration) -> Void = { _ in },
         waiting makeHandler: @escaping @Sendable (LoopPort) -> any RequestHandler,

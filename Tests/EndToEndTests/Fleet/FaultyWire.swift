@@ -87,7 +87,8 @@ private final class WireLoop: @unchecked Sendable {
         (self.listener, self.databasePort) = (listener, databasePort)
     }
 
-    /// Waits at most some milliseconds for bytes, passes them on, and returns how many connections it has cut at a COMMIT.
+    /// Waits at most some milliseconds for bytes, passes them on, and returns how many connections it has cut at a
+    /// COMMIT.
     func turn(_ fault: FaultyWire.Fault) -> Int {
         var entries = [pollfd(fd: listener, events: Int16(POLLIN), revents: 0)]
         for pair in pairs {

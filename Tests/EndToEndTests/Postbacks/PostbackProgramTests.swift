@@ -149,7 +149,8 @@ struct PostbackProgramTests {
         #expect(gone.state == "disabled" && gone.reason == "it answered 410 Gone")
         #expect(states.values.count { $0.state == "enabled" } == paths.count - 1)
         let requests = try receiver.received()
-        // The redirect leads to the path `ok`, which got no second request. The path `redirect` may have got one meanwhile.
+        // The redirect leads to the path `ok`, which got no second request. The path `redirect` may have got one
+        // meanwhile.
         #expect(requests.count { $0.path == "ok" } == 1)
         #expect(requests.count { $0.path == "later" } == 1)
         for path in ["ok", "error"] {
