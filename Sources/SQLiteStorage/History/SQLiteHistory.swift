@@ -25,7 +25,7 @@ public enum SQLiteHistory {
             of: app,
             isTest: isTest,
             from: snapshot.reader,
-            keeping: configuration.historySeconds,
+            keeping: configuration.store.historySeconds,
             remaking: remaking
         ) { StoreError($0.naming(path)) }
     }
