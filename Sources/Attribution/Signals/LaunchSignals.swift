@@ -34,7 +34,7 @@ public struct LaunchSignals: Equatable, Sendable {
         var canonical = canonical
         // A client hashes the name that its system uses, but no click may be stored under this name.
         if !isWeighedByGiven {
-            canonical.givenTimezone = canonical.givenTimezone.flatMap { data.timeZones.stored($0) }
+            canonical.givenTimezone = canonical.givenTimezone.flatMap { data.timeZones.likeliest($0) }
         }
         let smallest = FingerprintForm.smallest(on: canonical.platform)
         let made = canonical.inputs(data: data).reversed().sorted {

@@ -55,17 +55,14 @@ public final class TimeZoneTable: Sendable {
         return offset.spellings(given: name.trimmed)
     }
 
-    /// Returns the spelling by which an app's zone is found: every click of the zone is stored under it, whatever
-    /// name its browser reports.
+    /// Returns the zone's most likely spelling: every click of the zone is stored under it, whatever name its browser
+    /// reports.
     ///
-    /// This is `name` itself if systems use it. Nil for a text that is no name, and for a name that means an unknown
-    /// zone.
-    func stored(_ name: String) -> String? {
+    /// Nil for a text that is no name, and for a name that means an unknown zone.
+    func likeliest(_ name: String) -> String? {
         guard let canonical = canonical(name) else { return nil }
-        let usual =
-            positions[canonical].map { zones[$0].spellings.map(\.text) }
-            ?? FixedOffset(canonical)?.names ?? [canonical]
-        return usual.contains(name) ? name : usual.first
+        if let position = positions[canonical] { return zones[position].spellings.first?.text }
+        return FixedOffset(canonical)?.names.first ?? canonical
     }
 
     private func spellings(of zone: Zone, given name: String) -> [Spelling] {
@@ -135,15 +132,14 @@ struct FixedOffset: Equatable {
         return "\(minutes < 0 ? "-" : "+")\(Self.twoDigits(hours)):\(Self.twoDigits(rest))"
     }
 
-    /// Reads `3`, `03`, `0330`, `3:30` or `03:30`, up to `18:59`.
+    /// Reads `3`, `03`, `0330` or `03:30`, up to `18:59`.
     private static func minutes(_ text: [UInt8]) -> Int? {
         let digits = text.filter(\.isASCIIDigit)
-        let hasColon = text.count > 3 && text[text.count - 3] == UInt8(ascii: ":")
-        guard text.count == digits.count + (hasColon ? 1 : 0),
-            hasColon ? digits.count <= 4 : [1, 2, 4].contains(digits.count)
+        let hasColon = text.count == 5 && text[2] == UInt8(ascii: ":")
+        guard text.count == digits.count + (hasColon ? 1 : 0), [1, 2, 4].contains(digits.count)
         else { return nil }
         let number = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
-        let (hours, minutes) = digits.count > 2 ? (number / 100, number % 100) : (number, 0)
+        let (hours, minutes) = digits.count == 4 ? (number / 100, number % 100) : (number, 0)
         return hours <= 18 && minutes < 60 ? hours * 60 + minutes : nil
     }
 

@@ -46,7 +46,7 @@ struct LaunchSignalsTests {
         groups += [
             ["GMT+3", "+03:00", "Etc/GMT-3", "UTC+3", "UTC+03:00", "GMT+0300"],
             ["Etc/GMT", "GMT", "Zulu", "UTC"],
-            ["GMT+5:30", "UTC+05:30", "+0530"], ["Etc/GMT+5", "-05:00", "GMT-5"], ["Mars/Base"],
+            ["GMT+05:30", "UTC+05:30", "+0530"], ["Etc/GMT+5", "-05:00", "GMT-5"], ["Mars/Base"],
         ]
         let zones = DeviceData.embedded.timeZones
         func signals(_ zone: String) -> CanonicalSignals {

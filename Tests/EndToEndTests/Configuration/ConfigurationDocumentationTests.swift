@@ -44,15 +44,15 @@ struct ConfigurationDocumentationTests {
         let idle = standard.timeouts.idle.components.seconds
         let sentences = [
             ("API", "the grace (\(standard.replayGrace) s by default)"),
-            ("FaultsAndSettings", "with the defaults of \(window) and \(retention)"),
+            ("FaultsAndSettings", "it is deleted \(retention) (`--retention`) after the end of its window of \(window)"),
             ("FaultsAndSettings", "`--timeout-idle`, \(idle) s by default"),
             ("FaultsAndSettings", "the queue takes (\(standard.queueLimit))"),
             ("InstallAndProxies", "keepalive_requests \(standard.limits.requestsPerConnection);"),
             ("ManyServers", "keepalive_requests \(standard.limits.requestsPerConnection);"),
             ("InstallAndProxies", "`--shutdown-grace` (\(standard.shutdownGrace) s,"),
             ("KeysAndBackups", "the end of its window (\(retention) by default)"),
-            ("KeysAndBackups", "`--retention-matches` after it: by default \(matches)"),
-            ("FaultsAndSettings", "that led to a launch stays \(matches)"),
+            ("KeysAndBackups", "`--retention-matches` after the end of its window, by default \(matches)"),
+            ("FaultsAndSettings", "a click that led to a launch is deleted \(matches) after that end"),
         ]
         for (article, sentence) in sentences {
             let text = try Repository.text("Sources/afterlink/Afterlink.docc/\(article).md")
