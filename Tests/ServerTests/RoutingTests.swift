@@ -36,6 +36,26 @@ struct RoutingTests {
         await step.play(on: service)
     }
 
+    @Test(
+        "JSON that is not an object gets 422 from the admin API, and 400 from the SDK calls",
+        arguments: ["[]", "null", "5", #""x""#]
+    )
+    func noObject(body: String) async throws {
+        let service = try await TestService()
+        let posts = ["links", "postbacks", "held", "erase", "domains/check", "apple-postbacks/verify"]
+        var calls: [(HTTPServer.Method, String)] = posts.map { (.post, "/\($0)") }
+        calls.append((.patch, "/apps/\(service.app.text)"))
+        for (method, path) in calls {
+            let answer = await service.admin(method, path, body)
+            #expect(answer.isRefusal(422, "INVALID_FIELD", field: "body"), "\(path): \(answer.text)")
+        }
+        let fields = service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 }
+        for path in ["deferred-deeplink/resolve", "deferred-deeplink/click", "events", "erase"] {
+            let answer = await service.send(.post, "/v1/\(path)", fields: fields, body: body)
+            #expect(answer.isRefusal(400, "INVALID_JSON", field: "body"), "\(path): \(answer.text)")
+        }
+    }
+
     @Test("a valid request id is echoed; any other request id is replaced")
     func requestIDs() async throws {
         let service = try await TestService()

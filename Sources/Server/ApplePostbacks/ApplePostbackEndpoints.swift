@@ -30,7 +30,7 @@ enum ApplePostbackEndpoints {
 
     /// `POST /admin/api/apple-postbacks/verify`: verifies a postback, which is the body, and stores nothing.
     static func verify(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        let object = try JSONBody(exchange.request).members
+        let object = try JSONBody(ofAdmin: exchange.request).members
         let signed = try ApplePostbackJSON.read(object, nil)
         let apps = AppleApps(exchange.directory)
         let now = exchange.now

@@ -11,7 +11,7 @@ package enum ApplePostbackJSON {
         } catch {
             throw APIError(status: .badRequest, code: .invalidJSON, message: error.message)
         }
-        throw APIError(status: .badRequest, code: .invalidJSON, message: "The body must be a JSON object")
+        throw .noObject()
     }
 
     /// Reads and verifies a postback.

@@ -20,7 +20,7 @@ enum AppEndpoints {
     /// `PATCH /admin/api/apps/{id}`: changes the settings that the body names; `null` removes a field.
     static func change(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let app = try app(&exchange)
-        let (object, fields) = (try JSONBody(exchange.request).members, app.settings.links.fields)
+        let (object, fields) = (try JSONBody(ofAdmin: exchange.request).members, app.settings.links.fields)
         let names = Set(windows.map(\.name) + [clickIDs, ConversionSchemas.name])
         let body = FieldBody<AppLinkField>(object, over: fields, besides: others.union(names))
         var settings = app.settings

@@ -42,7 +42,7 @@ enum LinkEndpoints {
 
     /// `POST /admin/api/links`: creates a link.
     static func create(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        let object = try JSONBody(exchange.request).members
+        let object = try JSONBody(ofAdmin: exchange.request).members
         let body = FieldBody<LinkField>(object, over: LinkFields(), besides: ["app", "slug"])
         let app = try app(object["app"], exchange.directory)
         exchange.app = app.id
@@ -88,7 +88,7 @@ enum LinkEndpoints {
 
     /// `PATCH /admin/api/links/{id}`: changes the fields that the body names; `null` removes a field.
     static func change(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        let object = try JSONBody(exchange.request).members
+        let object = try JSONBody(ofAdmin: exchange.request).members
         let (directory, now) = (exchange.directory, exchange.now)
         let changed = try await change(exchange) { link throws(APIError) in
             link.settings = try settings(object, of: link, directory, at: now)

@@ -16,8 +16,17 @@ struct JSONBody {
 }
 
 extension JSONBody {
-    /// - Throws: 415 for another media type or a content coding, 400 for text that is not a JSON object.
-    init(_ request: Request, accepting mediaTypes: [String] = ["application/json"]) throws(APIError) {
+    /// - Parameters:
+    ///   - request: the request with the body.
+    ///   - mediaTypes: the media types that the body may have.
+    ///   - refusal: the status of the error for a body of another shape: 400, or 422 in the admin API.
+    /// - Throws: 415 for another media type or a content coding, 400 for text that is not JSON, and `refusal` for JSON
+    ///   that is not an object.
+    init(
+        _ request: Request,
+        accepting mediaTypes: [String] = ["application/json"],
+        refusingWith refusal: Status = .badRequest
+    ) throws(APIError) {
         guard Self.isUncoded(request) else {
             throw APIError(
                 status: .unsupportedMediaType,
@@ -41,19 +50,20 @@ extension JSONBody {
         } catch {
             throw APIError(status: .badRequest, code: .invalidJSON, message: error.message)
         }
-        guard case .object(let object) = value else {
-            throw APIError(status: .badRequest, code: .invalidJSON, message: "The body must be a JSON object")
-        }
-        self.init(object: object, bytes: request.body, path: "")
+        guard case .object(let object) = value else { throw .noObject(refusal) }
+        self.init(object: object, bytes: request.body, path: "", refusal: refusal)
     }
 
     /// Reads the body of a call of the admin API.
     ///
+    /// - Parameters:
+    ///   - request: the request with the body.
+    ///   - known: the members that the call knows; nil if the caller refuses unknown members.
     /// - Throws: 422 for a member that the call does not know, because a mistyped name would change what the call does;
-    ///   and all errors of ``init(_:accepting:)``.
-    init(ofAdmin request: Request, with known: [String]) throws(APIError) {
-        try self.init(request)
-        refusal = .unprocessableContent
+    ///   and all errors of ``init(_:accepting:refusingWith:)``.
+    init(ofAdmin request: Request, with known: [String]? = nil) throws(APIError) {
+        try self.init(request, refusingWith: .unprocessableContent)
+        guard let known else { return }
         let problems = object.members.map(\.name).filter { !known.contains($0) }.prefix(10).map {
             FieldProblem($0, "This call has no member \($0); send only \(known.joined(separator: ", ")).")
         }
@@ -200,6 +210,15 @@ extension JSONBody {
         }
         guard field.count > wanted.count else { return true }
         return [UInt8(ascii: ";"), UInt8(ascii: " "), UInt8(ascii: "\t")].contains(field[wanted.count])
+    }
+}
+
+extension APIError {
+    /// Creates the error for a body that is JSON, but not an object.
+    static func noObject(_ status: Status = .badRequest) -> APIError {
+        let (field, message) = ("body", "The body must be a JSON object")
+        guard status == .badRequest else { return .unprocessable([FieldProblem(field, message + ".")]) }
+        return APIError(status: status, code: .invalidJSON, message: message, field: field)
     }
 }
 
