@@ -100,7 +100,7 @@ enum Routes {
             withDirectory("/{slug...}/qr.svg", limitedAs: .pictures, ShowQRCode.svg),
             withDirectory("/{slug...}/qr.png", limitedAs: .pictures, ShowQRCode.png),
             // This route takes the paths that no other route matches, which are the paths of links.
-            Route(.get, "/{slug...}", .anyone, OpenLink.respond),
+            Route(.get, "/{slug...}", .anyone, takesEveryMethod: true, OpenLink.respond),
         ]
         return prefixes.flatMap(sdk) + health + ReceiveApplePostback.makeRoutes() + others
     }

@@ -40,7 +40,10 @@ final class ServiceHandler: RequestHandler {
         let router = answersDashboard(request) ? dashboard?.router ?? self.router : self.router
         let match = request.withPathBytes { router.route(request.method, $0) }
         var line = RequestLog.Line(requestID: requestIDs.identify(request), method: request.method.rawValue)
-        if case .found(let route, _) = match { line.route = route }
+        // A method that the path of a link does not allow has no route, as on other paths.
+        if case .found(let route, _) = match, [route.method, .head].contains(request.method) {
+            line.route = route
+        }
         var response: Response
         do throws(APIError) {
             response = try await respond(to: request, match, &line)

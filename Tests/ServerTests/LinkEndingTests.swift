@@ -66,6 +66,27 @@ struct LinkEndingTests {
             #expect(await service.open("summer25", method: method).status == 404)
         }
     }
+
+    @Test("a link's path refuses methods that do not read, and lists those that it allows")
+    func methods() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        let link = try await service.makeLink(#"{"slug":"a/b","destination":"myapp://x"}"#)
+        let long = "link=https%3A%2F%2Fshop.example%2Fx&apn=com.example.shop"
+        let addresses: [(path: String, query: String?)] = [("a/b", nil), ("", long), ("links", long)]
+        for (path, query) in addresses {
+            for method in [HTTPServer.Method.post, .put, .delete, .patch] {
+                let answer = await service.open(path, method: method, query: query)
+                #expect(answer.isRefusal(405, "METHOD_NOT_ALLOWED"), "\(method) /\(path)")
+                #expect(answer.field("Allow") == "GET, HEAD, OPTIONS")
+            }
+            let options = await service.open(path, method: .options, query: query)
+            #expect(options.status == 204 && options.field("Allow") == "GET, HEAD, OPTIONS", "/\(path)")
+            #expect(await service.open(path, method: .head, query: query).status == 200, "/\(path)")
+        }
+        await service.admin(.post, "/links/\(link)/archive")
+        #expect(await service.open("a/b", method: .post).status == 405)
+        #expect(try await service.counted(.clicks) == 0)
+    }
 }
 
 @Suite("The code for continuing on a phone")

@@ -5,6 +5,9 @@ internal import HTTPServer
 ///
 /// It is the last of the routes, because a slug has up to four parts and may be any path that no other route has.
 enum OpenLink {
+    /// The methods that the path of a link allows; any other path gets 404 with every method.
+    private static let methods = "GET, HEAD, OPTIONS"
+
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let apps: [App]
         let found: FoundLink?
@@ -25,6 +28,11 @@ enum OpenLink {
             return try InactiveLinkPage.response(.unknown, of: app, orThrow: refusal, exchange)
         }
         exchange.app = found.app.id
+        switch exchange.request.method {
+        case .get, .head: break
+        case .options: return CrossOrigin.preflight(allowed: methods, false)
+        default: throw .methodNotAllowed(allow: methods)
+        }
         if FirebaseLongLink.asksForPreview(exchange.queryItems) {
             exchange.outcome = "flow"
             return LinkDebugPage(found, exchange).response

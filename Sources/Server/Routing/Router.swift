@@ -34,6 +34,8 @@ final class Route: Sendable {
     ///
     /// Other routes work without the store, because a process whose database cannot be read is still alive.
     let needsDirectory: Bool
+    /// Whether the fallback's endpoint gets every method, because only it knows whether the path exists.
+    let takesEveryMethod: Bool
     /// The only query parameters that the call accepts; nil for a call that ignores unknown parameters.
     let queryNames: [String]?
     let endpoint: Endpoint
@@ -46,6 +48,7 @@ final class Route: Sendable {
         crossOrigin: Bool = false,
         consumes: Bool = false,
         needsDirectory: Bool = false,
+        takesEveryMethod: Bool = false,
         query queryNames: [String]? = nil,
         _ endpoint: @escaping Endpoint
     ) {
@@ -55,6 +58,7 @@ final class Route: Sendable {
         self.rateLimitClass = rateLimitClass
         isCrossOrigin = crossOrigin
         self.consumes = consumes
+        self.takesEveryMethod = takesEveryMethod
         self.queryNames = queryNames
         self.endpoint = endpoint
         name = "\(method.rawValue) \(path)"
@@ -128,11 +132,14 @@ struct Router {
                 return choose(method, from: pattern.routes, parameter: nil)
             }
             guard Self.ends(part, with: pattern.suffix) else { continue }
-            // Unknown paths must not get the fallback's list of allowed methods.
-            if pattern.isFallback, !Self.reachesFallback(method) { return .unknownPath }
             let name = part.extracting(0..<part.count - pattern.suffix.count)
             guard let parameter = Self.text(name, as: pattern.parameter) ?? (pattern.isFallback ? "" : nil)
             else { continue }
+            // Unknown paths must not get the fallback's list of allowed methods.
+            if pattern.isFallback, !Self.reachesFallback(method) {
+                guard let route = pattern.routes.first(where: \.takesEveryMethod) else { return .unknownPath }
+                return .found(route, parameter: parameter)
+            }
             return choose(method, from: pattern.routes, parameter: parameter)
         }
         return .unknownPath
