@@ -39,7 +39,7 @@ package struct ConversionSchemas {
         }
         _ = try read(object)
         var json = JSONWriter()
-        json.value(value)
+        write(object, to: &json)
         let texts = texts.filter { !$0.hasPrefix(day) } + ["\(day) \(json.text)"]
         guard texts.count <= maximumCount else {
             throw FieldProblem(name, "\(name) may have \(maximumCount) entries; remove an old one.")
@@ -70,6 +70,21 @@ extension ConversionSchemas {
         json.objects(name, texts) { json, text in
             json.member("since", String(text.prefix(10)))
             json.member("schema") { $0.raw(text.utf8.dropFirst(11)) }
+        }
+    }
+
+    /// Writes a schema or one of its rules without the members that are `null`, which count as not sent.
+    private static func write(_ object: JSONObject, to json: inout JSONWriter) {
+        json.object { json in
+            for member in object.members where !member.value.isNull {
+                json.member(member.name) { json in
+                    guard let rules = member.value.array else {
+                        json.value(member.value)
+                        return
+                    }
+                    json.array { json in for rule in rules.compactMap(\.object) { write(rule, to: &json) } }
+                }
+            }
         }
     }
 
@@ -164,7 +179,7 @@ extension ConversionSchemas {
     ]
 
     private static func check(_ object: JSONObject, _ members: [String: Form]) throws(FieldProblem) {
-        for member in object.members where !member.value.isNull {
+        for member in object.members {
             guard let form = members[member.name] else {
                 let known = members.keys.sorted().joined(separator: ", ")
                 throw FieldProblem(
@@ -172,7 +187,7 @@ extension ConversionSchemas {
                     "There is no \(member.name) in a schema; the members are \(known)."
                 )
             }
-            guard form.accepts(member.value) else {
+            guard member.value.isNull || form.accepts(member.value) else {
                 throw FieldProblem(member.name, "\(member.name) must be \(form.words).")
             }
         }

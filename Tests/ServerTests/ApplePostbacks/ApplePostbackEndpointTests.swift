@@ -155,10 +155,24 @@ struct ApplePostbackEndpointTests {
             #"{"since":"2021-01-01","schema":{"rules":[{"fineValue":1},{"fineValue":1}]}}"#,
             #"{"since":"2021-01-01","schema":{"rules":[{"fineValue":1,"maximum":2}]}}"#,
             #"{"since":"2021-01-01","schema":{"mode":"other","rules":[]}}"#,
+            #"{"since":"2021-01-01","schema":{"modus":null,"rules":[]}}"#,
         ] {
             let body = #"{"conversion_schemas":[\#(wrong)]}"#
             #expect(await service.sendUndescribed(.patch, path, fields: fields, body: body).status == 422)
         }
+    }
+
+    @Test("members of a conversion schema that are null count as not sent")
+    func nullMembers() async throws {
+        let service = try await TestService(Self.shop)
+        let rule = #"{"label":null,"fineValue":1,"coarseValue":null,"lockWindow":null,"min":0,"max":null}"#
+        let schema = #"{"mode":null,"currency":null,"accumulateRevenue":null,"rules":[\#(rule)]}"#
+        let body = #"{"conversion_schemas":[{"since":"2021-01-01","schema":\#(schema)}]}"#
+        let changed = await service.admin(.patch, "/apps/\(service.app.text)", body)
+        let stored = #"[{"since":"2021-01-01","schema":{"rules":[{"fineValue":1,"min":0}]}}]"#
+        changed.expect(200, holds: [#""conversion_schemas":\#(stored)"#])
+        let client = await service.send(.get, "/v1/skan/config", query: "bundle_id=com.example.shop")
+        #expect(client.text.hasSuffix(#""rules":[{"fineValue":1,"min":0}]}}"#), "\(client.text)")
     }
 
     @Test("the page shows networks, decoded values and signatures, and development only with test traffic")
