@@ -193,9 +193,9 @@ extension Setting {
                 "Start of the links of that app's clicks without a key. Set it before the service is public."
             ),
         optional("initial-app-key", .key, default: randomKey, isSecret: true, into: \.initialAppKey)
-            .saying("App key of the first app. `serve` then creates and prints no other key."),
+            .saying("App key of the first app. Then no other key is created or printed."),
         optional("initial-admin-key", .key, default: randomKey, isSecret: true, into: \.initialAdminKey)
-            .saying("First admin key. `serve` then creates and prints no other key."),
+            .saying("First admin key. Then no other key is created or printed."),
     ]
 
     private static let randomKey = "a random one, printed once"

@@ -5,18 +5,8 @@ internal import Server
 /// The first app and the first keys of a new database.
 struct FirstApp: Sendable {
     let app: App
-    /// The keys that were created here and are shown once, without the keys that the operator supplied.
+    /// The keys that were created here and are shown once; none if the operator supplied a key.
     let madeKeys: [(kind: KeyKind, text: KeyText)]
-    /// The kinds of the keys that the operator supplied.
-    let broughtKinds: [KeyKind]
-
-    /// Which keys to create in addition to those that the operator supplied.
-    enum Others {
-        /// One of each kind that the operator did not supply.
-        case always
-        /// None if the operator supplied a key: then nothing is printed, and a key that is never shown has no use.
-        case unlessBrought
-    }
 
     /// Creates the server key, the app and its keys if the database has no app yet.
     ///
@@ -24,27 +14,27 @@ struct FirstApp: Sendable {
     static func prepare(
         _ store: OpenStore,
         _ apps: any AppStore,
-        _ configuration: Configuration,
-        others: Others
+        _ configuration: Configuration
     ) async throws -> (LoadedKeys, FirstApp?) {
         let isNew = try apps.directory().apps.isEmpty
         let keys = try LoadedKeys(configuration, store, databaseIsNew: isNew)
         guard isNew else { return (keys, nil) }
         do {
-            return (keys, try await make(in: apps, configuration, others: others))
+            return (keys, try await make(in: apps, configuration))
         } catch let error where error.code == .conflict {
             // Another process, started at the same time, has created the app.
             return (keys, nil)
         }
     }
 
-    /// Creates the app and the keys that the configuration describes.
+    /// Creates the app, and the keys that the operator supplied or else one of each kind.
+    ///
+    /// No key is added to supplied keys: then nothing is printed, and a key that is never shown has no use.
     ///
     /// - Throws: `conflict` if another process has just created them.
     private static func make(
         in apps: any AppStore,
-        _ configuration: Configuration,
-        others: Others
+        _ configuration: Configuration
     ) async throws(StoreError) -> FirstApp {
         let now = WallClock.system.now()
         let settings = App.Settings(name: configuration.appName, destinations: configuration.destinations)
@@ -59,7 +49,7 @@ struct FirstApp: Sendable {
             let text: KeyText
             if let own = given[kind] {
                 text = own
-            } else if others == .always || given.isEmpty {
+            } else if given.isEmpty {
                 text = KeyText(kind: kind, random: .system)
                 made.append((kind, text))
             } else {
@@ -76,14 +66,14 @@ struct FirstApp: Sendable {
             keys.append(key)
         }
         try await apps.create(app, with: keys, by: .commandLine)
-        return FirstApp(app: app, madeKeys: made, broughtKinds: KeyKind.allCases.filter { given[$0] != nil })
+        return FirstApp(app: app, madeKeys: made)
     }
 }
 
 extension FirstApp {
-    /// JSON as in `{"app":{"id":"app_…","name":"…"},"keys":{"app":"…","server":"…","test":"…"},"brought":["admin"]}`.
+    /// JSON as in `{"app":{"id":"app_…","name":"…"},"keys":{"app":"…","server":"…","test":"…","admin":"…"}}`.
     ///
-    /// Keys that the operator supplied appear without their text.
+    /// If the operator supplied a key, `keys` is empty.
     var json: String {
         JSONWriter.text { json in
             json.object("app") { json in
@@ -93,7 +83,6 @@ extension FirstApp {
             json.object("keys") { json in
                 for key in madeKeys { json.member(key.kind.rawValue, key.text.text) }
             }
-            json.member("brought", broughtKinds.map(\.rawValue))
         }
     }
 
@@ -105,13 +94,9 @@ extension FirstApp {
             .test: "like the app key, for test clicks only",
             .admin: "for everything under /admin; secret",
         ]
-        let made = madeKeys.map { key in
+        return madeKeys.map { key in
             "  \(key.kind.rawValue.padded(to: 7)) \(key.text.text)\n          \(purposes[key.kind] ?? "")"
-        }
-        let brought = broughtKinds.map { kind in
-            "  \(kind.rawValue.padded(to: 7)) the key that you supplied\n          \(purposes[kind] ?? "")"
-        }
-        return (made + brought).joined(separator: "\n")
+        }.joined(separator: "\n")
     }
 
     /// Returns a click and a check with `curl` for a server at this URL; nil without a new app key.

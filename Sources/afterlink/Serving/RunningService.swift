@@ -76,8 +76,7 @@ final class RunningService: Sendable {
         do {
             let stores = store.makeStores(nil)
             let apps = stores.apps
-            let (keys, firstApp) =
-                try await FirstApp.prepare(store, apps, configuration, others: .unlessBrought)
+            let (keys, firstApp) = try await FirstApp.prepare(store, apps, configuration)
             if let host = chosen.dashboardHost { try check(dashboardHost: host, try apps.directory()) }
             let keyring = keys.keyring
             let service = Service(

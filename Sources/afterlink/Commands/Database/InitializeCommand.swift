@@ -9,6 +9,7 @@ enum InitializeCommand {
             "Creates the database and the server key beside it, the first app, and a key of each kind, and shows the keys"
                 + " this once. It fails if the database has an app already. An empty PostgreSQL database must exist; with"
                 + " --secret-file, it also contains the server key.",
+            "With AFTERLINK_INITIAL_APP_KEY or AFTERLINK_INITIAL_ADMIN_KEY, these are the only keys, and no key is printed.",
             "`afterlink serve` does the same on a new database; `init` is for scripts, and for machines that write the"
                 + " service's output to a log.",
         ],
@@ -28,12 +29,7 @@ enum InitializeCommand {
         let configuration = try ConfigurationReader.read(invocation)
         let database = try CommandDatabase.openOrMake(configuration)
         defer { database.close() }
-        let (_, firstApp) = try await FirstApp.prepare(
-            database.store,
-            database.apps,
-            configuration,
-            others: .always
-        )
+        let (_, firstApp) = try await FirstApp.prepare(database.store, database.apps, configuration)
         try show(firstApp, configuration, asJSON: invocation.arguments.has("json"))
     }
 
@@ -50,12 +46,14 @@ enum InitializeCommand {
                     "`afterlink apps set` changes the app, and `afterlink keys create` creates further keys."
                 )
         }
+        let keys =
+            firstApp.madeKeys.isEmpty
+            ? "Its keys are those that you supplied, and are not printed."
+            : "Its keys, which are shown only now:\n\n\(firstApp.keysText)"
         let text = """
             Created \(configuration.databaseName) with the app "\(firstApp.app.settings.name)", \(firstApp.app.id.text).
 
-            Its keys, which are shown only now:
-
-            \(firstApp.keysText)
+            \(keys)
 
             `afterlink serve` starts the service.
             """
