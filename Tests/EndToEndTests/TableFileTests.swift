@@ -54,6 +54,26 @@ struct TableFileTests {
         #expect(output.errors.contains(option) && output.errors.contains("No such file"))
     }
 
+    @Test("one message names all unusable files, and the settings that are wrong besides")
+    func severalFiles() throws {
+        let nowhere = folder.file("nowhere")
+        let files = [
+            "--robots", nowhere, "--relay-ranges", nowhere, "--landing-page", try file("{{titel}}"),
+            "--tls-certificate", nowhere, "--tls-key", nowhere,
+        ]
+        for (listen, isWrong) in [("127.0.0.1:0", false), ("here", true)] {
+            let output = try Installation.run(
+                ["serve", "--listen", listen, "--database", folder.file("unmade.db")] + files
+            )
+            #expect(output.status == 78)
+            for option in ["--robots", "--relay-ranges", "--landing-page", "\(nowhere): No such file"] {
+                #expect(output.errors.contains(option), "\(output.errors)")
+            }
+            #expect(output.errors.contains("certificate") && !output.errors.contains("--device-data"))
+            #expect(output.errors.contains("--listen \"here\"") == isWrong, "\(output.errors)")
+        }
+    }
+
     @Test("a file of robots determines whose clicks never match")
     func robots() throws {
         let robots = try file("robot\tcrawler\tExample\tour-own-crawler\thttps://example.com/crawler\n")

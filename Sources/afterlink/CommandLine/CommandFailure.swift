@@ -64,6 +64,19 @@ package struct CommandFailure: Error, Equatable, Sendable {
         }
     }
 
+    /// Joins failures into one that lists all explanations and each advice once, with the exit status of the first one;
+    /// nil without failures.
+    init?(joining failures: [CommandFailure]) {
+        guard let first = failures.first else { return nil }
+        var advice: [String] = []
+        for failure in failures where !advice.contains(failure.advice) { advice.append(failure.advice) }
+        self.init(
+            first.exitCode,
+            failures.map(\.explanation).joined(separator: "\n"),
+            advice: advice.joined(separator: "\n")
+        )
+    }
+
     /// Returns the failure of an option whose value is not allowed; the sentence follows the value, as in "must be on".
     static func wrongValue(_ option: String, _ value: String, _ sentence: String) -> CommandFailure {
         usage("--\(option) \"\(value)\" \(sentence).")

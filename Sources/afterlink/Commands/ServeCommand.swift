@@ -36,7 +36,9 @@ enum ServeCommand {
     )
 
     private static func run(_ invocation: Invocation) async throws {
-        var (configuration, origins) = try ConfigurationReader.examine(invocation)
+        var (configuration, origins) = try ConfigurationReader.examine(invocation) {
+            _ = try RunningService.readFiles(of: $0)
+        }
         configuration.acceptsClock = invocation.arguments.has("accept-clock")
         let signals = StopSignals()
         let secondSignal = try SecondSignal(signals)

@@ -51,9 +51,19 @@ package struct ConfigurationReader {
     }
 
     /// Reads the settings that a command takes, with the source of each value.
-    package static func examine(_ invocation: Invocation) throws -> (Configuration, [Origin]) {
+    ///
+    /// - Parameters:
+    ///   - invocation: the command line.
+    ///   - readFiles: reads the files that the settings name; called only if a setting is wrong, so that the failure
+    ///     names the unreadable files too.
+    /// - Returns: the configuration, and the sources.
+    /// - Throws: one failure that names every wrong setting.
+    package static func examine(
+        _ invocation: Invocation,
+        orAlso readFiles: (Configuration) throws -> Void = { _ in }
+    ) throws -> (Configuration, [Origin]) {
         var reader = ConfigurationReader(invocation)
-        let configuration = try reader.configuration(readFile: TextFile.read)
+        let configuration = try reader.configuration(readFile: TextFile.read, orAlso: readFiles)
         return (configuration, reader.origins)
     }
 
@@ -63,7 +73,10 @@ package struct ConfigurationReader {
         settings = invocation.command.settingsTaken
     }
 
-    private mutating func configuration(readFile: (String) throws -> String) throws -> Configuration {
+    private mutating func configuration(
+        readFile: (String) throws -> String,
+        orAlso readFiles: (Configuration) throws -> Void = { _ in }
+    ) throws -> Configuration {
         let file = fileValues(readFile: readFile)
         var configuration = Configuration()
         for setting in settings {
@@ -87,7 +100,11 @@ package struct ConfigurationReader {
             let place = lookUp(setting, in: file)?.place ?? setting.flag ?? setting.environmentVariable
             problems.append(Problem(place: place, value: conflict.value, sentence: conflict.sentence))
         }
-        if let failure = failure() { throw failure }
+        var failures = [fileFailure, problemFailure].compactMap(\.self)
+        if !failures.isEmpty {
+            do { try readFiles(configuration) } catch { failures.append(CommandFailure(describing: error)) }
+        }
+        if let failure = CommandFailure(joining: failures) { throw failure }
         return configuration
     }
 
@@ -119,16 +136,13 @@ package struct ConfigurationReader {
         }
     }
 
-    /// Returns one failure for the file and all wrong values; nil if nothing is wrong.
-    private func failure() -> CommandFailure? {
-        guard !problems.isEmpty else { return fileFailure }
+    /// One failure for all wrong names and values; nil if none is wrong.
+    private var problemFailure: CommandFailure? {
+        guard !problems.isEmpty else { return nil }
         let count = problems.count == 1 ? "One setting is" : "\(problems.count) settings are"
         let lines = problems.map(\.text).joined(separator: "\n")
         let advice = "`afterlink help settings` lists every setting with its names and its values."
-        return CommandFailure.configuration(
-            (fileFailure.map { "\($0.explanation)\n" } ?? "")
-                + "\(count) wrong, so nothing was done:\n\(lines)"
-        ).advising((fileFailure.map { "\($0.advice)\n" } ?? "") + advice)
+        return CommandFailure.configuration("\(count) wrong, so nothing was done:\n\(lines)").advising(advice)
     }
 }
 

@@ -48,8 +48,7 @@ final class RunningService: Sendable {
         _ chosen: Configuration,
         _ origins: [ConfigurationReader.Origin] = []
     ) async throws -> RunningService {
-        let tls = try ServedTLS(chosen)
-        var read = try TableFiles.settings(of: chosen)
+        var (tls, read) = try readFiles(of: chosen)
         read.shown = ShownSetting.all(origins)
         var configuration = chosen
         MemoryAllocator.returnLargeBlocks()
@@ -126,6 +125,20 @@ final class RunningService: Sendable {
             store.stop(Self.storeGrace)
             throw error
         }
+    }
+
+    /// Reads the certificate, and the files that replace tables and pages.
+    ///
+    /// - Throws: one failure for all files that cannot be used.
+    static func readFiles(of configuration: Configuration) throws -> (ServedTLS?, ServiceSettings) {
+        var failures: [CommandFailure] = []
+        var (tls, settings): (ServedTLS?, ServiceSettings) = (nil, configuration.serviceSettings)
+        do { tls = try ServedTLS(configuration) } catch { failures.append(CommandFailure(describing: error)) }
+        do { settings = try TableFiles.settings(of: configuration) } catch {
+            failures.append(CommandFailure(describing: error))
+        }
+        if let failure = CommandFailure(joining: failures) { throw failure }
+        return (tls, settings)
     }
 
     /// Requires that no app lists the dashboard's host.
