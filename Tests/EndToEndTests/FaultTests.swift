@@ -250,7 +250,7 @@ struct FaultTests {
         try handle.write(contentsOf: Data(String(own.reversed().filter { $0 != "\n" }).utf8))
         try handle.close()
         let output = try installation.run(["serve", "--listen", "127.0.0.1:0"])
-        #expect(output.status == 1)
+        #expect(output.status == 78)
         #expect(output.errors.contains("afterlink.db.key"))
         #expect(output.errors.contains("is not the server key of"))
     }

@@ -143,7 +143,7 @@ struct ServerKeyTests {
         try Data((String(repeating: "ab", count: 32) + "\n").utf8).write(to: other)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: other.path)
         let output = try installation.run(["server-key", "rotate", "--server-key-file", other.path])
-        #expect(output.status == 1 && output.errors.contains("is not the server key"))
+        #expect(output.status == 78 && output.errors.contains("is not the server key"))
         #expect(try String(contentsOf: other, encoding: .utf8).count == 65)
     }
 
@@ -161,7 +161,7 @@ struct ServerKeyTests {
         }
         try put(new)
         let refused = try installation.run(["serve", "--listen", "127.0.0.1:0"])
-        #expect(refused.status == 1 && refused.errors.contains("is not the server key of"))
+        #expect(refused.status == 78 && refused.errors.contains("is not the server key of"))
         try put(new + own)
         let (both, connection) = try installation.serve(["--replay-grace", "0"])
         #expect(try connection.check(fingerprint(1)).isMatch)
@@ -170,7 +170,7 @@ struct ServerKeyTests {
         _ = both.waitUntilExit()
         // The database has used the new key, so the old key alone is refused.
         try put(own)
-        #expect(try installation.run(["serve", "--listen", "127.0.0.1:0"]).status == 1)
+        #expect(try installation.run(["serve", "--listen", "127.0.0.1:0"]).status == 78)
         try put(new)
         let late = try AfterlinkProcess(installation)
         #expect(Polling.until { installation.log.contains("a former server key is missing") })
@@ -311,12 +311,12 @@ struct AddressKeyTests {
         let path = file(installation).path
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
         let open = try installation.run(["serve", "--listen", "127.0.0.1:0"])
-        #expect(open.status == 1 && open.errors.contains("chmod 600"))
+        #expect(open.status == 78 && open.errors.contains("chmod 600"))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
         let own = try text(installation)
         try Data(own.dropLast(9).utf8).write(to: file(installation))
         let damaged = try installation.run(["serve", "--listen", "127.0.0.1:0"])
-        #expect(damaged.status == 1 && damaged.errors.contains("are damaged"))
+        #expect(damaged.status == 78 && damaged.errors.contains("are damaged"))
         try FileManager.default.removeItem(atPath: path)
         let server = try AfterlinkProcess(installation)
         defer { server.kill() }

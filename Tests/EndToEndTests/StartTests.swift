@@ -66,6 +66,18 @@ struct StartTests {
         #expect(try installation.run(["serve"]).errors.contains("afterlink links export"))
     }
 
+    @Test("a database of a newer version is refused with exit status 78, because no restart helps")
+    func newerVersion() throws {
+        let installation = try Installation()
+        let connection = try installation.open()
+        try connection.execute("PRAGMA user_version = 9999")
+        for command in [["serve", "--listen", "127.0.0.1:0"], ["stats"]] {
+            let output = try installation.run(command)
+            #expect(output.status == 78, "\(output.errors)")
+            #expect(output.errors.contains("start a newer program"), "\(output.errors)")
+        }
+    }
+
     private func multiply(from first: Int, to end: Int, _ connection: SQLiteConnection) throws {
         try connection.execute(
             """

@@ -10,7 +10,7 @@ package enum ExitCode: Int32, Error {
     case failed = 1
     /// The command line was wrong.
     case usage = 2
-    /// A setting has a value that is not allowed (`EX_CONFIG` of sysexits.h).
+    /// A setting, a key file or the database's version is wrong, which no restart changes (`EX_CONFIG` of sysexits.h).
     case configuration = 78
 }
 
@@ -40,6 +40,11 @@ package struct CommandFailure: Error, Equatable, Sendable {
     }
 
     static func because(_ explanation: String) -> Cause { Cause(exitCode: .failed, explanation: explanation) }
+
+    /// Creates the first half of a failure by an error of the system at a path that a setting names.
+    static func because(_ explanation: String, _ error: SystemError) -> Cause {
+        Cause(exitCode: error.exitCode, explanation: "\(explanation): \(error.text).")
+    }
 
     static func usage(_ explanation: String) -> Cause { Cause(exitCode: .usage, explanation: explanation) }
 
@@ -138,7 +143,7 @@ extension CommandFailure {
             case .defect: "This is a defect; please report it."
             }
         self.init(
-            error.code == .unsupported ? .configuration : .failed,
+            [.incompatible, .unsupported].contains(error.code) ? .configuration : .failed,
             "The database operation failed: \(error.explanation).",
             advice: advice
         )

@@ -118,6 +118,15 @@ struct SystemError: Error, Equatable {
         self.number = number
     }
 
+    /// The exit status of a command that fails because of this error at a configured path: a wrong path or right does
+    /// not change by itself.
+    var exitCode: ExitCode {
+        switch number {
+        case ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG: .configuration
+        default: .failed
+        }
+    }
+
     /// The error as text, as in `cannot open /var/lib/x: Permission denied`.
     var text: String {
         // The text is copied before another call of strerror can change it.

@@ -24,23 +24,19 @@ struct SecretFile {
     /// - Parameters:
     ///   - name: the noun for its content, for messages.
     ///   - pronoun: "its", or "their" for several keys.
-    ///   - exitCode: the exit code if other users may read or change the file.
     ///   - outOfReach: returns the failure for a file that cannot be read.
     /// - Returns: the content.
     /// - Throws: if the file cannot be read, or if other users may read or change it.
     func secret(
         _ name: String,
         of pronoun: String,
-        exitCode: ExitCode = .failed,
         _ outOfReach: (SystemError) -> CommandFailure
     ) throws -> String {
         let (text, isOpenToOthers) = try attempt(orElse: outOfReach) { try read() }
         guard isOpenToOthers else { return text }
-        throw CommandFailure(
-            exitCode,
-            "The \(name) \(path) can be read or changed by others than \(pronoun) owner.",
-            advice: "Run `chmod 600 \(ShellWord.quoted(operand: path))`."
-        )
+        throw CommandFailure.configuration(
+            "The \(name) \(path) can be read or changed by others than \(pronoun) owner."
+        ).advising("Run `chmod 600 \(ShellWord.quoted(operand: path))`.")
     }
 
     /// Creates the file unless it exists: another process that starts on the same database may have created it.

@@ -165,14 +165,20 @@ struct ServeTests {
         for broken in ["", "abc", String(repeating: "g", count: 64), String(text.dropLast(2))] {
             try broken.write(toFile: key, atomically: false, encoding: .utf8)
             let output = try serve()
-            #expect(output.status == 1 && output.errors.contains("are damaged"), "\(broken)")
+            #expect(output.status == 78 && output.errors.contains("are damaged"), "\(broken)")
         }
         try text.write(toFile: key, atomically: false, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: key)
-        #expect(try serve().errors.contains("chmod 600"))
+        let open = try serve()
+        #expect(open.status == 78 && open.errors.contains("chmod 600"))
         try FileManager.default.removeItem(atPath: key)
         let missing = try serve()
-        #expect(missing.status == 1 && missing.errors.contains("is missing"))
+        #expect(missing.status == 78 && missing.errors.contains("is missing"))
+        let elsewhere = [
+            "--server-key-file", folder.file("none/key"), "--data-directory", folder.file("new"),
+        ]
+        let wrong = try Installation.run(["serve", "--listen", "127.0.0.1:0"] + elsewhere)
+        #expect(wrong.status == 78 && wrong.errors.contains("No such file"), "\(wrong.errors)")
         #expect(!FileManager.default.fileExists(atPath: key), "a lost key is never replaced by another key")
         #expect(try serve("127.0.0.1:0", ["--data-directory", "/dev/null/x"]).status == 1)
     }

@@ -26,7 +26,7 @@ struct AddressKeyFile {
         }
         let text = try file.secret("address keys", of: "their", outOfReach)
         guard let keys = AddressKeys(Self.seeds(text), readyUntil: now) else {
-            throw CommandFailure.because(
+            throw CommandFailure.configuration(
                 "The address keys \(path) are damaged: a line is a date and 64 hexadecimal digits."
             )
             .advising(
@@ -65,7 +65,7 @@ struct AddressKeyFile {
     }
 
     private func outOfReach(_ error: SystemError) -> CommandFailure {
-        CommandFailure.because("The address keys cannot be read or written: \(error.text).")
+        CommandFailure.because("The address keys cannot be read or written", error)
             .advising("Give the database's directory to the user that Afterlink runs as.")
     }
 

@@ -13,7 +13,7 @@ struct KeyringSecret: Sendable {
     init(path: String) throws {
         self.path = path
         let file = SecretFile(path: path, isShared: true)
-        let text = try file.secret("secret", of: "its", exitCode: .configuration) { error in
+        let text = try file.secret("secret", of: "its") { error in
             CommandFailure.configuration("The secret cannot be read: \(error.text).").advising(
                 "Give --secret-file a file that the user that Afterlink runs as may read. For a new deployment, create it:"
                     + " \(Self.command(path))"
@@ -156,7 +156,7 @@ struct DatabaseKeyring: KeySource {
     }
 
     var foreign: CommandFailure {
-        CommandFailure.because(
+        CommandFailure.configuration(
             "The keyring lacks the server key that the database's clicks are stored under: no click could be found."
         )
         .advising("Restore the table `keyring` from the backup of the database.")
@@ -169,8 +169,10 @@ extension DatabaseKeyring {
         guard let row = all.filter({ $0.kind == kind }).max(by: { $0.number < $1.number }) else { return nil }
         if let text = secret.text(row) { return text }
         if all.contains(where: { secret.text($0) != nil }) {
-            throw CommandFailure.because("Row \(row.number) of the table `keyring` was damaged or exchanged.")
-                .advising("Restore the table from the backup of the database.")
+            throw CommandFailure.configuration(
+                "Row \(row.number) of the table `keyring` was damaged or exchanged."
+            )
+            .advising("Restore the table from the backup of the database.")
         }
         throw CommandFailure.configuration(
             "The secret \(secret.path) does not open the keyring of the database."
@@ -225,7 +227,7 @@ extension DatabaseKeyring {
     }
 
     private var damaged: CommandFailure {
-        CommandFailure.because("The table `keyring` of the database lacks keys, or has damaged ones.")
+        CommandFailure.configuration("The table `keyring` of the database lacks keys, or has damaged ones.")
             .advising("Restore the table from the backup of the database.")
     }
 }

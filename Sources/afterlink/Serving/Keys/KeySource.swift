@@ -156,7 +156,7 @@ struct KeyFiles: KeySource {
     ) throws -> AddressKeys { try addresses.change(at: now, erasesFormer: erasesFormer, body) }
 
     var foreign: CommandFailure {
-        CommandFailure.because(
+        CommandFailure.configuration(
             "\(server.path) is not the server key of \(database): no click could be found."
         )
         .advising("Restore the database's key from the backup, or name it with --server-key-file.")

@@ -24,12 +24,12 @@ struct ServerKeyFile {
             try file.make(ServerKeyList([key]).text, outOfReach)
         }
         guard TextFile.exists(path) else {
-            throw CommandFailure.because(
+            throw CommandFailure.configuration(
                 "The server key \(path) is missing: without it, no click can be found."
             ).advising("Restore it from the backup, or name it with --server-key-file.")
         }
         guard let list = ServerKeyList(try file.secret("server key", of: "its", outOfReach)) else {
-            throw CommandFailure.because(
+            throw CommandFailure.configuration(
                 "The server keys \(path) are damaged: each line must hold 64 hexadecimal digits."
             ).advising("Restore the file from the backup; with another key, no click can be found.")
         }
@@ -57,7 +57,7 @@ struct ServerKeyFile {
     }
 
     private func outOfReach(_ error: SystemError) -> CommandFailure {
-        CommandFailure.because("The server key cannot be read or written: \(error.text).")
+        CommandFailure.because("The server key cannot be read or written", error)
             .advising(
                 "Give its directory to the user that Afterlink runs as, or name another --server-key-file."
             )
