@@ -62,6 +62,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
         case let error as ThreadStartError: self.init(StartError(error))
         case let problems as FieldProblems:
             self.init(
+                .usage,
                 problems.all.map(\.message).joined(separator: "\n"),
                 advice: "Nothing was done. Correct it and run the command again."
             )

@@ -44,9 +44,9 @@ struct QRCommandTests {
         let wrong: [(words: [String], status: Int32, text: String)] = [
             (["summer25"], 2, "--output"),
             (["summer25", "--output", folder.file("a.gif")], 2, ".svg or .png"),
-            (["summer25", "--output", file, "--size", "60"], 1, "pixels or more"),
-            (["summer25", "--output", file, "--foreground", "red"], 1, "#1a2b3c"),
-            (["summer25", "--output", file, "--logo", "--error-correction", "L"], 1, "level H"),
+            (["summer25", "--output", file, "--size", "60"], 2, "pixels or more"),
+            (["summer25", "--output", file, "--foreground", "red"], 2, "#1a2b3c"),
+            (["summer25", "--output", file, "--logo", "--error-correction", "L"], 2, "level H"),
             (["other", "--output", file], 1, "links list"),
         ]
         for (words, status, text) in wrong {
