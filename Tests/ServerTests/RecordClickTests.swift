@@ -155,6 +155,13 @@ struct RecordClickTests {
         #expect(reply.isRefusal(400, "INVALID_FIELD", field: member), "\(reply.text)")
     }
 
+    @Test("a wrong short name of the source in utm is refused, even beside a whole name")
+    func bothSources() async throws {
+        let reply = await service.click(click(link + #","utm":{"utm_source":"ig","source":5}"#))
+        #expect(reply.isRefusal(400, "INVALID_FIELD", field: "utm.source"), "\(reply.text)")
+        #expect(await service.click(click(link + #","utm":{"utm_source":"ig","source":"x"}"#)).status == 201)
+    }
+
     @Test(
         "a click must be JSON, as application/json or as sendBeacon's text/plain",
         arguments: [

@@ -109,8 +109,9 @@ struct ClickBody {
     private mutating func readMetadata(_ body: JSONBody) throws(APIError) {
         let utm = try body.object("utm")
         if let utm {
-            utmSource = try utm.text("utm_source", Self.maximumTextLength)
-            if utmSource == nil { utmSource = try utm.text("source", Self.maximumTextLength) }
+            let whole = try utm.text("utm_source", Self.maximumTextLength)
+            let short = try utm.text("source", Self.maximumTextLength)
+            utmSource = whole ?? short
             self.utm = LinkMetadata.utmNames.compactMap { name in
                 let texts = [name, String(name.dropFirst("utm_".count))].compactMap(utm.anyText)
                 return texts.first { !$0.isEmpty }.map { QueryItem(name: name, value: $0) }
