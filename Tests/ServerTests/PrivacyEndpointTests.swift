@@ -33,6 +33,25 @@ struct PrivacyEndpointTests {
         #expect(!held.text.contains(hex) && !held.text.contains("install-7781"))
     }
 
+    @Test(
+        "one call names exactly one value, as its description says",
+        arguments: [
+            (#"{"fingerprint":"\#(hex)"}"#, true), (#"{"fingerprint":"\#(hex)","user":null}"#, true),
+            ("{}", false), (#"{"user":null}"#, false), (#"{"fingerprint":"\#(hex)","user":"u"}"#, false),
+            (#"{"fingerprint":"\#(hex)","install_id":"a","address":"203.0.113.7"}"#, false),
+        ]
+    )
+    func oneValue(body: String, isAccepted: Bool) async throws {
+        let service = try await TestService()
+        let value = try JSONValue(parsing: Array(body.utf8))
+        for (path, schema) in [("/held", "HeldRequest"), ("/erase", "ErasureRequest")] {
+            let violations = SchemaCheck(api: .api).violations(value, Described.api.schema(schema))
+            #expect(violations.isEmpty == isAccepted, "\(violations)")
+            let answer = await service.admin(.post, path, body)
+            #expect(answer.status == (isAccepted ? 200 : 422), "\(answer.text)")
+        }
+    }
+
     @Test("a dry run counts, an erasure deletes and is recorded")
     func erase() async throws {
         let service = try await filled()

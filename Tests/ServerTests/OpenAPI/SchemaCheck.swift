@@ -65,6 +65,11 @@ struct SchemaCheck {
                 violations.append("\(place) has none of the described combinations of members")
             }
         }
+        for condition in schema["allOf"].array ?? [] {
+            guard let choices = condition["oneOf"].array else { continue }
+            let count = choices.count { meets(value, $0) }
+            if count != 1 { violations.append("\(place) has \(count) members of which one is needed") }
+        }
         return violations
     }
 
