@@ -119,13 +119,13 @@ struct VerificationTests {
             "UPDATE clicks SET is_robot = 1 WHERE id = (SELECT max(click) FROM claims)",
         "open_and_closed: robots' clicks can be found":
             "UPDATE clicks SET is_robot = 1 WHERE id = (SELECT max(click) FROM click_index WHERE state = 0)",
-        "open_and_closed: up to which expired clicks are closed":
+        "open_and_closed: although all clicks that expired at their time are closed":
             "INSERT INTO progress VALUES ('closed_before', 9000000000000)"
             + " ON CONFLICT DO UPDATE SET value = excluded.value",
         "migrations: its digest differs": "UPDATE migrations SET digest = zeroblob(32) WHERE number = 1",
         "migrations: not known to this program":
             "INSERT INTO migrations VALUES (9001, '9001_later.sql', zeroblob(32), 0)",
-        "migrations: not listed": "DELETE FROM migrations",
+        "migrations: has no record of migration": "DELETE FROM migrations",
         "application: another program": "PRAGMA application_id = 4711",
         "server_key: another one": "UPDATE progress SET value = value + 1 WHERE name = 'server_key'",
     ]

@@ -128,7 +128,7 @@ struct ForeignImportTests {
         #expect(output.status == 0, "\(output.text)")
         for part in [
             "because it is not a time: creation_timestamp (1 link)",
-            "1 link of shop.example, which is no link host of the app: it leads here after a change of its DNS",
+            "1 link came from shop.example, which is no link host of the app: it leads here after a change of its DNS",
         ] { #expect(output.text.contains(part), "\(output.text)") }
         #expect(output.text.contains("Created 3 links; 0 were refused."))
         for (slug, createdAt) in [

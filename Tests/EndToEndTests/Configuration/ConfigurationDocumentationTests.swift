@@ -44,7 +44,7 @@ struct ConfigurationDocumentationTests {
         let idle = standard.timeouts.idle.components.seconds
         let sentences = [
             ("API", "the grace (\(standard.replayGrace) s by default)"),
-            ("FaultsAndSettings", "deleted \(retention) (`--retention`) after the end of its window of \(window)"),
+            ("FaultsAndSettings", "(`--retention`) after the end of its window of \(window)"),
             ("FaultsAndSettings", "`--timeout-idle`, \(idle) s by default"),
             ("FaultsAndSettings", "the queue takes (\(standard.queueLimit))"),
             ("InstallAndProxies", "keepalive_requests \(standard.limits.requestsPerConnection);"),
