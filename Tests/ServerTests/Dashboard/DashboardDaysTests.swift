@@ -91,7 +91,10 @@ struct DashboardDaysTests {
         Self.set(service, day: 60, hour: 12)
         let browser = await DashboardBrowser.signedIn(to: service)
         let quarter = await browser.get("/?period=91d").text
-        #expect(quarter.contains("Days in UTC: days that start at another hour") && quarter.contains("Period (UTC)"))
+        #expect(
+            quarter.contains("Days in UTC: days that start at another hour")
+                && quarter.contains("Period (UTC)")
+        )
         let rows = PageMarkup.table("Clicks, launches and matches, 2026-08-31 – 2026-11-29", in: quarter)
         #expect(rows.first { $0[0] == "2026-10-10" }?[1] == "1", "it was the eleventh in the app's days")
         #expect(!(await browser.get("/?period=28d").text).contains("Days in UTC"))
