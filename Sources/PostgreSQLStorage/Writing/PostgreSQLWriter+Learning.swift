@@ -25,6 +25,7 @@ extension PostgreSQLWriter {
     }
 
     func removeCounter(_ key: Int64, _ family: CounterFamily, of scope: Scope) throws(PostgreSQLError) {
+        batch.changeLearnt { $0.scope == scope && $0.key.family == family && $0.key.key == key ? nil : $1 }
         try batch.run(Self.remove, scope.number, Int64(family.rawValue), key)
     }
 
@@ -33,6 +34,7 @@ extension PostgreSQLWriter {
     }
 
     func scaleCounters(of scope: Scope, _ family: CounterFamily, by factor: Double) throws(PostgreSQLError) {
+        batch.changeLearnt { $0.scope == scope && $0.key.family == family ? $1 * factor : $1 }
         try batch.run(Self.scale, scope.number, Int64(family.rawValue), factor)
     }
 
@@ -43,6 +45,7 @@ extension PostgreSQLWriter {
 
     func forgetCounters(of scope: Scope, limit: Int) throws(PostgreSQLError) -> Bool {
         batch.rows.epochs.removeValue(forKey: scope)
+        batch.changeLearnt { $0.scope == scope ? nil : $1 }
         try batch.run(Self.forget, scope.number)
         return try batch.run(Self.removeSome, scope.number, Int64(limit)).affectedCount >= limit
     }

@@ -112,6 +112,11 @@ final class WriteBatch {
         changes.learnt[key, default: 0] += sum
     }
 
+    /// Changes the additions to learnt counters, which are not sent yet; nil drops an addition.
+    func changeLearnt(_ change: (LearntKey, Double) -> Double?) {
+        changes.learnt = changes.learnt.reduce(into: [:]) { $0[$1.key] = change($1.key, $1.value) }
+    }
+
     /// Sends the matches of the transaction's claims, before events are written that may be credited to them.
     func sendInstalls() throws(PostgreSQLError) {
         let key = Rows(change: .attributedInstall, bucket: -1)

@@ -65,7 +65,7 @@ enum RotateServerKeyCommand {
         guard let keys = list.keys(at: now), summary.fits(keys.all) != false else {
             guard !source.isShared else { throw source.foreign }
             let (key, database) = (configuration.serverKeyPath, configuration.databaseName)
-            throw CommandFailure.because("\(key) is not the server key of \(database).")
+            throw CommandFailure.configuration("\(key) is not the server key of \(database).")
                 .advising("Name the database's key with --server-key-file.")
         }
         guard list.currentIndex(at: now) == 0 else {
