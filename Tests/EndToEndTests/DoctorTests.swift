@@ -81,7 +81,7 @@ struct DoctorTests {
         let folder = installation.folder.resolvingSymlinksInPath().path
         #expect(lines(output, "modes").contains { $0.hasSuffix("chmod 700 \(folder)") }, "\(output.text)")
         #expect(lines(output, "database").contains { $0.contains("\(folder)/afterlink.db: schema") })
-        #expect(lines(output, "server_key").contains { $0.contains("\(folder)/afterlink.db.key is") })
+        #expect(lines(output, "server_key").contains { $0.contains("\(folder)/afterlink.db.key contains") })
     }
 
     @Test("a server key that is open to others, missing or wrong is a problem")

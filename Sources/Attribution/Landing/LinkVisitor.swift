@@ -122,7 +122,8 @@ public struct InAppBrowser: Equatable, Sendable {
         case .tiktok, .messenger, .threads, .wechat: InAppBrowser(opensApps: .never, wayOut: nil)
         case .line: InAppBrowser(opensApps: .byItself, wayOut: .parameter)
         case .facebook, .instagram, .telegram: InAppBrowser(opensApps: .byItself, wayOut: .intent)
-        // An unmeasured web view may show an error instead of the page.
+        // In an unmeasured web view, opening an app without a tap may replace the page with an error, so the page waits
+        // for a tap.
         default: InAppBrowser(opensApps: .byTap, wayOut: .intent)
         }
     }

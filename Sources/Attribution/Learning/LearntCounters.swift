@@ -12,7 +12,8 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     case conversions = 2
     /// Clicks by the ``PlatformForm/code`` of each form by which a launch could find them.
     case clicks = 3
-    /// Clicks by their hour since 1970: their ages limit the delays that launches can have had.
+    /// Clicks by their hour since 1970. Their ages show which share of the clicks is old enough for each delay of a
+    /// launch: see ``ClickExposure``.
     case clicksByHour = 4
     /// Expected conversions by the ``DelayBins`` bin of their delay.
     case delays = 5
@@ -169,15 +170,15 @@ public struct LearningEpoch: Equatable, Sendable {
         return meanLife * (1 - cmath_exp(-seconds / meanLife))
     }
 
-    /// Returns the share of a family's counters that came after `since`, 0…1.
+    /// Returns the share of a family's ``observedSeconds(_:at:)`` that is later than `since`, 0…1.
     public func coverage(of family: CounterFamily, since: Timestamp, at time: Timestamp) -> Double {
         let all = observedSeconds(family, at: time)
         guard since > began, all > 0 else { return 1 }
         return min(1, LearningEpoch(began: since).observedSeconds(family, at: time) / all)
     }
 
-    /// Returns whether a stored sum is too small or too old to be retained; never true for a family that
-    /// cannot grow without limit.
+    /// Returns whether a stored sum is too small or too old to be retained; always false for a family with a
+    /// fixed set of keys.
     public func hasFaded(_ stored: Double, _ counter: CounterKey, at time: Timestamp) -> Bool {
         let hour = time.milliseconds / 3_600_000
         switch counter.family {

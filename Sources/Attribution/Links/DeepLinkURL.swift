@@ -86,8 +86,8 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
             """
         case .twoSlashes:
             """
-            The path starts with two slashes, and browsers read a host after them; write one for a path, or a whole \
-            link such as https://shop.example/item.
+            The path starts with two slashes, and browsers read a host after them; write a single slash before a \
+            path, or a whole link such as https://shop.example/item.
             """
         case .dotSegment:
             """

@@ -249,8 +249,9 @@ struct AgentKeywordFinder: Sendable {
 
     private let bytes: [UInt8]
     private let entries: [Entry]
-    /// The index of the first entry for each pair of first bytes, in a block of 256 for each first byte; -1
-    /// for none.
+    /// For each two bytes that a keyword may start with, the index of the first entry; -1 for none.
+    ///
+    /// Each byte that starts a keyword has a block of 256 indices, one for each second byte.
     private let first: [Int16]
     /// For each byte that starts a keyword, the number of its block in `first`, from 1; 0 for any other.
     private let blocks: [UInt8]

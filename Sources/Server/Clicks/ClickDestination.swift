@@ -7,8 +7,8 @@ extension Exchange {
     /// Searches the links of the app that the key or the body names. If they name no app, searches the links of the
     /// requested host, and then all links, because a page may post to another host than its link's.
     ///
-    /// - Throws: 404 if there is no such link, 400 if several apps have one or a long link leads nowhere, or a store's
-    ///   failure.
+    /// - Throws: 404 if there is no such link; 400 if several of the searched apps have the slug, or if the long link must
+    ///   not lead anywhere; a store's failure.
     func link(of body: ClickBody) async throws(APIError) -> TappedLink? {
         guard let text = body.link else { return nil }
         let app = key?.app ?? body.app.flatMap { AppID($0) }
@@ -23,7 +23,11 @@ extension Exchange {
         if let link = try await link(slug, of: nearest.map(\.id)) { return link }
         let all = app.map { [$0] } ?? directory.apps.map(\.id)
         guard let link = try await link(slug, of: all) else {
-            throw .notFound("There is no link \"\(slug.text.prefix(64))\" on this server", field: "link")
+            let name = "\"\(slug.text.prefix(64))\""
+            throw .notFound(
+                app == nil ? "There is no link \(name) on this server" : "The app has no link \(name)",
+                field: "link"
+            )
         }
         guard try await self.link(slug, of: all.filter { $0 != link.app }) == nil else {
             let advice =
@@ -43,8 +47,8 @@ extension Exchange {
         let apps = app.map { directory.app($0).map { [$0] } ?? [] }
         guard let found = FoundLink.long(text, of: apps ?? nearestApps) else {
             let advice =
-                "The long link has no \"link\", or names no app of this server: send a slug, or the part of its "
-                + "address after the link host, with \"apn\" or \"ibi\""
+                "The long link has no \"link\", or no \"apn\" or \"ibi\" that names an app of this server: add it, "
+                + "or send a slug"
             throw .notFound(advice, field: "link")
         }
         do {
@@ -78,7 +82,7 @@ extension Exchange {
     /// Finds the app of a click, and requires that the app accepts the click.
     ///
     /// A click with a key or from the link's own page is always accepted. Any other click needs an app that accepts
-    /// open clicks. If that app lists allowed origins, the click must come from one of these.
+    /// clicks without a key. If that app lists allowed origins, the click must come from one of these.
     func owner(of body: ClickBody, _ link: TappedLink?) throws(APIError) -> App {
         let origin = request.field("origin").flatMap(Origin.init)
         let app = try namedApp(body, link, origin)
@@ -184,7 +188,8 @@ struct ClickDestination {
             }
             whole = target.adding(link.settings.passed(query))
         }
-        // Without consent, the click is only counted: it opens nothing, and stores no id of an ad network.
+        // Without consent, the click is only counted and never matches, so its URL is stored without click ids of ad
+        // networks.
         url = body.hasConsent == false ? whole.withoutClickIDs : whole
         urlItems = url.queryItems
     }

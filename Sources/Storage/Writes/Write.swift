@@ -76,7 +76,8 @@ public final class ClaimRequest: Sendable {
     public let caller: KeyedHash
     /// The launch's fingerprints and advertising ids, each under each server key.
     let asked: [KeyedHash]
-    /// The launch's first fingerprint under each server key, to search duplicates; empty with a single server key.
+    /// The launch's first fingerprint under each server key, to find the visit's earlier clicks that were stored under
+    /// another key; empty if there is one server key.
     let firstUnderEachKey: [KeyedHash]
     /// The check's record, stored if the click is claimed.
     let record: CheckFacts
@@ -86,7 +87,7 @@ public final class ClaimRequest: Sendable {
     let windows: MethodWindows
 
     /// - Parameters:
-    ///   - click: the click; the choice may contain only its destination.
+    ///   - click: the click to claim. The choice contains it, or only its destination.
     ///   - choice: the decision.
     ///   - check: the check that claims.
     ///   - basis: the facts that the decision is based on.
@@ -204,7 +205,7 @@ public enum JobStep: Sendable {
     case retention(RetentionStep)
     /// Stores when the wall clock was last right.
     case noteSettled(Timestamp)
-    /// Compacts a day's counts by name for a number of nanoseconds; stores that the day is done if it is.
+    /// Compacts a day's counts by name, and stops after `nanoseconds`; if the day is complete, stores that.
     case compact(day: Timestamp, nanoseconds: UInt64)
     /// Takes or renews a lease; ``Written/flag(_:)`` is false while another process holds it.
     case takeLease(JobLease)

@@ -57,8 +57,8 @@ extension Setting {
     private static let rateLimits: [Setting] = [
         optional("rate-limit", .rateLimit, default: "those of the next two settings", into: \.rateLimit)
             .saying(
-                "Limit the clicks with events and, separately, the checks of one address; more get 429. Many phones may share an"
-                    + " address. `off` switches off every limit that has no setting of its own."
+                "Limit the clicks and events of one address together, and its checks separately; more get 429. Many phones may"
+                    + " share an address. `off` switches off every limit whose own setting was not given."
             ),
         optional("rate-limit-clicks", .rateLimit, default: standard(.clicks), into: \.clickRateLimit)
             .saying("Limit the clicks and events of one address. A server key has no limit."),
@@ -142,7 +142,7 @@ extension Setting {
         optional(
             "retention-matches",
             .seconds(0...315_360_000),
-            default: "7776000; as --retention with PostgreSQL, or if that is set",
+            default: "7776000; the value of --retention with PostgreSQL, or if --retention is not 604800",
             into: \.retentionMatches
         )
         .saying(
@@ -190,7 +190,8 @@ extension Setting {
         value("app-name", .name, into: \.appName).saying("Name of the first app of a new database."),
         repeated("destination", .destination, default: "any", into: \.destinations)
             .saying(
-                "Start of the links of that app's clicks without a key. Set it before the service is public."
+                "Let clicks of the first app lead only to this scheme, host or path, unless they have a server key. Set it before"
+                    + " the service is public."
             ),
         optional("initial-app-key", .key, default: randomKey, isSecret: true, into: \.initialAppKey)
             .saying("App key of the first app. Then no other key is created or printed."),

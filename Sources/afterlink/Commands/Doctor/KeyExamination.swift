@@ -25,7 +25,11 @@ package enum KeyExamination {
         }
         guard diagnoses.isEmpty else { return diagnoses }
         return [
-            .ok("keys", "\(valid.count) are valid, and none is older than a year, unused or about to expire")
+            .ok(
+                "keys",
+                "\(valid.count) are valid; none is older than a year, unused for 30 days since its creation, or"
+                    + " within 14 days of its expiry"
+            )
         ]
     }
 
@@ -44,9 +48,9 @@ package enum KeyExamination {
             }
         }
         if age > 365 * day {
-            let lastUse = key.lastUsedAt?.iso8601 ?? "never"
+            let use = key.lastUsedAt.map { "was last used at \($0.iso8601)" } ?? "was never used"
             warnings.append(
-                .warning("keys", "\(name) is \(age / day) days old, last used \(lastUse)").advising(
+                .warning("keys", "\(name) is \(age / day) days old and \(use)").advising(
                     "rotate it: create a new one, distribute it, and revoke this one"
                 )
             )
@@ -60,7 +64,7 @@ package enum KeyExamination {
     }
 }
 
-/// Examines the server keys, which must belong to the database, the address keys, and the keys of other servers.
+/// Examines the server keys (they must belong to the database), the address keys, and the keys of other servers.
 enum ServerKeyExamination {
     static func diagnoses(
         _ configuration: Configuration,
@@ -84,10 +88,19 @@ enum ServerKeyExamination {
         _ source: any KeySource,
         _ summary: DatabaseSummary
     ) -> Diagnosis {
-        guard summary.fits(list.all) == false else {
+        guard let fits = summary.fits(list.all) else {
+            return .ok(
+                "server_key",
+                "\(source.serverPlace) can be read; the database records no server key yet"
+            )
+        }
+        guard !fits else {
             let others = Int64(list.entries.count - 1)
-            let rest = others == 0 ? "" : "; it has \(DatabaseSummary.count(others, "other key")), too"
-            return .ok("server_key", "\(source.serverPlace) is the database's own\(rest)")
+            let rest = others == 0 ? "" : ", and \(DatabaseSummary.count(others, "other key"))"
+            return .ok(
+                "server_key",
+                "\(source.serverPlace) contains the server key that the database uses\(rest)"
+            )
         }
         guard !source.isShared else { return .problem("server_key", source.foreign) }
         return .problem(
@@ -103,7 +116,7 @@ enum ServerKeyExamination {
         at now: Timestamp
     ) -> [Diagnosis] {
         let path = configuration.addressKeyPath
-        // The next start of a database on this machine creates a missing file.
+        // If no other server uses the keys, the next start of the service creates a missing file.
         guard source.isShared || TextFile.exists(path) else { return [] }
         do {
             let date = AddressKeyFile.date(of: try source.addressKeys(at: now).firstDay)
