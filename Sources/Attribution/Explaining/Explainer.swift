@@ -48,8 +48,8 @@ public struct Explainer: Sendable {
         return explanation
     }
 
-    /// Returns the clicks that concern the check: first the one that it got, then those that it could have
-    /// got, then the others.
+    /// Returns the clicks that concern the check: first the click that the check got, then the clicks that it
+    /// could have got, then the others.
     private func explainedClicks(_ material: ExplanationInput) -> [ExplainedClick] {
         let facts = material.record.facts
         let answer = facts.outcome == .noMatch ? nil : facts.click

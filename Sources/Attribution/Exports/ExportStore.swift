@@ -31,7 +31,7 @@ public struct ExportPage: Equatable, Sendable {
 public protocol ExportStore {
     /// Returns a cursor up to which the table is final: no transaction can still add a row before it.
     ///
-    /// Several servers write at the same time, so that a row may be stored after another one with a later cursor. An
+    /// Several servers write at the same time, so a row may be stored after another one with a later cursor. An
     /// export ends before the oldest open transaction, and the next export continues there. So no export misses a row.
     ///
     /// - Parameters:

@@ -113,7 +113,7 @@ public struct PlayEvidence: Equatable, Sendable {
         guard let storeClick = install[.storeClick], install.begin(before: launchedAt) != nil,
             let begin = install[.installBegin]
         else {
-            // One clock made both times of the device, so that their order counts even if the clock is wrong.
+            // One clock made both times of the device, so their order counts even if the clock is wrong.
             guard let storeClick = install[.storeClickOnDevice], let begin = install[.installBeginOnDevice],
                 begin < storeClick
             else { return .noServerTimes }

@@ -249,7 +249,7 @@ struct ModelCounters {
 /// They are relative to an epoch's landmark. The increments of several servers, and of several loops of one
 /// server, may be added in any order.
 ///
-/// The number of counters by fingerprint and address grows with the number of different launches, so that a
+/// The number of counters by fingerprint and address grows with the number of different launches, so a
 /// flood of launches could fill memory and database. Above a limit only one of two such keys is counted, then
 /// one of four, and so on. Each counted key gets the weight of the omitted ones, so sums stay right on
 /// average. Only a flood makes them coarse.

@@ -119,7 +119,7 @@ public struct PostbackVerdict: Equatable, Sendable {
 public struct PostbackCircuit: Equatable, Sendable {
     /// The number of failures since the last success.
     public var failures: Int
-    /// The time of the first of them; nil without a failure.
+    /// The time of the first failure since the last success; nil without a failure.
     public var failingSince: Timestamp?
     /// The time before which no call goes to the endpoint; nil for no pause.
     public var pausedUntil: Timestamp?

@@ -16,7 +16,7 @@ public struct OSRelease: Hashable, Sendable {
     }
 
     public init(_ version: OSVersion, on platform: Platform) {
-        // Only some agents of Android contain its minor number, so that number is no evidence.
+        // Only some agents of Android contain its minor number, so the number is no evidence.
         self.init(platform: platform, major: version.major, minor: platform == .ios ? version.minor : nil)
     }
 

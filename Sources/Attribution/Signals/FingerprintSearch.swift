@@ -91,8 +91,8 @@ public struct FingerprintSearch: Sendable {
         return search(empty, form.components.count, words, &work)
     }
 
-    /// Tries `input` with exactly `changes` of its components changed, those with the fewest values to try
-    /// first.
+    /// Tries `input` with exactly `changes` of its components changed, starting with the components that have the
+    /// fewest values to try.
     private func search(
         _ input: FingerprintInput,
         _ changes: Int,

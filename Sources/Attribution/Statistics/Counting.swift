@@ -33,7 +33,7 @@ extension Dimension {
         }
     }
 
-    /// Returns the limited name in a stored value: the name of an event is followed by its currency.
+    /// Returns the part of a stored value that ``nameLimit`` limits; in the value of an event, a currency follows it.
     public func limitedName(in value: String) -> String {
         self == .event ? EventCount.name(ofValue: value) : value
     }

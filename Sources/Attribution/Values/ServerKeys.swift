@@ -26,7 +26,8 @@ public struct ServerKeys: Sendable {
 
 /// Whether a store recognises the server keys that it is opened with.
 public enum ServerKeyRecognition: Equatable, Sendable {
-    /// The keys are the store's; `missing` is the number of absent keys that stored clicks may still need.
+    /// The key that the store used last is among them; `missing` is the number of absent keys that stored clicks may
+    /// still need.
     case own(missing: Int)
     /// The store's rows were hashed under another key.
     case foreign

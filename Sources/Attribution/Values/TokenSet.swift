@@ -1,7 +1,7 @@
 /// Finds many words in one pass over a text, byte by byte.
 struct TokenSet: Sendable {
     private let tokens: [[UInt8]]
-    /// The positions in `tokens` of the words with each first byte.
+    /// For each byte, the positions in `tokens` of the words that start with it.
     private let byFirstByte: [[Int]]
     /// A bit for each pair of bytes that starts a token; most positions of a text need only this test.
     private let pairs: [UInt64]

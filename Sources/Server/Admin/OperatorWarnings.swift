@@ -107,7 +107,7 @@ private struct PolicyWarnings {
         guard policy.rule == .probability, minimum < 0.5 || minimum > 0.99 else { return nil }
         let effect =
             minimum < 0.5
-            ? "\(name) takes clicks for matches that are more likely wrong than right"
+            ? "\(name) accepts matches that are more likely wrong than right"
             : "hardly any fingerprint is as certain as \(name) requires"
         return "\(effect) (minimum confidence \(minimum)); set the standard value with"
             + " \(command) --minimum-confidence \(MatchPolicy.standardMinimum)`"

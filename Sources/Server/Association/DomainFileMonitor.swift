@@ -41,8 +41,8 @@ public final class DomainFileMonitor: Sendable {
     ///   - directory: the current apps.
     ///   - outgoing: the client that makes the requests.
     ///   - now: the time of the poll.
-    ///   - log: gets a line for each copy whose state has changed. At the first poll, it gets one for each copy that is
-    ///     not the same as this service's file, or could not be read.
+    ///   - log: gets a line for each copy whose state has changed; at the first poll, a line for each copy that
+    ///     differs from this service's file or could not be read.
     ///   - mustStop: called before the requests for each holder of a host's copies; true ends the poll.
     ///   - noteChange: called for each copy whose state has changed since the previous poll.
     package func pollAll(

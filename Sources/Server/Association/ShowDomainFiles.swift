@@ -45,7 +45,7 @@ extension Exchange {
         let apps = directory.apps(listing: host)
         guard !apps.isEmpty else {
             throw .notFound(
-                "No app lists \(host.text) among its link hosts, so that there is no domain file for it:"
+                "No app lists \(host.text) among its link hosts, so there is no domain file for it:"
                     + " afterlink apps set --link-host \(host.text) adds it"
             )
         }

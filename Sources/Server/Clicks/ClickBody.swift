@@ -63,8 +63,8 @@ struct ClickBody {
         deepLinkURL = try body.text("deeplink_url", .max)
         link = try body.text("link", Self.maximumLinkLength)
         variant = try body.text("variant", Self.maximumNameLength)
-        // The query may be as long as a request target: a page that cut it would change the click id at its
-        // end.
+        // The query may be as long as a request target: a page that cuts the query would change a click id at
+        // the query's end.
         query = try body.text("query", Self.maximumLinkLength).map {
             $0.utf8.first == UInt8(ascii: "?") ? String($0.dropFirst()) : $0
         }

@@ -118,7 +118,7 @@ enum LinkMetadata {
 
     /// Merges the metadata that the app gets: the click's, then the link's, its UTM parameters and its referral code.
     ///
-    /// If two of them have the same name, the first counts. If the result is too long, returns the click's metadata
+    /// If two members have the same name, the first counts. If the result is too long, returns the click's metadata
     /// alone, or the link's if the click has none. Returns nil if there is nothing to merge.
     static func merged(_ own: String?, _ settings: Link.Settings) -> String? {
         let parameters =

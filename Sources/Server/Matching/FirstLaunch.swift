@@ -194,7 +194,7 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
 }
 
 extension ServerKey {
-    /// Joins a launch's evidence in addition to its fingerprint into one text.
+    /// Joins into one text what a launch sent as evidence in addition to its fingerprint.
     fileprivate func text(of evidence: LaunchEvidence, app: AppID, isTest: Bool) -> String {
         var parts = evidence.references.map { reference in
             switch reference {

@@ -44,7 +44,7 @@ package struct ResolveBody {
         firstInstalledAt = try body.time("first_install_time")
     }
 
-    /// Adds the values that may name a click, and returns whether the body has any; not every referrer names one.
+    /// Adds the values that may name a click, and returns whether the body has any; not every referrer names a click.
     ///
     /// `installReferrer` is the referrer in Google Play's report. If the body has a referrer too, the two are equal.
     private static func addReferences(

@@ -75,7 +75,7 @@ public struct RateLimits: Equatable, Sendable {
         set { rules[limitClass] = newValue }
     }
 
-    /// Makes a limiter for each class, in their order; nil for a class without a limit.
+    /// Makes a limiter for each class, in the order of the classes; nil for a class without a limit.
     func makeLimiters() -> [RateLimiter?] {
         RateLimitClass.allCases.map { rules[$0].map { RateLimiter($0) } }
     }

@@ -2,7 +2,7 @@ public import Attribution
 
 /// A simulated click in one browser and a simulated first launch on one device, before they are sent.
 public struct Trial: Sendable {
-    /// The sender of the click; it decides which kind of key click and launch need.
+    /// The sender of the click; it decides which kind of key the click and the launch need.
     ///
     /// The raw value is the word on the command line.
     public enum Poster: String, CaseIterable, Sendable {
@@ -128,7 +128,7 @@ public struct Trial: Sendable {
 
 /// Sends a trial's click and launch to a server.
 public struct TrialRun {
-    /// The server uses its own clock, so that a delay cannot be simulated.
+    /// The server uses its own clock, so no delay can be simulated.
     public struct OwnClock: Error {}
 
     private let host: String

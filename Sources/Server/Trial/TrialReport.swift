@@ -86,7 +86,7 @@ extension TrialResult {
             )
         }
         if token == .missing {
-            sentences.append("The server made no token for the click, so that the launch brought none.")
+            sentences.append("The server made no token for the click, so the launch brought none.")
         }
         return sentences + unexpected
     }

@@ -2,7 +2,7 @@ public import Attribution
 
 /// The clicks from a launch's address or network that a check weighs.
 ///
-/// These are the clicks with the launch's hash, and the number of all clicks from there.
+/// It lists the clicks that have the launch's hash, and counts all clicks from the address and the network.
 ///
 /// First, the newest ``maximumRead`` clicks around the address are added, newest first. Then ``wanted(_:)`` returns the
 /// clicks to look up by the launch's hash, and these are added.

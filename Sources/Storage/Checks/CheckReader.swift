@@ -305,8 +305,8 @@ extension CheckReader {
 
 /// Earlier answers.
 extension CheckReader {
-    /// Returns a view that repeats an answer at once or, if its delivery failed, by a claim, so that only one
-    /// check gets it.
+    /// Returns a view that repeats an answer: at once, or, if the answer's delivery failed, by a claim, so that
+    /// only one check gets the answer.
     private func offer(_ record: ClaimRecord, _ claim: Claim) -> CheckView {
         record.isUndelivered
             ? CheckView(certainChoice: ClickChoice(repeating: claim), reason: .alreadyClaimed)

@@ -20,8 +20,8 @@ public protocol EvidenceSource {
     mutating func read(_ selection: inout KeySelection) throws(Failure)
     /// Adds the newest clicks around an address, newest first.
     mutating func read(_ selection: inout AddressSelection) throws(Failure)
-    /// Adds the clicks that are open under the selection's key, and the claimed clicks that came from exactly
-    /// its address.
+    /// Adds the wanted clicks that are open under the selection's key, and the claimed ones that came from
+    /// exactly the launch's address.
     mutating func lookUp(_ clicks: [AddressSelection.Wanted], for selection: inout AddressSelection)
         throws(Failure)
     /// Returns the number of clicks around an address with much traffic.

@@ -2,8 +2,8 @@ public import Attribution
 
 /// The clicks of one hash that a check weighs; the hash is a fingerprint's or an advertising id's.
 ///
-/// First the click that was closed last is added, then those that are not closed, newest first. The number of listed
-/// clicks is bounded.
+/// The click that was closed last is added first, and then the clicks that are not closed, newest first. The number of
+/// listed clicks is bounded.
 public struct KeySelection: Sendable {
     /// The click that was closed last.
     public struct Closed: Sendable {

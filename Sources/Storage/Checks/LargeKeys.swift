@@ -49,7 +49,7 @@ public struct KeySummary: Sendable {
             var weight = 0.0
             var withAddress = 0.0
             let platformForm: PlatformForm
-            /// The position of this sum in the order of the sums' first clicks.
+            /// The number of sums that existed before this one; clicks are added newest first.
             let number: Int
         }
 

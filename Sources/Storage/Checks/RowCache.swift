@@ -28,7 +28,7 @@ public final class RowCache: LoopRows, LinkRows {
     private enum Entry {
         case missing
         case answered(RowAnswer)
-        /// The database did not answer the question, which would otherwise be asked forever.
+        /// The database did not answer the question; the read fails, so that the question is not asked forever.
         case unanswered
     }
 

@@ -28,9 +28,8 @@ public enum RowQuestion: Hashable, Sendable {
     ///
     /// The word is ``AddressHashes/near``.
     case around(UInt64, Scope, at: Timestamp)
-    /// The number of clicks around an address that have not expired at a time:
-    /// ``RowAnswer/addressCount(near:exact:oldest:)``, of the newest
-    /// ``AddressClickCount/Builder/maximumRead`` clicks.
+    /// The number of clicks around an address that have not expired at a time, at most
+    /// ``AddressClickCount/Builder/maximumRead``: ``RowAnswer/addressCount(near:exact:oldest:)``.
     ///
     /// Clicks before `from` are not counted.
     case countAround(AddressHashes, Scope, at: Timestamp, from: Timestamp = Timestamp(milliseconds: .min))

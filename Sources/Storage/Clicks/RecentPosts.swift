@@ -104,8 +104,8 @@ struct RecentPosts {
 
     /// Reads the posts of other processes in the ten seconds up to `last`, the database's newest click at this time.
     ///
-    /// Identifiers grow from commit to commit of all processes. If no other process has recorded a click, `last` is
-    /// ``newest``, and nothing is read. `last` is older than ``newest`` only if newer clicks have been deleted.
+    /// A new click's number is larger than those of all committed clicks. If no other process has recorded a click,
+    /// `last` is ``newest``, and nothing is read. `last` is older than ``newest`` only if newer clicks have been deleted.
     mutating func catchUp<Reader: WriterReader>(to last: Int64, by reader: Reader) throws(Reader.Failure) {
         guard last != newest else { return }
         let first = last - Self.spanMilliseconds << 16
@@ -120,7 +120,7 @@ struct RecentPosts {
         newest = last
     }
 
-    /// The maximum number of posts that are read, which takes some 50 ms.
+    /// The maximum number of posts that are read; reading this many takes some 50 ms.
     ///
     /// After a kill under more than 6,000 clicks a second, a post may be recorded twice if its first response was lost.
     /// The alternative is a start that takes longer.

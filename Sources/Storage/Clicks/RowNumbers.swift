@@ -2,7 +2,7 @@ public import Attribution
 
 /// The numbers of rows (the first halves of identifiers), by which rows are ordered.
 public enum RowIdentifier {
-    /// The first identifier of a time.
+    /// Returns the smallest number that a row of this time can have.
     public static func first(at time: Timestamp) -> Int64 {
         // 46 bits reach to the year 4199. A wrong clock's later time is capped, so that further identifiers fit.
         min(max(time.milliseconds, 0), 1 << 46) << 16
@@ -15,7 +15,7 @@ public enum RowIdentifier {
 /// How the numbers of new clicks and of new records of checks are made.
 ///
 /// A number has 48 bits of milliseconds and a counter, so that rows of one millisecond are in the order of arrival. If
-/// several servers write to a database, two of them must not make the same number, and a number alone shows where the
+/// several servers write to a database, no two of them may make the same number, and each number must show where its
 /// row is stored. Then the counter leaves bits for the row's home:
 ///
 /// ```

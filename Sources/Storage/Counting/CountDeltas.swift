@@ -296,8 +296,8 @@ extension CounterLabel {
     fileprivate func admitted<Failure: Error>(_ admit: (Dimension, String) throws(Failure) -> String)
         throws(Failure) -> CounterLabel
     {
-        // Apart from events, the values within a campaign are from a fixed set. The tokens of sources are
-        // from one too.
+        // Apart from the names of events, the values within a campaign are from fixed sets; source tokens are
+        // too.
         if let campaign {
             let name = dimension.naming == .link ? Dimension.link : .campaign
             return CounterLabel(campaign: try admit(name, campaign), dimension, try admittedValue(admit))

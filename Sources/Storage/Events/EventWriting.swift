@@ -62,7 +62,7 @@ public protocol EventWriter: ClickWriter {
     func releaseEvents(_ ids: [String], in scope: Scope, receivedBefore time: Timestamp) throws(Failure)
     /// Stores those events whose ids are new, and returns these ids.
     func insert(_ events: [EventRecord]) throws(Failure) -> Set<String>
-    /// Deletes the events of app keys with these ids, and returns them.
+    /// Deletes the events that have these ids and came with an app key, and returns them.
     func takeBack(_ ids: [String], in scope: Scope) throws(Failure) -> [EventRecord]
     /// Stores the attributions of stored events, and their installations, users and named clicks.
     func credit(_ events: [EventRecord]) throws(Failure)

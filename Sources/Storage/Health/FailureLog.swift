@@ -25,7 +25,7 @@ public final class FailureLog: Sendable {
 
     /// The minimum time between two log lines for the same failure, in nanoseconds.
     private static let repetition: UInt64 = 10_000_000_000
-    /// How long nothing must have failed before a failure has ended, in nanoseconds.
+    /// If nothing has failed for this long, in nanoseconds, a failure has ended.
     public static let usualQuiet: UInt64 = 1_000_000_000
 
     private let log: StoreLog
@@ -36,7 +36,7 @@ public final class FailureLog: Sendable {
 
     /// - Parameters:
     ///   - log: where failures are reported.
-    ///   - quiet: how long nothing must have failed before a failure has ended, in nanoseconds.
+    ///   - quiet: if nothing has failed for this long, in nanoseconds, a failure has ended.
     public init(_ log: StoreLog, quiet: UInt64 = usualQuiet) { (self.log, self.quiet) = (log, quiet) }
 
     /// Logs a failure, unless a failure with the same code was logged less than ten seconds ago and has not

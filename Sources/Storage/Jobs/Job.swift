@@ -40,7 +40,7 @@ public protocol Job {
     var share: Double { get }
     /// Whether the job runs before every other job that is due.
     var comesFirst: Bool { get }
-    /// How long the job waits at most before it tries again after failures, in nanoseconds.
+    /// The maximum time that the job waits after a failure before it tries again, in nanoseconds.
     var maximumBackoff: UInt64 { get }
 
     /// Works for a few milliseconds.

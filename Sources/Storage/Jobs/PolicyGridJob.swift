@@ -25,9 +25,9 @@ public struct ReplaySettings: Sendable {
 /// If several processes have the database open, the one with the job's lease (the right to do it) compares.
 ///
 /// The cost of an app's comparison is bounded for any traffic. At most ``PolicyGrid/eventLimit`` clicks and launches
-/// are in memory; they have hashes instead of texts, so that with their replay they take some 100 MB. One read gets at
+/// are in memory; they have hashes instead of texts, so with their replay they take some 100 MB. One read gets at
 /// most ``EventCollection/readLimit`` of them. All settings together are replayed for at most
-/// ``PolicyGrid/timeLimitSeconds``; those that are not reached have no result. The page states when the number of
+/// ``PolicyGrid/timeLimitSeconds``; settings that are not reached have no result. The page states when the number of
 /// events or the time was limited.
 public struct PolicyGridJob<Reader: ReportReader>: Job {
     public let name = JobName.policyGrid
@@ -43,7 +43,7 @@ public struct PolicyGridJob<Reader: ReportReader>: Job {
     private var waiting: [App] = []
     /// Whether a comparison of all apps is under way, so that its end is stored.
     private var isDaily = false
-    /// Whether the app's comparison began after it was requested; a later request needs another one.
+    /// Whether the current comparison began after an operator requested one; a later request needs another comparison.
     private var answersRequest = false
     private var collection: EventCollection?
     private var replay: GridReplay?

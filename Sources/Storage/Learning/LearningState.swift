@@ -255,8 +255,8 @@ extension LearningState {
 
     /// Removes all increments that are not stored yet, and returns them as slices.
     ///
-    /// Callers store the slices: when the store stops, before a search for a person's data and, if checks do
-    /// the work of the learning jobs, before a model is computed and after clicks and checks.
+    /// Callers store the slices when the store stops, and before a search for a person's data. If checks do the
+    /// work of the learning jobs, callers also store them before a model is computed, and after clicks and checks.
     func takeSlices() -> [LearntSlice] {
         let left = round.withLock { round in
             defer { round = Round() }

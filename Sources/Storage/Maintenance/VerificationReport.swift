@@ -93,7 +93,7 @@ extension VerificationReport.Check {
         let missing = former.count { !words.contains($0) }
         guard missing > 0 else { return }
         add(
-            "former server keys are missing (\(missing)), so that clicks from before the rotation cannot be found",
+            "former server keys are missing (\(missing)), so clicks from before the rotation cannot be found",
             "put them back from the backup, as further lines of the key file"
         )
     }

@@ -125,8 +125,8 @@ private final class PostbackInbox: Sendable {
 
 /// Sends due deliveries to the endpoints whose leases this process holds, and stores the outcomes.
 ///
-/// A delivery stays pending in the database until its outcome is stored. If the process ends before that, the next one
-/// sends the delivery again, under the same id. Only calls run on other threads.
+/// A delivery stays pending in the database until its outcome is stored. If the process ends before that, the next
+/// process sends the delivery again, under the same id. Only calls run on other threads.
 public struct PostbackJob<Reader: JobReader>: Job {
     public let name = JobName.postbacks
     public let share = 0.5

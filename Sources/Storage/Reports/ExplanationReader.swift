@@ -260,7 +260,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             try ExplanationReader(reader: reader, apps: apps).material(of: reference)
         }
         guard let material else { return nil }
-        // The explainer runs on the same thread, but in another read, so that the snapshot has ended.
+        // The explainer runs on the same thread, but in another read, so the snapshot has ended by then.
         return try await loop.readInBackground { _ throws(Backend.Reader.Failure) in
             explainer.explain(material)
         }

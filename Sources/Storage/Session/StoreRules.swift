@@ -5,7 +5,8 @@ public protocol StoreRules: SendableMetatype {
     /// Whether a new click's number is larger than the numbers of all committed clicks of all processes.
     ///
     /// If so, each transaction starts by reading the clicks and posts with a larger number than the newest known one,
-    /// which other processes have recorded. If not, the database's reader finds repeated posts: see ``WriterReader/click(ofPost:visit:in:recordedAt:)``.
+    /// which other processes have recorded. If not, the database's reader finds repeated posts: see
+    /// ``WriterReader/click(ofPost:visit:in:recordedAt:)``.
     static var readsNewestClicks: Bool { get }
     /// Whether the writing thread decides which names have separate counts.
     ///

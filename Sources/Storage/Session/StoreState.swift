@@ -35,7 +35,7 @@ public final class StoreState: Sendable {
     /// The number of commits of this process that changed apps or keys.
     private let directoryChanges = Atomic<UInt64>(0)
     private let isStoppingFlag = Atomic(false)
-    /// Whether there may be something new to send.
+    /// Whether there may be new deliveries of postbacks to send.
     private let postbackHint = Atomic(false)
     private let isCatchUpQueued = Atomic(false)
 

@@ -2,9 +2,9 @@ public import Attribution
 
 /// A change of the dashboard's sessions.
 public enum SessionChange: Sendable {
-    /// Stores a session, and deletes the sessions and links that have ended when it starts.
+    /// Stores a session, and deletes the sessions and sign-in links that have ended when it starts.
     case start(DashboardSession)
-    /// Stores a session in place of a valid link; ``Written/flag(_:)`` is false if there is no such link.
+    /// Stores a session in place of a valid sign-in link; ``Written/flag(_:)`` is false if there is no such link.
     case startByLink(DashboardSession, KeyDigest)
     case createLink(SignInLink)
     case noteUse(KeyDigest, at: Timestamp)

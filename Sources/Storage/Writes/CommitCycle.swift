@@ -23,7 +23,7 @@ public struct CommitCycle: Sendable {
         case done
         /// The batch has grown by the given number of writes.
         case taken(Int)
-        /// The rules of the write refused it; `hasChanged` is whether it changed rows before.
+        /// The rules of the write refused it; `hasChanged` is whether the write had changed rows before the refusal.
         case refused(hasChanged: Bool)
         /// Another connection is open.
         case reopened(TransactionFate)

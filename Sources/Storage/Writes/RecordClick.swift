@@ -113,7 +113,7 @@ extension WriteTransaction {
 
     /// Returns the click with its visitor's hashes of the day before, if the visitor clicked shortly before midnight.
     ///
-    /// Address keys change at midnight, so without this a visitor who clicks before and after it would count as two.
+    /// Address keys change at midnight, so otherwise a visitor who clicks before and after midnight would count as two.
     private func adoptingPreviousDayHashes(_ click: NewClick, _ scope: Scope) throws(Failure) -> NewClick {
         guard let visitor = click.earlier.visitor, let key = click.fingerprints.first?.key else {
             return click

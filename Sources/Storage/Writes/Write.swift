@@ -203,7 +203,7 @@ public enum KeyChange: Sendable {
 public enum JobStep: Sendable {
     /// The answer is ``Written/retention(_:)``.
     case retention(RetentionStep)
-    /// Stores when the wall clock was last right.
+    /// Stores that jobs used the wall clock at this time.
     case noteSettled(Timestamp)
     /// Compacts a day's counts by name, and stops after `nanoseconds`; if the day is complete, stores that.
     case compact(day: Timestamp, nanoseconds: UInt64)

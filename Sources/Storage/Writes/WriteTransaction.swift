@@ -115,7 +115,7 @@ public protocol StoreWriter: ErasureWriter, PostbackWriter, ApplePostbackWriter 
 
     // Sessions of the dashboard
     func insert(_ session: SessionRecord) throws(Failure)
-    /// Deletes a link that expires after a time; returns whether there was one.
+    /// Deletes a sign-in link that expires after a time; returns whether there was one.
     func takeSignInLink(_ digest: KeyDigest, expiringAfter now: Timestamp) throws(Failure) -> Bool
     func insert(_ link: SignInLink) throws(Failure)
     /// Stores when a session was used, unless a later use is stored.
@@ -124,7 +124,7 @@ public protocol StoreWriter: ErasureWriter, PostbackWriter, ApplePostbackWriter 
     func removeSessions(but digest: KeyDigest) throws(Failure)
     /// Stores the address at which this server serves the dashboard.
     func setDashboard(_ url: String) throws(Failure)
-    /// Deletes the sessions and links whose end has come.
+    /// Deletes the sessions and sign-in links that have ended.
     func removeEnded(at now: Timestamp) throws(Failure)
 
     // Audit log
@@ -192,7 +192,7 @@ struct TransactionMemory {
         var checkWord: UInt64 = 0
         /// The number of check records that the open transaction has stored.
         var storedChecks: Int64 = 0
-        /// Whether there is something new to send.
+        /// Whether the open transaction has stored deliveries of postbacks to send.
         var hasPostbacks = false
     }
 
