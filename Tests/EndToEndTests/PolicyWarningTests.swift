@@ -27,7 +27,7 @@ struct PolicyWarningTests {
 
     @Test("warnings about settings appear in the log at the start, in the statistics and in doctor")
     func settings() throws {
-        let words = "takes clicks for matches that are more likely wrong than right"
+        let words = "accepts matches that are more likely wrong than right"
         let installation = try Installation()
         #expect(
             try policies(installation) == [

@@ -194,7 +194,7 @@ public final class Directory: Equatable, Sendable {
     /// Returns an app's ``App/Settings/followedPolicy``; nil for an app that does not exist.
     public func policy(of app: AppID) -> MatchPolicy? { appIndexes[app].map { policies[$0] } }
 
-    /// Returns the apps whose links a host serves: those that list it, or else those that list no host.
+    /// Returns the apps whose links a host serves: the apps that list it, or else the apps that list no host.
     ///
     /// For a nil (unknown) host, returns the apps that list no host.
     public func apps(onHost host: LinkHost?) -> [App] {

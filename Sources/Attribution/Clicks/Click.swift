@@ -48,7 +48,7 @@ public struct Click: Equatable, Sendable {
         /// Whether the click comes from a preview, a prefetch or a robot: it is recorded and counted, but
         /// never a candidate.
         public var isRobot = false
-        /// Whether the fingerprint that the client sent differs from all those computed from its signals.
+        /// Whether the fingerprint that the client sent differs from all fingerprints of its signals.
         public var isContradictory = false
         /// The short link that was tapped; nil for a click that names its deep link itself.
         public var link: LinkID?

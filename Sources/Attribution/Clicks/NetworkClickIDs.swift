@@ -74,7 +74,7 @@ public struct NetworkClickIDs: Equatable, Sendable {
         items.append(QueryItem(name: parameter.name, value: value))
     }
 
-    /// Adds the ids of a link's query; those beyond the limits are left out.
+    /// Adds the ids of a link's query; ids beyond the limits are left out.
     public mutating func add(from query: [QueryItem]) {
         for item in query {
             guard let parameter = Self.parameter(named: item.name) else { continue }

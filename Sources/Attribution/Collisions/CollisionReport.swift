@@ -102,7 +102,7 @@ public struct CollisionCount: Sendable {
     /// The largest number of rows of one fingerprint in memory.
     ///
     /// Beyond it, half of the rows are dropped pseudo-randomly, as often as needed, and each remaining row
-    /// counts for those dropped. Even half of this number of rows, spread over a week (the standard retention
+    /// also counts for the dropped ones. Even half of this number of rows, spread over a week (the standard retention
     /// time), leaves some thirty rows in a window of ten minutes. A dropped row therefore hardly ever makes
     /// another row seem alone.
     public static let rowLimit = 65_536

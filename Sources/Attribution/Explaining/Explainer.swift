@@ -151,8 +151,8 @@ public struct Explainer: Sendable {
         }
     }
 
-    /// Returns the clicks that differ from the launch in the fewest components; among equals those from the
-    /// launch's address first, then the newest.
+    /// Returns the clicks that differ from the launch in the fewest components; among equals,
+    /// clicks from the launch's address come first, and then newer clicks.
     private func nearest(_ launch: FingerprintInput, _ near: [NearClick], _ time: Timestamp)
         -> [ExplainedClick]
     {

@@ -328,7 +328,7 @@ public struct ExplanationInput: Sendable {
     public var record: RecordedCheck
     /// Clicks with the check's fingerprint, live or not, newest first.
     public var sameFingerprint: [KnownClick] = []
-    /// Clicks that the check got or weighed; those of ``sameFingerprint`` may be among them.
+    /// Clicks that the check got or weighed; clicks of ``sameFingerprint`` may be among them.
     public var named: [KnownClick] = []
     /// The app's newest clicks with signals, recorded until a second after the check and not by robots;
     /// newest first.

@@ -161,8 +161,8 @@ extension DeepLinkURL {
 /// A target that an operator allows for visitors' clicks: a scheme of the app's own, or a web host.
 ///
 /// `myapp://` allows every link with that scheme, and `myapp://host` every link with that scheme and host.
-/// `https://shop.example` allows links of exactly that host and port, and `https://shop.example/path` those
-/// at or below that path.
+/// `https://shop.example` allows links of exactly that host and port, and `https://shop.example/path` allows
+/// links at or below that path.
 public struct Destination: Hashable, Sendable {
     /// The text that is stored and shown: scheme and host in lower case.
     public let text: String

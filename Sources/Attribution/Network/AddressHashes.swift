@@ -90,8 +90,8 @@ public struct LaunchAddress: Sendable {
         return AddressHashes.agreement(click, hashes(keyIndex: click.keyIndex))
     }
 
-    /// Returns the hashes that clicks from this address may have: those of the launch's own day, then those
-    /// of some earlier days, the latest first.
+    /// Returns the hashes that clicks from this address may have: the hash under the key of the
+    /// launch's own day, then the hashes under the keys of some earlier days, the latest day first.
     public mutating func searched() -> [AddressHashes] {
         var all = [current]
         for days in 1..<max(1, searchedDays + 1) {

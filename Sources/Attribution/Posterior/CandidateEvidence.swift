@@ -19,7 +19,7 @@ public struct CandidateEvidence: Equatable, Sendable {
     /// The launches with the fingerprint that no click explains, by the counter ``CounterFamily/organic``.
     public var organic = 0.0
 
-    /// The largest number of clicks in each of two lists: the newest clicks, and those near the address.
+    /// The largest number of clicks in each of two lists: the newest clicks, and the newest clicks near the address.
     public static let maximumListed = 64
 
     public init() {}

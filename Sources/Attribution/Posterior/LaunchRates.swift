@@ -136,7 +136,9 @@ private struct Weighing {
 
 /// The clicks of one person, who launches once: if one of them led to the launch, the last click is credited.
 struct Visitor {
-    /// The clicks, newest first, at equal times the larger id first; never empty.
+    /// The clicks, newest first; of clicks of one time, the one with the larger id comes first.
+    ///
+    /// There is at least one click.
     let clicks: [Candidate]
     /// Whether the visitor launched after their last click, so that these clicks hardly explain another
     /// launch.

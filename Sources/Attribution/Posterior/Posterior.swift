@@ -93,7 +93,7 @@ public struct CampaignShare: Equatable, Sendable {
     /// One of the campaign's clicks; nil if none is listed as a candidate.
     public private(set) var click: ClickID?
 
-    /// The largest number of campaigns for one launch; those with the least likely destinations are omitted.
+    /// The largest number of campaigns for one launch; campaigns with the least likely destinations are omitted.
     public static let maximumCount = 16
 
     /// Returns the campaigns of destinations that are ordered by their probability.

@@ -97,7 +97,7 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
         }
     }
 
-    /// Returns the form with the fewest components among those that clients of the platform use; among
+    /// Returns the form with the fewest components of the forms that clients of the platform use; among
     /// equals, the first case.
     ///
     /// If a launch sends values, the fingerprint of this form finds its clicks.

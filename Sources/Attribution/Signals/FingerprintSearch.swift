@@ -49,7 +49,7 @@ public struct FingerprintSearch: Sendable {
     /// - Parameters:
     ///   - candidates: inputs of the nearest clicks, in every form, the nearest first. They are tried
     ///     unchanged, then with one component changed, then with two. Last come all combinations of values,
-    ///     those of the form with the fewest components first.
+    ///     starting with the form that has the fewest components.
     ///   - fits: returns whether a fingerprint is the searched one.
     /// - Returns: the input, and the number of tried combinations.
     public func find(

@@ -117,7 +117,7 @@ struct FingerprintTexts {
 
     /// Adds the combinations of a form, unless one of its components is unknown.
     ///
-    /// The last component changes fastest, so that the first combination is made of the first choices.
+    /// The first combination is made of the first choices; from then on, the last component changes fastest.
     mutating func append(_ form: FingerprintForm) {
         let components = form.components
         // The choice of each component, as an index into all choices; no form has more than six components.

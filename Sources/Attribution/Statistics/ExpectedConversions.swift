@@ -109,7 +109,7 @@ public struct CalibrationTable: Equatable, Sendable {
 
     public static let binCount = 10
 
-    /// The bins by tenths: the first contains probabilities below 0.1, the last one those from 0.9 on.
+    /// The bins by tenths: the first contains probabilities below 0.1, the last one contains probabilities from 0.9 on.
     public private(set) var bins = [Bin](repeating: .zero, count: CalibrationTable.binCount)
 
     public init() {}

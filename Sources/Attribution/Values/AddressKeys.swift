@@ -44,7 +44,7 @@ public struct AddressKeys: Sendable {
     /// Whether the clicks of all days before the first key's were hashed under the first key, as in tests
     /// that set a clock back.
     ///
-    /// If false, those days had keys, which were destroyed.
+    /// If false, the earlier days had keys of their own, which were destroyed.
     public var coversEarlierDays = false
 
     /// The largest number of days from the first key's day to a day with a key of its own.

@@ -155,7 +155,7 @@ struct ClickDestination {
     /// The text that identifies a visit's destination: the link's id, for all variants and queries, or else the URL.
     var visited: String { link?.id?.text ?? url.text }
 
-    /// The parameters that may name the source, with those of the tapped address first.
+    /// The parameters that may name the source, with the parameters of the tapped address first.
     var sourceItems: [QueryItem] {
         let own = link?.settings.source.map { [QueryItem(name: "source", value: $0)] } ?? []
         return query + own + urlItems

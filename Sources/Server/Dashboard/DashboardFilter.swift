@@ -68,7 +68,7 @@ struct DashboardFilter {
         app?.createdAt ?? apps.map(\.createdAt).min() ?? now
     }
 
-    /// Writes the form with these choices and those that `further` writes.
+    /// Writes the form with these choices and the fields that `further` writes.
     ///
     /// A page with a comparison shows the choice to compare; any other page keeps the choice in a hidden
     /// field.
@@ -103,8 +103,8 @@ struct DashboardFilter {
         if let noteOfDays { html.note(noteOfDays) }
     }
 
-    /// Writes the choices of a page of counts: a campaign, a source, a platform, and another value if a row
-    /// chose one.
+    /// Writes the choices of a page of counts: a campaign, a source, a platform, and the value of another
+    /// dimension if the page is limited to one.
     func writeCountChoices(to html: inout HTML) {
         func value(_ dimension: Dimension) -> String {
             slice?.dimension == dimension ? slice?.value ?? "" : ""

@@ -22,7 +22,7 @@ public final class OutgoingRequests: Sendable {
 
     /// Creates a client that connects only to addresses of the public Internet.
     ///
-    /// `roots` names a PEM file of certificate authorities, which replace those of this machine.
+    /// `roots` names a PEM file of certificate authorities, which replace the authorities that this machine trusts.
     public static func publicOnly(roots: String? = nil) -> HTTPSClient {
         HTTPSClient(roots: roots) { NetworkAddress(high: $0.high, low: $0.low).isPublic }
     }

@@ -11,7 +11,8 @@ extension Trial {
         /// The store click came long before the click: earlier than the widest bounds allow.
         case spamming
 
-        /// The seconds from the click to the store click, and from the store click to the beginning of the installation.
+        /// The seconds from the click to the store click, and from the store click to the beginning of the
+        /// installation.
         private var delays: (storeClick: Int64, begin: Int64) {
             switch self {
             case .none: (5, 10)

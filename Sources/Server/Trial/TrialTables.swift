@@ -218,7 +218,7 @@ public struct SDKRelease: Sendable {
 
     /// Creates a newer client, which calls `POST …/resolve`.
     ///
-    /// Its form is the one with the fewest components among those that the server derives from the client's signals.
+    /// Of the forms that the server derives from the client's signals, its form has the fewest components.
     public init(withValuesOn platform: Platform, name: String = "resolve") {
         self.name = name
         self.platform = platform

@@ -93,7 +93,7 @@ public struct AddressSelection: Sendable {
     /// Whether there may be more clicks around the address than were read.
     var needsCount: Bool { nearCount >= Self.maximumRead }
 
-    /// Returns the number of clicks around the address, without those that ``addClaimed(_:at:)`` added.
+    /// Returns the number of clicks around the address, without the clicks that ``addClaimed(_:at:)`` added.
     ///
     /// `counted` is the count if there may be more clicks than were read.
     func traffic(_ counted: AddressClickCount?) -> (exact: Double, near: Double) {

@@ -104,8 +104,8 @@ struct RecentPosts {
 
     /// Reads the posts of other processes in the ten seconds up to `last`, the database's newest click at this time.
     ///
-    /// A new click's number is larger than those of all committed clicks. If no other process has recorded a click,
-    /// `last` is ``newest``, and nothing is read. `last` is older than ``newest`` only if newer clicks have been deleted.
+    /// A new click's number is larger than that of any committed click. If no other process has recorded a click,
+    /// `last` is ``newest``, and nothing is read. `last` is older than ``newest`` only if newer clicks were deleted.
     mutating func catchUp<Reader: WriterReader>(to last: Int64, by reader: Reader) throws(Reader.Failure) {
         guard last != newest else { return }
         let first = last - Self.spanMilliseconds << 16

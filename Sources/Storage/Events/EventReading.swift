@@ -42,7 +42,7 @@ struct EventReader<Reader: ReportReader> {
         return counts.mapValues { EventSums($0) }.filter { !$0.value.isEmpty }
     }
 
-    /// Returns the campaigns or links with events or matches, those with the most clicks first.
+    /// Returns the campaigns or links with events or matches; the most clicked ones come first.
     ///
     /// Names can be ranked by their clicks without reading any other count. So the function reads the other counts of
     /// the most clicked names first, until the report has its maximum number of groups.

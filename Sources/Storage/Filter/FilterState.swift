@@ -3,7 +3,7 @@ internal import Threads
 
 /// The filter of stored fingerprints that checks query before the database, and the newest click that it covers.
 ///
-/// A new click's number is larger than those of all committed clicks. So if the database's newest click is covered, the
+/// A new click's number is larger than that of any committed click. So if the database's newest click is covered, the
 /// filter contains all stored fingerprints. If another process has recorded clicks since, checks read the database until
 /// the writer has caught up.
 struct FilterState: Sendable {

@@ -40,7 +40,7 @@ public struct DatabaseCopy {
     }
 }
 
-/// The migrations that a database has, and those that a start would apply.
+/// The migrations that a database has, and the migrations that a start would apply.
 public struct MigrationPlan: Equatable, Sendable {
     /// File names, ascending.
     public let applied: [String]

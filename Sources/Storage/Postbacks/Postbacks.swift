@@ -2,7 +2,7 @@ public import Attribution
 
 /// The reads of deliveries.
 public protocol PostbackRows: EndpointRows {
-    /// Returns due deliveries with their events, those with the earliest due time first.
+    /// Returns due deliveries with their events, in the order of their due times.
     func dueDeliveries(of endpoint: EndpointRecord, at now: Timestamp, atMost limit: Int) throws(Failure)
         -> [DeliveryRow]
     /// Returns the number of pending deliveries, at most ``EndpointStatus/maximumCounted``, and the time of the

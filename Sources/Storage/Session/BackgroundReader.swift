@@ -24,7 +24,7 @@ final class BackgroundReader<Backend: StorageBackend>: Sendable {
 
     init(_ backend: Backend) { self.backend = backend }
 
-    /// Runs reads until the store stops, then refuses those still queued.
+    /// Runs reads until the store stops, then refuses the reads that are still queued.
     ///
     /// If the database cannot be reached, it refuses the queued reads too: each of them would first wait as long.
     func run() {

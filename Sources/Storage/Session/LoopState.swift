@@ -126,7 +126,7 @@ extension LoopState {
 
     /// Reads rows, and fetches those that are missing, until no row is missing.
     ///
-    /// Where reads are answered at once, no row is ever missing: then this neither suspends nor reads twice.
+    /// Where reads are answered at once, no row is ever missing, so this function neither suspends nor reads twice.
     ///
     /// - Parameters:
     ///   - latest: the caller's deadline, in nanoseconds of the monotonic clock; the store's own limit applies too.

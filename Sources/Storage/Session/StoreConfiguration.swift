@@ -33,7 +33,7 @@ public struct StoreConfiguration: Sendable {
     public var queueLimit = 8192
     /// The maximum number of writes in one transaction.
     public var batchLimit = 512
-    /// Whether the store runs jobs, and runs long reads on a separate thread; off for commands that run beside a server.
+    /// Whether the store runs jobs, and runs long reads on a separate thread; off for commands beside a server.
     public var hasBackgroundWork = true
     /// Whether checks do the work of the learning jobs, with the time of the check as the current time.
     ///

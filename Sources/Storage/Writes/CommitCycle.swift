@@ -56,7 +56,7 @@ public struct CommitCycle: Sendable {
         case refuseUnseen(StoreError)
         /// Refuses all waiting writes.
         case refuseWaiting(StoreError)
-        /// Keeps waiting writes queued, and stores the reason for those that pass their deadline.
+        /// Keeps waiting writes queued, and stores the reason for writes that pass their deadline.
         case postpone(StoreError)
         /// Does the work that may follow a commit; the batch is on disk.
         case tidy

@@ -139,7 +139,7 @@ public final class WriteQueue: Sendable {
 
     /// Refuses all writes whose deadline has passed.
     ///
-    /// Waiting writes are withdrawn; those of the batch may still be committed.
+    /// Waiting writes are withdrawn; writes of the batch may still be committed.
     func expire(at now: UInt64) {
         let (withdrawn, running, obstacle) = state.withLock { state in
             let late = state.waiting.filter { $0.deadline <= now }
