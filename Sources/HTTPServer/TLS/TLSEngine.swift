@@ -69,7 +69,7 @@ final class TLSEngine {
     }
 
     deinit {
-        // Each session keeps the wire alive, so that no session exists now.
+        // Each session keeps the wire alive, so no session exists now.
         unsafe tls_wire_free(pointer)
     }
 

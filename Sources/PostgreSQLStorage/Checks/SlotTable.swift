@@ -21,7 +21,7 @@ final class SlotTable: Sendable {
 
     init(_ neededUntil: [Int64: Timestamp?]) { state = ConditionLock(State(neededUntil: neededUntil)) }
 
-    /// Replaces the slots by those of the table `partitions`; keeps added slots that the table does not
+    /// Replaces the slots by the slots in the table `partitions`; keeps added slots that the table does not
     /// contain yet.
     func publish(_ neededUntil: [Int64: Timestamp?]) {
         state.withLock { state in

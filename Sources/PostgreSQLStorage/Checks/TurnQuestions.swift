@@ -3,7 +3,7 @@ internal import PostgreSQL
 internal import Storage
 internal import Threads
 
-/// The questions of a loop's checks, gathered until the turn ends: those of one kind become one statement.
+/// The questions of a loop's checks, gathered until the turn ends: the questions of one kind become one statement.
 ///
 /// A statement with 64 keys takes PostgreSQL a third of the time of 64 statements. While ``usualUnderWay``
 /// turns have no answer, further questions wait for a short time and are sent together. So a busy database
@@ -68,7 +68,7 @@ final class TurnQuestions {
     private var gathered: [RowQuestion: Asked] = [:]
     private var underWay = 0
     private var sentAt = MonotonicTime(nanoseconds: 0)
-    /// The checks that wait, and those that got their answers since the last timed call.
+    /// The checks that wait, and the checks that got their answers since the last timed call.
     private var askers: [Asker] = []
     private var nextWake: MonotonicTime?
 

@@ -289,7 +289,7 @@ extension PostgreSQLMove {
             "clicks", "click_index", "click_addresses", "checks", "installs", "idempotencies", "link_limits",
         ]
 
-    /// New rows get numbers after those that were copied.
+    /// Makes new rows get larger numbers than the copied rows.
     private static let afterTables: [SQLText] =
         (["apps", "keys", "links"] as [StaticString]).map { table -> SQLText in
             """

@@ -81,7 +81,7 @@ struct ColumnArrays: RowWriter, Sendable {
     private var bucketPosition: Int?
     private var bucket: Int64 = 0
 
-    /// - Parameter columns: the columns of each row: those of a record, others, or both.
+    /// - Parameter columns: the columns of each row: a record's columns, others, or both.
     init(_ columns: Columns) { self.columns = columns }
 
     var isEmpty: Bool { rowCount == 0 }

@@ -74,7 +74,7 @@ public final class PostgreSQLStore: Sendable {
         try startThreads(server, form)
     }
 
-    /// Makes the partitions that the first clicks need; a job makes those of the days ahead.
+    /// Makes the partitions that the first clicks need; a job makes the partitions of the days ahead.
     private static func makePartitions(_ connection: BlockingConnection, from now: Timestamp)
         throws(StoreError)
     {

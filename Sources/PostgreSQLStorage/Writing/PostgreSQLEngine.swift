@@ -30,7 +30,7 @@ final class PostgreSQLEngine: BlockingEngine {
     ///   - form: the parameters with which the database was created.
     ///   - server: this server's number.
     ///   - directory: the apps and keys, to which this thread publishes its own changes.
-    ///   - slots: the slots with partitions, to which this thread adds those that it makes.
+    ///   - slots: the slots with partitions, to which this thread adds the slots that it makes.
     init(
         _ configuration: PostgreSQLConfiguration,
         _ state: StoreState,

@@ -5,7 +5,7 @@ internal import Storage
 
 /// Creates, changes and deletes links.
 extension PostgreSQLWriter {
-    /// Creates links; if one is refused, the caller must undo those created before.
+    /// Creates links; if one is refused, the caller must undo the links that were created before it.
     func create(_ links: [NewLink]) throws(PostgreSQLError) -> LinkStoreError? {
         // Two servers must not give one slug to links of two apps with a common host.
         try batch.look(Self.lockSlugs)

@@ -3,7 +3,7 @@ internal import Attribution
 internal import PostgreSQL
 internal import Storage
 
-/// The statements of the open transaction; extensions in other files add those that are not about clicks.
+/// The statements of the open transaction; extensions in other files add the statements that are not about clicks.
 ///
 /// Frequent changes are gathered, and rare ones are executed at once.
 struct PostgreSQLWriter: StoreWriter {

@@ -90,7 +90,7 @@ struct TransactionRows {
         return limits.clicks
     }
 
-    /// Adds clicks to those of a post.
+    /// Adds clicks to the known clicks of a post.
     mutating func add(_ numbers: [Int64], to post: ScopedHash) { posts[post, default: []] += numbers }
 
     /// Returns the clicks of a visit, which is given by the first 64 bits of its hash.
@@ -135,7 +135,7 @@ struct RowNeeds {
     var visitors: [Visitor] = []
     /// The scopes whose learnt sums grow.
     var learning: Set<Scope> = []
-    /// The keys to lock with ``EventLocks``: those of events, and those of claims with an installation.
+    /// The keys to lock with ``EventLocks``, for events and for claims with an installation.
     ///
     /// The value is true for an exclusive lock, which a claim needs, and a refund for its purchase.
     var eventKeys: [EventKey: Bool] = [:]

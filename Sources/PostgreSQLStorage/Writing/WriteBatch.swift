@@ -75,7 +75,7 @@ final class WriteBatch {
         (self.connection, self.slots, self.isByBucket) = (connection, slots, isByBucket)
     }
 
-    /// Adds a row to those that a statement writes.
+    /// Adds a row to the rows that a statement writes.
     func append(_ change: RowChange, _ write: (inout ColumnArrays) -> Void) {
         changeCount += 1
         let bucket =
@@ -258,7 +258,7 @@ extension WriteBatch {
         try read(needs)
     }
 
-    /// Reads rows in one trip, first those that it locks.
+    /// Reads rows in one trip; the rows to lock come first.
     func read(_ needs: RowNeeds) throws(PostgreSQLError) {
         guard !needs.isEmpty else { return }
         let clicks = grouped(needs.clicks) {

@@ -8,7 +8,7 @@ enum ListSettingsCommand {
         summary: "Show the value of every setting, and where it was set",
         discussion: [
             "Prints the settings as `afterlink serve` would read them from the same flags, environment and file, without"
-                + " secrets. The page Settings of the dashboard shows those of a running process, and"
+                + " secrets. The page Settings of the dashboard shows the settings of a running process, and"
                 + " `afterlink help settings` explains each."
         ],
         options: [.json],

@@ -55,7 +55,7 @@ extension Setting {
     ]
 
     private static let rateLimits: [Setting] = [
-        optional("rate-limit", .rateLimit, default: "those of the next two settings", into: \.rateLimit)
+        optional("rate-limit", .rateLimit, default: "the next two settings' defaults", into: \.rateLimit)
             .saying(
                 "Limit the clicks and events of one address together, and its checks separately; more get 429. Many phones may"
                     + " share an address. `off` switches off every limit whose own setting was not given."

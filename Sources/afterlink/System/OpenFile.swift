@@ -9,7 +9,7 @@ struct OpenFile: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - path: the file's path.
-    ///   - flags: those of open(2), such as `O_RDONLY`.
+    ///   - flags: the flags of open(2), such as `O_RDONLY`.
     /// - Throws: the error of open(2).
     init(_ path: String, _ flags: Int32) throws(SystemError) {
         // The path is valid during the call.

@@ -11,8 +11,8 @@ enum AppSettingOptions {
             "allowed-origin ORIGIN ...":
                 "A web origin whose pages may post clicks, as in https://shop.example; `any` removes the limit.",
             "destination PREFIX ...":
-                "The start that the link of a click without a key must have, as in myapp:// or https://shop.example;"
-                + " `any` removes the limit.",
+                "The start that the link of a click without a server key must have, as in myapp:// or"
+                + " https://shop.example; `any` removes the limit.",
             "attribution-window SECONDS":
                 "The time after a click in which a first launch may be credited to it, 60 to 2592000; `default` takes the"
                 + " server's setting.",

@@ -16,7 +16,7 @@ enum ChangeAppCommand {
         settings: CommandDatabase.settings + ["dashboard-host"],
         examples: [
             "afterlink apps set --destination shopapp://":
-                "Accept a click without a key only if its link leads into the app.",
+                "Accept a click without a server key only if its link leads into the app.",
             "afterlink apps set --app Shop --open-clicks off": "Require a key for clicks.",
             "afterlink apps set --on-ambiguity campaignOnly --default-link shopapp://home":
                 "Credit the campaign without a personal link if several clicks are possible.",

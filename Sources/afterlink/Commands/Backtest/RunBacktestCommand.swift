@@ -50,7 +50,8 @@ enum RunBacktestCommand {
             let kind = isTest ? "test clicks and test checks" : "clicks and checks"
             throw CommandFailure.because("The database holds no \(kind) of the app \"\(app.settings.name)\".")
                 .advising(
-                    "Clicks stay until --retention seconds after their window, checks for --retention seconds."
+                    "Clicks stay until --retention seconds after their window, matched ones until --retention-matches"
+                        + " seconds after it, and checks for --retention-checks seconds."
                 )
         }
         var backtest = Backtest(plans.current, proposed: plans.proposed, began: first.at)

@@ -14,7 +14,7 @@ package enum KeyExamination {
             let ids = admins.map(\.id.text).joined(separator: ", ")
             diagnoses.append(
                 .warning("keys", "\(admins.count) admin keys are valid: \(ids)")
-                    .advising("revoke those that are not needed with `afterlink keys revoke`")
+                    .advising("`afterlink keys revoke` revokes the keys that are not needed")
             )
         }
         if !valid.contains(where: { $0.kind == .app }) {

@@ -58,7 +58,7 @@ extension LinkField {
         case .windowSeconds:
             ("SECONDS", "The time after a click in which a first launch is credited to it, 60 to 2592000.")
         case .expiresAt: ("TIME", "The end of the link, as in 2027-01-31T18:00:00Z.")
-        case .maximumClicks: ("N", "The number of clicks after which the link ends, without those of robots.")
+        case .maximumClicks: ("N", "The number of clicks, without robots' clicks, after which the link ends.")
         case .variants:
             ("'NAME WEIGHT LINK'", "One of several destinations, by weight: 'b 30 myapp://promo/b'.")
         case .referralCode: ("CODE", "The referrer's code for the app's metadata.")
@@ -128,7 +128,7 @@ enum LinkChoice {
     private static func unknown(_ text: String) -> CommandFailure {
         CommandFailure.because("There is no link \"\(text)\".")
             .advising(
-                "`afterlink links list` shows the links, and with --archived those that were switched off."
+                "`afterlink links list` shows the links, and with --archived the archived ones."
             )
     }
 }

@@ -120,7 +120,7 @@ enum ListDeliveriesCommand {
         name: "postbacks deliveries",
         summary: "Show the deliveries to an endpoint, with requests and responses",
         discussion: [
-            "Prints deliveries, those of the newest events first. --json also prints requests and responses."
+            "Prints deliveries in the order of their events, the newest event first. --json also prints requests and responses."
         ],
         operands: [PostbackChoice.operand],
         options: CommandOption.table([

@@ -9,13 +9,13 @@ enum ExplainCheckCommand {
         summary: "Explain why a check matched or did not match",
         discussion: [
             "Finds a recorded check and explains its outcome: it lists the clicks with the check's fingerprint and the state"
-                + " of each. Without such clicks, it tries the values of recent clicks to find those behind the"
+                + " of each. Without such clicks, it tries the values of recent clicks to find the values behind the"
                 + " fingerprint, and shows the value in which the nearest click differs.",
             "ID is the id of a check (chk_…, as GET /admin/api/checks lists them), of a request (the X-Request-ID of its"
                 + " response) or of a click (clk_…), or a fingerprint, which stands for its last check. For a click that no"
                 + " check found, it shows the click's state and the checks that nearly found it.",
             "A serving process records every match and at most 2,000 other checks a second, within a second after the"
-                + " check. The records stay for --retention seconds.",
+                + " check. The records stay for --retention-checks seconds.",
         ],
         operands: [.required("ID", "The id of a check, request or click, or a fingerprint.")],
         options: [.json],
@@ -51,7 +51,7 @@ enum ExplainCheckCommand {
             }
             throw CommandFailure.because("The database has no record of this check.")
                 .advising(
-                    "Records stay for --retention seconds. A serving process writes them within a second."
+                    "Records stay for --retention-checks seconds. A serving process writes them within a second."
                 )
         }
         invocation.show(ExplanationText(explanation: explanation).text, json: explanation.json().text)

@@ -9,7 +9,7 @@ enum ShowStatisticsCommand {
         summary: "Show clicks, checks and matches",
         discussion: [
             "Prints the statistics of GET /admin/stats: totals, then counts by app, campaign, link, source, platform, system, browser, hour of the day and period."
-                + " The service counts each click and check as it records it, so that this command takes the same time for"
+                + " The service counts each click and check as it records it, so this command takes the same time for"
                 + " any number of them.",
             "The match rate is the number of matches per check, without replays; the conversion rate is the number of"
                 + " matches per click. A check without a match counts under no campaign and no source.",

@@ -181,7 +181,7 @@ struct KeyMaintenance {
         publish()
     }
 
-    /// Changes the stored address keys; keeps those of this process usable if that fails.
+    /// Changes the stored address keys; keeps the keys of this process usable if that fails.
     private mutating func changeAddressKeys(at now: Timestamp, _ body: (AddressKeys) -> AddressKeys) throws
         -> AddressKeys
     {

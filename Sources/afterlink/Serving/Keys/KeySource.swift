@@ -13,14 +13,14 @@ protocol KeySource: Sendable {
     /// Whether this process may remove server keys that nothing needs.
     var destroysServerKeys: Bool { get }
 
-    /// Reads the keys at the start, and creates those of a new database.
+    /// Reads the keys at the start, and creates a new database's keys.
     ///
     /// - Parameters:
     ///   - databaseIsNew: whether nothing in the database depends on a key.
     ///   - now: the current time.
     ///   - recognize: asks the database whether the server keys are its own.
     /// - Returns: the keys.
-    /// - Throws: if the keys are missing, damaged, or not those of the database or of its other servers.
+    /// - Throws: if keys are missing or damaged, or are not the keys that the database or its other servers use.
     func load(
         databaseIsNew: Bool,
         at now: Timestamp,
@@ -63,7 +63,7 @@ protocol KeySource: Sendable {
         _ body: (AddressKeys) -> AddressKeys
     ) throws -> AddressKeys
 
-    /// The failure for server keys that are not those of the database.
+    /// The failure for server keys that do not belong to the database.
     var foreign: CommandFailure { get }
 }
 

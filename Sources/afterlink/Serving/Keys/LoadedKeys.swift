@@ -12,7 +12,7 @@ struct LoadedKeys {
     let missing: Int
     private let remarks: [String]
 
-    /// Reads the keys, creates those of a new database, and verifies that the keys belong to the database.
+    /// Reads the keys, creates a new database's keys, and verifies that the keys belong to the database.
     ///
     /// With the keys of another database, every check would end in "no match".
     init(_ configuration: Configuration, _ store: OpenStore, databaseIsNew: Bool) throws {
