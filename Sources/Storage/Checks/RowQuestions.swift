@@ -28,7 +28,7 @@ public enum RowQuestion: Hashable, Sendable {
     ///
     /// The word is ``AddressHashes/near``.
     case around(UInt64, Scope, at: Timestamp)
-    /// The number of clicks around an address that have not expired at a time, at most
+    /// The number of clicks around an address that have not expired at a time, counted among the newest
     /// ``AddressClickCount/Builder/maximumRead``: ``RowAnswer/addressCount(near:exact:oldest:)``.
     ///
     /// Clicks before `from` are not counted.

@@ -10,7 +10,7 @@ public struct ClickRecord: Record, Equatable, Sendable {
     public let visit: KeyedHash
     public let post: KeyedHash
     public let idempotency: KeyedHash?
-    /// The hashes that find the click: the fingerprints, starting with the first one, and then the advertising ids.
+    /// The hashes that find the click: its fingerprints in their order, and then its advertising ids.
     public let hashes: [KeyedHash]
     /// The canonical values of the click's signals as text; nil for a click without values.
     public let canonicalText: String?

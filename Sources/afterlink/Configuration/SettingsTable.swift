@@ -190,8 +190,8 @@ extension Setting {
         value("app-name", .name, into: \.appName).saying("Name of the first app of a new database."),
         repeated("destination", .destination, default: "any", into: \.destinations)
             .saying(
-                "Let clicks of the first app lead only to this scheme, host or path, unless they have a server key. Set it before"
-                    + " the service is public."
+                "Let clicks of the first app state only deep links with this scheme, host or path; a server key has no limit. Set"
+                    + " it before the service is public."
             ),
         optional("initial-app-key", .key, default: randomKey, isSecret: true, into: \.initialAppKey)
             .saying("App key of the first app. Then no other key is created or printed."),
