@@ -3,7 +3,9 @@ import SQLite
 import Support
 import Testing
 
-/// An app with a client library, which tests start as a process of its own: the Swift library or the Java core.
+/// The client library of a test app: the Swift library or the Java core.
+///
+/// Tests start the app as a process of its own.
 enum ClientKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case swift
     case java

@@ -86,7 +86,7 @@ struct StreamTests {
         }
     }
 
-    @Test("has no body for HEAD, and its producer makes no piece but ends")
+    @Test("has no body for HEAD, and its producer ends without making a piece")
     func hasNoBody() async throws {
         let counts = Mutex((made: 0, ended: 0))
         try await TestServer.answering { request in

@@ -55,7 +55,7 @@ struct RateLimitTests {
         #expect(await statistics(.admin) == 429)
     }
 
-    @Test("a customer's own back end is not limited; a caller whose key only looks like a server key is")
+    @Test("calls with a valid server key are not limited; calls with an invalid one or an app key are")
     func serverKeys() async throws {
         let service = try await TestService(rateLimits: RateLimits([.checks], "1/s:1"))
         let here = address(1)
@@ -112,7 +112,7 @@ struct RateLimitTests {
         #expect(limiter.count < RateLimiter.maximumCount)
     }
 
-    @Test("if a link's code is refused, the log hints that the client's address looks like an unnamed proxy")
+    @Test("if a link's QR code gets 429, the log hints at a proxy that --trusted-proxy does not name")
     func unnamedProxyOfVisitors() async throws {
         let service = try await TestService(LinkScenario.shop, rateLimits: RateLimits([.pictures], "1/s:1"))
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
@@ -126,7 +126,7 @@ struct RateLimitTests {
         #expect(service.logLines().count { $0.contains("--trusted-proxy") } == 1)
     }
 
-    @Test("the log says once a minute, without the address, that a refused address looks like a proxy")
+    @Test("the log says at most once a minute that a refused address looks like a proxy, without the address")
     func unnamedProxy() async throws {
         let service = try await TestService(rateLimits: RateLimits([.checks], "1/s:1"))
         for seconds in [0, 0, 20, 20, 59, 59, 60, 60] {

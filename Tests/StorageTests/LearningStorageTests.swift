@@ -83,7 +83,7 @@ struct LearningStorageTests {
     }
 
     @Test(
-        "a server whose checks do the work of jobs knows what another one has just learnt",
+        "if checks do the work of the learning jobs, a server knows what another server has just learnt",
         arguments: backends.filter { !$0.deletesEachRow }
     )
     func knowsOthers(backend: Backend) async throws {
@@ -105,7 +105,7 @@ struct LearningStorageTests {
         here.stop()
     }
 
-    @Test("the model counts a launch that repeats its check within seconds once", arguments: backends)
+    @Test("the model counts a launch once, even if it repeats its check within seconds", arguments: backends)
     func countsOnce(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await test.run { session in

@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Findings about Google Play's report")
 struct PlayFindingStorageTests {
-    /// Returns a check with a click's token, as Play's referrer names it, and times relative to the click.
+    /// Returns a check with a click's token, and with a report of Google Play whose referrer names the click.
+    ///
+    /// The times are in seconds after the click.
     private func check(_ click: Click, storeClick: Int64?, begin: Int64?, after seconds: Int64 = 3600)
         -> Check
     {
@@ -76,7 +78,7 @@ struct PlayFindingStorageTests {
         let ofCampaign = query
         let campaign = try await test.run { try await $0.statistics(ofCampaign, at: now) }
         #expect(campaign.byPlayFinding.map { $0.counts[.matches] } == [1, 1, 1])
-        // The last launch has no time of Google's, so that its own time counts.
+        // The last report lacks Google's times, so the time of the launch counts.
         var delays = TimeToInstallHistogram()
         for seconds in [40, 40, 1900, 3600] as [Int64] {
             delays.add(1, inBin: TimeToInstallHistogram.bin(forMilliseconds: seconds * 1000))

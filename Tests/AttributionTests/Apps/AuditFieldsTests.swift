@@ -1,8 +1,8 @@
 import Attribution
 import Testing
 
-/// Tests that the audit log has a field for each setting of an app; without one, the setting would change without an
-/// entry.
+/// Tests that the audit log has a field for each setting of an app, because a change of a setting without a field has
+/// no entry.
 @Suite("Audited settings")
 struct AuditFieldsTests {
     /// A change of each setting, by the path of its stored property.

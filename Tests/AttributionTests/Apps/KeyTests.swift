@@ -34,7 +34,7 @@ struct KeyTests {
         #expect("\(key) \(String(reflecting: key)) \(dumped)".contains("AQgP") == false)
     }
 
-    @Test("a digest is the SHA-256 of the text, has 32 bytes, and differs from a digest with another byte")
+    @Test("a digest is the SHA-256 of the text, has 32 bytes, and equals no digest that differs in one byte")
     func digest() throws {
         let digest = KeyDigest(of: "abc")
         #expect(digest.bytes.first == 0xba && digest.bytes.last == 0xad)

@@ -62,7 +62,7 @@ struct FingerprintReconstructionTests {
         #expect(alone.missing == 0 && alone.signals.isEmpty)
     }
 
-    @Test("are missing if they are stored, but the signals do not produce them")
+    @Test("leave out stored fingerprints that the signals do not produce, and count them as missing")
     func missing() throws {
         let key = try #require(key)
         var other = signals

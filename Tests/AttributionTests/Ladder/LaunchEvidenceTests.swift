@@ -124,7 +124,7 @@ struct LaunchEvidenceTests {
         #expect(!evidence.isEmpty)
     }
 
-    @Test("are click ids, or else tokens, and may be malformed")
+    @Test("are click ids if they have an id's form, else tokens, which may be malformed")
     func form() throws {
         #expect(ClickReference("") == nil)
         #expect(ClickReference(" \n") == nil)

@@ -56,7 +56,8 @@ struct LearningTests {
         let model = MatchingModel(sums: seen.sums, epoch: seen.epoch, at: noon)
         let pair = [Scenario.candidate(1, secondsAgo: 300, address: .exact)]
         let form = CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)
-        // The count is at most 1 / 0.70 / 0.5 conversions, and less because the launch may be organic.
+        // Addresses agree in 0.70 of the pairs, and 0.5 of the clicks have an address. So the count is at most
+        // 1 / 0.70 / 0.5 = 2.86 conversions; it is less, because the launch may be organic.
         #expect((2...2.86).contains(learnt(pair, model: model).sums[form] ?? 0))
     }
 
@@ -64,9 +65,10 @@ struct LearningTests {
     func fingerprintAlone() {
         let click = Scenario.candidate(1, secondsAgo: 300, address: .missing)
         let sums = learnt([click], hasAddress: false).sums
-        // The click's rate n is 1.441e-4 a second. The model expects 75 / 1,500 organic launches per click. One click a
-        // day makes that 1 / 1,728,000 a second, and 124,649 s have passed without an organic launch. So the organic
-        // rate L is 1 / (124,649 + 1,728,000) a second, and (n / L) ^ 0.6 = 28.57.
+        // The click's rate n is 1.441e-4 a second (see `PosteriorTests`). The model has 1,000 clicks, no organic launch
+        // and a prior of 75 in 500 clicks, so it expects 75 / 1,500 organic launches per click. With one click a day,
+        // that is 1 / 1,728,000 a second. The observed time is 124,649 s: two days with a half-life of two days. So the
+        // organic rate L is 1 / (124,649 + 1,728,000) a second, and (n / L) ^ 0.6 = 28.57.
         let odds = 28.57
         let learnt = sums[CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)] ?? 0
         #expect(abs(learnt - odds / (1 + odds)) < 5e-4, "\(learnt)")
@@ -138,7 +140,7 @@ struct LearningTests {
         #expect(increments.sums[CounterKey(AppTotal.clicksWithAddress)] == 1)
     }
 
-    @Test("is enough after two hours and ten launches, but not after one hour", arguments: [9.0, 10])
+    @Test("replaces the newest-click rule after ten launches in two hours, and never in the first hour", arguments: [9.0, 10])
     func freshness(launches: Double) {
         func model(after seconds: Int64) -> MatchingModel {
             let now = noon.advanced(byMilliseconds: seconds * 1000)
@@ -150,7 +152,7 @@ struct LearningTests {
         #expect(model(after: 3599).isFresh)
     }
 
-    @Test("is enough for an app with few launches a day, also after a quiet time")
+    @Test("replaces the newest-click rule for an app with few launches a day, until weeks pass without a launch")
     func fewLaunches() {
         var increments = LearntIncrements(epoch: epoch)
         func now(_ hours: Int64) -> Timestamp { noon.advanced(byMilliseconds: hours * 3_600_000) }
@@ -195,7 +197,7 @@ struct LearningTests {
             increments.add(to: CounterKey(.organic, 1), at: noon)
             #expect(increments.keptOneOf == 1 && increments.sums == [CounterKey(.organic, 1): 1])
         }
-        // The estimate of 40,000 launches from some 600 keys is within five standard deviations.
+        // The 40,000 launches are estimated from some 600 keys. The tolerance is about five standard deviations.
         #expect(abs(total / 40_000 - 1) < 0.25)
     }
 

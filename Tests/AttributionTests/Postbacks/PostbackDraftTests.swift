@@ -144,7 +144,7 @@ struct PostbackDraftTests {
         )
         let body = #"{"s":"{source}","v":{amount},"g":{guaranteed},"o":{"a":{}}}"#
         #expect(PostbackTemplate.body(body, values) == #"{"s":"a b&c=\"d\"","v":1.5,"g":true,"o":{"a":{}}}"#)
-        // Missing values, and the macro of a text that an earlier version accepted without quotes.
+        // Most macros have no value here. An earlier version accepted the macro of a text (`source`) without quotes.
         let rest = #"{"c":{confidence},"m":"{method}","s":{source},"q":"\"{campaign_key}","j":{journey_id}}"#
         #expect(
             PostbackTemplate.body(rest, values) == #"{"c":null,"m":"","s":"a b&c=\"d\"","q":"\"","j":null}"#

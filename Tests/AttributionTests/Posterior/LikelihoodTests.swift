@@ -3,9 +3,11 @@ import Testing
 
 /// Tests the odds of a click, divided by the odds of a click with an unknown address.
 ///
-/// All numbers are computed by hand. The model knows 1,000 launches and 1,000 clicks, each at its own address. So a
-/// stranger has a given unused address with a probability of 0.2 / 4 / 1,001. In the first minutes, a share of 0.24 of
-/// the devices changes its network; such a device counts like a stranger.
+/// All numbers are computed by hand. The model knows 1,000 launches and 1,000 clicks, all with an address. It counts no
+/// second launch at an address, so the prior applies: at one visitor's address, 0.2 of 4 launches are strangers'. A
+/// stranger therefore has an address without other traffic with a probability of 0.2 / 4 / 1,001. In the first minutes
+/// after a click, 0.70 of the devices have the same address (``age(seconds:same:)``), 0.06 have a near one, and the
+/// remaining 0.24 have changed their network; such a device counts like a stranger.
 @Suite("The likelihood ratio of addresses")
 struct LikelihoodTests {
     private let unseen = 0.05 / 1001
@@ -86,7 +88,7 @@ struct LikelihoodTests {
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (8690.0 / 101_001 + unseen)))
         traffic.clicksExact = 1990
         traffic.liveClicks = 1000
-        // The model knows more clicks than are live, because some clicks were claimed.
+        // Only 1,000 clicks are live, but more were counted near the address; the larger number is used.
         let share = (1989.0 + 500) / (limit + 1001)
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (share + unseen)))
     }
@@ -151,7 +153,7 @@ struct LikelihoodTests {
         #expect(share?.evidence == (isProbabilistic ? .probabilistic : .fingerprint))
     }
 
-    @Test("of a consumed click suggests a reinstallation only at the same address")
+    @Test("suggests a reinstallation only if a consumed click has the launch's exact address")
     func reinstall() {
         let click = Scenario.candidate(1, secondsAgo: 300)
         func organic(_ address: AddressAgreement) -> Double {
@@ -164,7 +166,7 @@ struct LikelihoodTests {
     }
 
     @Test(
-        "of a visitor's older clicks falls to a fiftieth after a launch, unless many visitors share the address",
+        "the odds of a visitor's older clicks fall to a fiftieth after a launch, unless the address is crowded",
         arguments: [(1.0, 0.02), (5, 0.02), (6, 1)]
     )
     func spent(clicksThere: Double, left: Double) {
@@ -179,7 +181,7 @@ struct LikelihoodTests {
     }
 
     @Test(
-        "treats four clicks from one address and agent as one visitor's, and five as five visitors'",
+        "four clicks from one address and agent count as one visitor's, and five as five visitors'",
         arguments: [4, 5]
     )
     func manyClicks(count: UInt64) {
@@ -202,8 +204,9 @@ struct LikelihoodTests {
         }
         let click = [Scenario.candidate(1, secondsAgo: 300)]
         let (alone, beside) = (model(others: 0), model(others: 810))
-        // For each click of the day, there are 1,000 / 1,500 organic launches, 100 / 910 of them in form A,
-        // over 124,649 s.
+        // For each click of the day, the model expects 1,000 / 1,500 organic launches: it has learnt 1,000 of them from
+        // 1,000 clicks, and the prior weighs as much as 500 clicks. Of these launches, 100 / 910 have form A: 90 of 900
+        // conversions, and a prior of 10. The observed time of organic launches is 124,649 s.
         let expected = 1000.0 / 1500 / 86_400
         let observed = alone.epoch.observedSeconds(.organic, at: Scenario.noon)
         let rarer = (observed + 910 / 100 / expected) / (observed + 1 / expected)

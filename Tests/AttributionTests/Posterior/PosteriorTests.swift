@@ -6,9 +6,11 @@ import Testing
 @Suite("The posterior")
 struct PosteriorTests {
     // Computed by hand for a click five minutes old and two organic launches in two days, with a half-life of two days:
-    // f = (29/30 · (0.7 · 0.1475 + 0.3 · 0.0046) + 1/1350) / 106 s = 9.61e-4 a second, n = 0.15 · f = 1.441e-4,
-    // L = 2 / 124,649 s · (1 − e^−8) = 1.604e-5. After 1000 launches, a stranger has the address of this
-    // click alone with a probability of 0.05 / 1001 = 5.0e-5.
+    // The prior of delays gives the click's bin, which is 106 s long, the density f = (29/30 · (0.7 · 0.1475 + 0.3 ·
+    // 0.0046) + 1/1350) / 106 s = 9.61e-4 a second: 70 % install at once, 30 % later, and 1/30 is even over 45 bins.
+    // With 0.15 conversions per click, n = 0.15 · f = 1.441e-4. The organic rate is L = 2 / 124,649 s · (1 − e^−8) =
+    // 1.604e-5, because 48 h are eight times the 6 h of `organicTrustSeconds`. After 1,000 launches, a stranger has the
+    // address of only this click with a probability of 0.2 / 4 / 1,001 = 5.0e-5, by the prior of 0.2 in 4 launches.
     @Test(
         "weighs the agreement of addresses as in the calculation by hand",
         arguments: [

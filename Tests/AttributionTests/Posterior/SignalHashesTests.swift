@@ -57,8 +57,9 @@ struct SignalHashesTests {
         #expect(Self.pro.excludingComponents(of: form).components == components)
     }
 
-    // Computed by hand: without earlier clicks, a value has a share of 2 in 5. A click without address of five minutes ago has
-    // n = 1.441e-4 and L = 1.604e-5; its n becomes n · 0.97 / 0.4 or n · 0.03 / 0.6.
+    // Computed by hand: without earlier clicks, a value has the prior share of 2 in 5. A five minutes old click without an
+    // address has n = 1.441e-4 and L = 1.604e-5 (see `PosteriorTests`). A device agrees with itself on a value with a
+    // probability of 0.97, so n becomes n · 0.97 / 0.4 if the values agree, and n · 0.03 / 0.6 if they differ.
     @Test(
         "count as in the calculation by hand, and only if click and launch have them",
         arguments: [
@@ -113,7 +114,7 @@ struct SignalHashesTests {
             return posterior.conversion / posterior.organic
         }
         let unknown = try odds(.none, Self.pro)
-        // With the prior, `pro` belongs to 97 of 105 clicks, and `max` to 7.
+        // With the prior of 2 in 5 clicks, `pro` belongs to 95 + 2 of 100 + 5 clicks, and `max` to 5 + 2.
         #expect(abs(try odds(Self.pro, Self.pro) / unknown - 0.97 * 105 / 97) < 1e-6)
         #expect(abs(try odds(Self.max, Self.max) / unknown - 0.97 * 105 / 7) < 1e-6)
         #expect(abs(try odds(Self.max, Self.pro) / unknown - 0.03 * 105 / 8) < 1e-6)

@@ -6,7 +6,7 @@ struct VerdictTests {
     private let near = Scenario.candidate(1, secondsAgo: 300, url: 1, campaign: 7, address: .exact)
     private let other = Scenario.candidate(2, secondsAgo: 280, url: 2, campaign: 7, address: .exact)
 
-    @Test("of a fresh server is the newest click with the fingerprint")
+    @Test("is the newest click with the fingerprint while the model is fresh")
     func freshServer() {
         let clicks = (1...9).map { Scenario.candidate($0, secondsAgo: 5000 - Double($0), url: $0) }
         let verdict = Scenario.verdict(clicks, model: Scenario.model)
@@ -30,7 +30,7 @@ struct VerdictTests {
         #expect(lenient.evidence == .fingerprint)
     }
 
-    @Test("between two visitors' clicks is ambiguous, and follows the policy")
+    @Test("is ambiguous if two visitors' clicks compete, and then follows the policy")
     func ambiguity() {
         func verdict(_ ambiguity: MatchPolicy.Ambiguity) -> Verdict {
             Scenario.verdict([near, other], policy: MatchPolicy(onAmbiguity: ambiguity))

@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-@Suite("One visitor's clicks")
+@Suite("Clicks with one visitor hash")
 struct VisitorTests {
     @Test("do not compete: two taps on one link count like one")
     func doubleTap() {
@@ -27,7 +27,7 @@ struct VisitorTests {
         #expect(verdict.confidence == Verdict.highestConfidence)
     }
 
-    @Test("are separated if many visitors share an address and an agent")
+    @Test("compete if many visitors share the address")
     func crowd() {
         let clicks = (1...3).map {
             Scenario.candidate($0, secondsAgo: 300, url: $0, address: .exact, visitor: 9)

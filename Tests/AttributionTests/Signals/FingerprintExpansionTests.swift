@@ -178,7 +178,7 @@ struct FingerprintExpansionTests {
         }
     }
 
-    @Test("consist of the spellings of each component")
+    @Test("have several spellings of a component, and none of an unknown component")
     func spellings() {
         let device = iPhone(system: .unknown, timezone: "Asia/Calcutta", languages: ["he"])
         #expect(device.spellings(of: .model) == [Spelling("iPhone", weight: 1)])

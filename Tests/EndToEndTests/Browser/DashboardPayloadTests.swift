@@ -31,16 +31,16 @@ struct DashboardPayloadTests {
             "", "<", "&quot;>", "/*", "\"", "'", "\">", "'>", "</td>", "</title>", "</textarea>", "</script>",
             "-->",
         ]
-        // All combinations take half a minute, so short runs try each body behind two of the beginnings.
+        // All combinations take half a minute, so short runs put only two of the starts before each body.
         return bodies.enumerated().flatMap { number, body in
             let chosen = isLong ? starts : [0, 6].map { starts[(number + $0) % starts.count] }
             return chosen.map { $0 + body }
         }
     }()
 
-    /// Sends every text in the fields that strangers fill: of clicks, first launches, events and Apple's postbacks.
+    /// Sends every text in fields of clicks, first launches, events and Apple's postbacks, which strangers can fill.
     ///
-    /// - Returns: the number of texts that the server accepted.
+    /// - Returns: a lower bound of the number of accepted values: four for each text, and three for each accepted event.
     private func storeTraffic(_ stage: DashboardStage) throws -> Int {
         let (texts, keys) = (Self.texts, stage.installation.keys)
         let (failures, events) = (Failures(), Failures())
@@ -220,12 +220,14 @@ struct DashboardPayloadTests {
         stride(from: 0, to: Self.texts.count, by: distance).map { Self.texts[$0] }
     }
 
-    /// The pages that list rows, and the beginnings of the addresses of the pages of one row.
+    /// The pages that list rows.
     private static let lists = [
         "/", "/live", "/launches?period=day", "/links", "/campaigns?period=day", "/events?period=day",
         "/matching?period=day", "/postbacks", "/apple?period=day", "/domains", "/system", "/settings",
         "/settings/audit", "/settings/held", "/try",
     ]
+
+    /// The prefixes of links to pages that show one row, or a list with a filter.
     private static let details = [
         "/launches/chk_", "/launches/clk_", "/links/lnk_", "/campaigns/one?", "/postbacks/pbe_", "/?",
     ]
@@ -252,7 +254,7 @@ struct DashboardPayloadTests {
                     of: "[...document.links].map(e => e.getAttribute('href')).join(' ')"
                 )
                 for link in links.split(separator: " ").map(String.init) {
-                    // A file is no page.
+                    // A link with `as=` downloads a file, so do not open it.
                     guard !link.contains("as="), let kind = Self.details.first(where: link.hasPrefix) else {
                         continue
                     }
@@ -291,7 +293,7 @@ struct DashboardPayloadTests {
     }
 }
 
-/// The failures of threads.
+/// Texts that several threads collect: failures, or texts whose events were accepted.
 private final class Failures: Sendable {
     private let texts = Mutex<[String]>([])
     var all: [String] { texts.withLock { $0 } }
