@@ -19,7 +19,7 @@ struct KillTests {
         let steps = whole.steps
         #expect(steps > 12, "\(whole.lines)")
         let rounds = isLong ? (kind == .swift ? 300 : 100) : (kind == .swift ? 4 : 2)
-        // If there are only a few rounds, they must not all be killed before the request.
+        // Few rounds kill at steps that are far apart, so that not all of them kill the launch before its request.
         let distance = isLong ? 7 : (steps + 4) / rounds
         // A launch waits this long for a late link, also if it already has the match.
         let late = isLong ? "late=4" : "late=1.5"

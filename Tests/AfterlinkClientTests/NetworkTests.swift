@@ -85,7 +85,7 @@ struct NetworkTests {
             [HostileServer.response("429 Too Many", "{}", headers: ["Retry-After: 600"])]
         }
         let app = try ClientApp(kind, server: server.url)
-        // Long enough for the first request of a process on a busy machine.
+        // On a busy machine, a process may need some seconds until its first request.
         #expect(try app.launch("within=6").first == "pending")
         #expect(try app.launch("within=0.4").first == "pending")
         #expect(server.requests.count == 1)
@@ -177,7 +177,7 @@ struct NetworkTests {
         #expect(try app.launch("within=1", fileLimit: 0).first == "settled")
     }
 
-    @Test("in three processes at once gets one match", arguments: ClientKind.available)
+    @Test("gets one match if it runs in three processes at once", arguments: ClientKind.available)
     func twoProcesses(kind: ClientKind) async throws {
         let server = try RealServer()
         let rounds = isLong ? 20 : 2
@@ -195,7 +195,7 @@ struct NetworkTests {
         #expect(try server.claimCount() == Int64(rounds))
     }
 
-    @Test("restored from a backup is a new installation", arguments: ClientKind.available)
+    @Test("is a new installation after a restore from a backup", arguments: ClientKind.available)
     func restored(kind: ClientKind) throws {
         let server = try HostileServer { _, _ in [HostileServer.response("200 OK", #"{"status":"no_match"}"#)]
         }

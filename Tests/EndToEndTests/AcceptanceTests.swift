@@ -39,7 +39,7 @@ struct AcceptanceTests {
         #expect(reasons?["no_click"] == 0)
     }
 
-    @Test("a new click can match again")
+    @Test("after a match, a new click with the same fingerprint can match")
     func newClickNewMatch() throws {
         let (_, _, connection) = try start()
         _ = try connection.click(fingerprint(1), ["campaign_key": "FIRST"], fields: at(0))

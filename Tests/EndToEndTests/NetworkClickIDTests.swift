@@ -75,7 +75,7 @@ struct NetworkClickIDTests {
 
     private static let gclid = #""click_ids":{"gclid":"\#(value)"}"#
 
-    @Test("the database gets none from a visitor who opted out, or for an app that has switched them off")
+    @Test("are not stored for a visitor who opted out, or for an app that has switched them off")
     func notKept() throws {
         let installation = try Installation()
         let (first, connection) = try installation.serve()

@@ -1,7 +1,7 @@
 import HTTPServer
 import Testing
 
-@Suite("Fields for host, body and connection (RFC 9112 §3.2, §6, §9)")
+@Suite("The rules for host, body and connection (RFC 9112 §3.2, §6, §9)")
 struct FramingTests {
     @Test(
         "accept every form of host in RFC 3986",
@@ -44,7 +44,7 @@ struct FramingTests {
     func wantsHost(head: String, refusal: Refusal) { #expect(Machine.log(head) == Machine.refusal(refusal)) }
 
     @Test(
-        "give the body's length in Content-Length",
+        "take the body's length from Content-Length",
         arguments: [
             ("5", "POST / [hello]"), ("005", "POST / [hello]"), (" 5\t", "POST / [hello]"),
             ("0000000000000000005", "POST / [hello]"),
@@ -120,7 +120,7 @@ struct FramingTests {
     }
 
     @Test(
-        "are neither applied nor passed on if they imitate framing with an underscore",
+        "ignore fields that imitate framing with an underscore; the handler does not get these fields",
         arguments: ["Transfer_Encoding: chunked", "content_length: 5", "Content_Length: -1E23"]
     )
     func dropsImitations(line: String) {
@@ -137,7 +137,7 @@ struct FramingTests {
     }
 
     @Test(
-        "with similar names are ignored",
+        "ignore fields with similar names",
         arguments: [
             "Transfer-Encodings: chunked", "Content.Length: 5", "Content-Lengths: x", "X-Host: ,", "Hos: ,",
         ]

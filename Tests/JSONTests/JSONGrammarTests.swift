@@ -2,7 +2,7 @@ import JSON
 import Testing
 
 /// The cases follow the categories of the public JSONTestSuite (nst/JSONTestSuite): `y_`, `n_` and `i_`.
-@Suite("JSON grammar")
+@Suite("The reader of JSON")
 struct JSONGrammarTests {
     @Test(
         "reads every kind of value, alone or inside others, with space around it",

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-@Suite("JSON numbers")
+@Suite("The reader of JSON numbers")
 struct JSONNumberTests {
     @Test(
         "keeps a number as it is written, and returns it as an integer or a double if it fits",

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-@Suite("JSON strings")
+@Suite("The reader of JSON strings")
 struct JSONStringTests {
     @Test(
         "reads escapes and characters of every length",

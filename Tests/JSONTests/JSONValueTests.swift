@@ -5,7 +5,7 @@ import Testing
 struct JSONValueTests {
     private func value(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
 
-    @Test("returns each value only as its type")
+    @Test("are returned only as their own type")
     func accessors() throws {
         let object = try #require(try value(#"{"n":null,"b":true,"i":7,"s":"x","a":[1],"o":{}}"#).object)
         #expect(object["n"]?.isNull == true)
@@ -25,7 +25,7 @@ struct JSONValueTests {
         #expect(object["o"]?.array == nil)
     }
 
-    @Test("keeps the members in the order of the document")
+    @Test("keep the members in the order of the document")
     func order() throws {
         let object = try #require(try value(#"{"z":1,"a":2,"m":3}"#).object)
         #expect(object.members.map(\.name) == ["z", "a", "m"])
@@ -54,13 +54,13 @@ struct JSONValueTests {
         #expect(try value(#"{"a":1,"b":2}"#) != value(#"{"b":2,"a":1}"#))
     }
 
-    @Test("names the kinds of values")
+    @Test("have a name for each kind")
     func kinds() throws {
         let kinds = try ["null", "true", "1", #""""#, "[]", "{}"].map { try value($0).kind }
         #expect(kinds == ["null", "true or false", "a number", "a string", "an array", "an object"])
     }
 
-    @Test("has a different sentence for each refusal")
+    @Test("are refused with a different sentence for each reason")
     func sentences() {
         let documents: [JSONDocument] = [
             "", [0xef, 0xbb, 0xbf], [0xff], "x", "[", "1 1", "-", "\"\n\"", #""\a""#, #""\ud800""#,

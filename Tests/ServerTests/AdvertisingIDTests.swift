@@ -56,7 +56,7 @@ struct AdvertisingIDCallTests {
         #expect(service.watch.click?.evidence.advertisingIDs == [])
     }
 
-    @Test("one id has different hashes as IDFA and GAID; body and link give one id of each kind")
+    @Test("a click gets one id of each kind from body and link; one text has different hashes as IDFA and GAID")
     func keyed() async throws {
         let service = try await TestService()
         let link = "myapp://promo/item?idfa=11111111-2222-3333-4444-555555555555&gaid=\(id)"

@@ -61,7 +61,7 @@ struct ConsentTests {
         }
     }
 
-    @Test("a click without consent needs no signals; from a customer's server, only the body counts")
+    @Test("a click without consent needs no signals; the Sec-GPC of a customer's server has no effect")
     func bodies() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)

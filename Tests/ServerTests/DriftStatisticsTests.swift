@@ -101,7 +101,7 @@ struct DriftStatisticsTests {
         #expect(groups["all other clicks"]?["clicks"] as? Int == 1)
     }
 
-    @Test("a metric has the number of groups whose match rate has fallen")
+    @Test("metrics count the alarms of launches and of clicks; both counts are 0 without an alarm")
     func metric() async throws {
         let service = try await TestService()
         let text = await service.send(.get, "/metrics", fields: service.bearer(.admin)).text

@@ -78,7 +78,7 @@ struct ServerKeyRotationTests {
         #expect(try await service.totals()[.matches] == 2)
     }
 
-    @Test("if the response with a click from before the rotation is lost, the next check gets it")
+    @Test("if the response with a click from before the rotation is lost, the next check gets the click")
     func lostAnswer() async throws {
         await service.click(click())
         try service.rotateServerKey()
@@ -104,7 +104,7 @@ struct ServerKeyRotationTests {
         #expect(try await service.totals()[.clicks] == 1)
     }
 
-    @Test("two taps before and after the rotation are one visit: a match of the second retires the first")
+    @Test("a tap before the rotation and a tap after it are one visit, which matches one launch")
     func taps() async throws {
         let before = await service.click(click())
         try service.rotateServerKey()
@@ -173,7 +173,7 @@ struct AddressKeyRotationTests {
     }
 
     @Test(
-        "posts for two campaigns before and after the change are two clicks of one visit, each repeatable"
+        "a post before the change and one for another campaign after it are two clicks, each repeatable"
     )
     func campaigns() async throws {
         let service = try await service(replayGrace: 0)

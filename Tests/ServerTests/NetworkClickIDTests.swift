@@ -64,7 +64,7 @@ struct NetworkClickIDTests {
         #expect(service.watch.click?.facts.clickIDs == #"{"gclid":"\#(Self.value)","dclid":"d/"}"#)
     }
 
-    @Test("the script for other sites knows every name")
+    @Test("the script for other sites has the list of names in place of its placeholder")
     func script() async throws {
         let script = try await service().send(.get, "/v1/collector.js").text
         #expect(script.contains("(?:gclid|gbraid|") && script.contains("|mc_cid|mc_eid)$/i"))

@@ -52,7 +52,7 @@ struct PrivacyEndpointTests {
         }
     }
 
-    @Test("a dry run counts, an erasure deletes and is recorded")
+    @Test("a dry run only counts; an erasure deletes, and is recorded")
     func erase() async throws {
         let service = try await filled()
         let body = #"{"fingerprint":"\#(hex)""#

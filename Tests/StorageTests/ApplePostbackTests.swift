@@ -3,7 +3,6 @@ import Storage
 import TestDatabases
 import Testing
 
-/// Apple's postbacks in the database.
 @Suite("Stored Apple postbacks")
 struct ApplePostbackTests {
     private static func postback(

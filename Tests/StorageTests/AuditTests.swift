@@ -131,7 +131,7 @@ struct AuditTests {
         #expect(entries[5].after == #"{"count":"3","first_and_last":["s2","s4"]}"#)
     }
 
-    @Test("sessions, the reset of a model and changes that a caller notes are recorded", arguments: backends)
+    @Test("sessions, the reset of a model and the rotation of the server key are recorded", arguments: backends)
     func others(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let app = test.app

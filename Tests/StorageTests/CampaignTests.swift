@@ -44,8 +44,8 @@ struct CampaignTests {
         }
         for (page, (order, names)) in zip(pages, orders) {
             #expect(page.count == 6 && !page.isPartial)
-            // Each match has its click's probability, so in the last order, only the set of the first three
-            // is known.
+            // The expected conversions of the three campaigns with a match depend on the probabilities of the matches,
+            // so the test does not know the order of the three.
             if order == .expected {
                 #expect(Set(page.rows.prefix(3).map(\.name)) == Set(names.prefix(3)))
             } else {
@@ -59,7 +59,7 @@ struct CampaignTests {
         }
     }
 
-    @Test("a search ignores case, and a span is compared with another one", arguments: backends)
+    @Test("a search ignores case, and a found campaign has the counts of an earlier span", arguments: backends)
     func search(backend: Backend) async throws {
         let test = try await store(backend, campaigns: 3)
         let today = Granularity.day.start(of: TestStore.noon)

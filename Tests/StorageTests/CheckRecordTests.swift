@@ -296,11 +296,11 @@ struct CheckRecordTests {
         #expect(explanation?.record.facts.reason == .noClick)
     }
 
-    @Test("records are read again by a session after another process has recorded more", arguments: backends)
+    @Test("a session that has read records also finds the records of another process", arguments: backends)
     func laterReads(backend: Backend) async throws {
         let service = try await TestStore(backend)
         let command = try await TestStore(backend, in: service.place)
-        // The service's own list contains the record, so the record is on disk.
+        // The list of checks contains the record only when the record is on disk.
         let record: @Sendable (UInt64) async throws -> Void = { [self] fingerprint in
             try await service.run { session in
                 _ = try await session.match(check(fingerprint))

@@ -44,7 +44,7 @@ struct CitusTests {
         let place = try #require(test.place as? PostgreSQLPlace)
         let phases = "SELECT count(*) FROM pg_dist_transaction"
         let before = try place.execute(phases)
-        // A check that finds nothing has one row, of one bucket.
+        // A check that finds nothing stores one row in a bucket, and so on one worker.
         try await test.run { _ = try await $0.match(.sample()) }
         let isPrepared = try await Polling.eventually { try place.execute(phases) != before }
         #expect(isPrepared)

@@ -169,7 +169,7 @@ struct LateAdmissionTests {
     func limits() {
         let (scope, day) = (Self.scopes[0], Granularity.day.start(of: TestStore.noon))
         var raw = CountDeltas()
-        // The names of two hours of a day are names of one day.
+        // The names are of two hours of one day, and the limit applies to the day.
         for index in 0..<10_100 {
             let hour = day.advanced(byMilliseconds: Int64(index % 2) * 3_600_000)
             let label = CounterLabel(campaign: "campaign \(index)", .total)
@@ -188,7 +188,7 @@ struct LateAdmissionTests {
         #expect(campaigns.count == 10_000 - 50 + 1)
         #expect(campaigns.contains("other"))
         #expect(admitted.counts.values.reduce(0, +) == 20_200)
-        // Admitted names stay admitted, and so does a stored name.
+        // A stored name stays admitted without another read; a new name counts as `other`.
         let late = CounterLabel(campaign: "stored 7", .total)
         var more = CountDeltas()
         more.add(1, .clicks, to: [late, CounterLabel(campaign: "new", .total)], of: scope, at: day)

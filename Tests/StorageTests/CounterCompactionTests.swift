@@ -65,7 +65,7 @@ struct CounterCompactionTests {
     }
 
     @Test(
-        "links are compacted like campaigns, and a span of four weeks with its last day",
+        "the browsers of a span of four weeks are compacted once the span's last day is old enough",
         arguments: backends
     )
     func compactsWeeks(backend: Backend) async throws {

@@ -3,7 +3,6 @@ import Storage
 import TestDatabases
 import Testing
 
-/// Exports of what is no longer stored.
 @Suite("Exports of deletions")
 struct DeletionExportTests {
     private static let other = AppID(high: 2, low: 2)

@@ -93,7 +93,7 @@ struct EventTests {
         #expect(try test.verify().problems == [])
     }
 
-    @Test("of a source without a token are counted with its matches, under `unknown`", arguments: backends)
+    @Test("whose source has no token are counted under `unknown`, like the source's matches", arguments: backends)
     func unlistedSource(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -211,7 +211,7 @@ struct EventTests {
     }
 
     @Test(
-        "link a user: one of a server key takes precedence, and among those of app keys the first one",
+        "link a user; an event of a server key takes precedence, and among events of app keys the first",
         arguments: backends
     )
     func links(backend: Backend) async throws {
@@ -384,7 +384,7 @@ struct EventTests {
         #expect(campaigns == ["A", "A", "A", "A", nil, nil, nil, "A", "A"])
         let report = try #require(try await Self.counted(test).byCampaign.first)
         #expect(report.sums.eventCount == 6 && report.sums.all.map(\.installs) == [1])
-        // A click without a waiting event leaves no match for events.
+        // A match without an install id is stored for events only if an event waits for its click.
         let held = try await test.run { session in
             var installs: [Int64] = []
             for fingerprint in [2, 3] as [UInt64] {
@@ -471,7 +471,7 @@ struct EventTests {
         #expect(report.totals == before && report.matches == 1)
         #expect(report.byCampaign.first?.sums.revenue.map(\.reported) == [100])
         let held = try await test.run { session in
-            // The match is gone too.
+            // The match is deleted, too, so this event is credited to no campaign.
             _ = try await session.record(Self.batch([Self.event("a", install: 7, at: end)], at: end))
             return try await session.holdings()
         }
@@ -644,7 +644,7 @@ struct EventTests {
     }
 
     @Test(
-        "are found for a campaign that comes after a hundred campaigns without a match or an event",
+        "are reported for their campaign, even if a hundred other campaigns have no match and no event",
         arguments: backends
     )
     func lastCampaign(backend: Backend) async throws {

@@ -97,7 +97,7 @@ struct EvidenceTests {
     }
 
     @Test(
-        "of very many clicks with a launch's values, later fingerprints list only ready-made fingerprints",
+        "if very many clicks have a launch's values, its later fingerprints list only ready-made clicks",
         arguments: backends
     )
     func laterFingerprints(backend: Backend) async throws {

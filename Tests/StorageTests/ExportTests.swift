@@ -5,7 +5,6 @@ import Support
 import TestDatabases
 import Testing
 
-/// Exports of whole tables, page by page.
 @Suite("Exports")
 struct ExportTests {
     /// Returns all rows behind a cursor, and fails if a page is larger than asked for.

@@ -67,7 +67,7 @@ struct FailureLogTests {
         #expect(recorder.take() == ["recovery"])
     }
 
-    @Test("a failure of work that succeeds in between ends with a success of any work a second later")
+    @Test("failures that alternate with successes are one failure, which ends with any success a second later")
     func between() {
         let recorder = LogRecorder()
         let failures = recorder.makeLog()

@@ -164,7 +164,7 @@ struct EvidenceOfOtherDaysTests {
     }
 
     @Test(
-        "an address agrees with its clicks of other days; the clicks and launches of those days count, too"
+        "an address agrees with its clicks of earlier days, whose clicks and launches count as its traffic"
     )
     func otherDays() async throws {
         let test = try await TestStore { $0.learnsAtOnce = true }

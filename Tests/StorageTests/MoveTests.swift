@@ -123,8 +123,8 @@ struct MoveTests {
         let test = try await TestStore(.sqlite)
         let clicks = try await test.run { session in
             var clicks: [Click] = []
-            // The numbers of one millisecond lead to all buckets in turn, first in the day's slot and then in
-            // the slot for long windows.
+            // A click's number determines the bucket and the slot that the click is moved to. The numbers of one
+            // millisecond use all 64 buckets in turn, first in the day's slot and then in the slot for long windows.
             for post in 1...140 as ClosedRange<UInt64> {
                 clicks.append(try await session.record(.sample(visit: 1, post: post)).click)
             }
@@ -166,7 +166,7 @@ struct MoveTests {
         #expect(try await repeats(clicks, in: after) == [true, false, true, false])
     }
 
-    @Test("statistics, links and records of checks are equal, and apps and links can be added")
+    @Test("statistics, links and records of checks are equal after the move; apps and links can be added")
     func reports() async throws {
         let test = try await TestStore(.sqlite)
         let link = try SampleLink.make(1, [.maximumClicks: ["2"]])

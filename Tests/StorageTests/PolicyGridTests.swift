@@ -68,7 +68,7 @@ struct PolicyGridTests {
     }
 
     @Test(
-        "it runs daily from a day after the first launch, and on request for the requested app only",
+        "a comparison runs daily from a day after the first launch, and on request for one app",
         arguments: backends
     )
     func times(backend: Backend) async throws {

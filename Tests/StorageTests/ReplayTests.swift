@@ -167,7 +167,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "the caller of a redelivered answer gets it again if there may be other servers, and the rows agree",
+        "the caller of a redelivered answer gets the answer again if other servers may use the database",
         arguments: backends
     )
     func repeatsRedelivered(backend: Backend) async throws {

@@ -62,7 +62,7 @@ struct FingerprintReconstructionTests {
         #expect(alone.missing == 0 && alone.signals.isEmpty)
     }
 
-    @Test("leave out stored fingerprints that the signals do not produce, and count them as missing")
+    @Test("report the number of stored fingerprints that the signals do not produce")
     func missing() throws {
         let key = try #require(key)
         var other = signals

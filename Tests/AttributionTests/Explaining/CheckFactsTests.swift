@@ -193,7 +193,7 @@ struct CheckFactsTests {
         let error = abs(1 - right.bin.expected) + wrong.bin.expected
         #expect(abs((table.error ?? 0) - error / 2) < 1e-9)
         #expect(CalibrationSample(stated: 1, conversion: 1, isRight: true).index == 9)
-        // A launch with a token comes from a click, so 0.4 is divided by 0.8, the probability that one led to the launch.
+        // A launch with a token comes from a click, so the stated 0.4 is divided by 0.8, the probability of a conversion.
         let half = CalibrationSample(stated: 0.4, conversion: 0.8, isRight: false)
         #expect(half.index == 4 && half.bin.statedMillionths == 400_000)
         #expect(half.bin.expectedMillionths == 500_000)

@@ -197,7 +197,7 @@ struct LearningTests {
             increments.add(to: CounterKey(.organic, 1), at: noon)
             #expect(increments.keptOneOf == 1 && increments.sums == [CounterKey(.organic, 1): 1])
         }
-        // The 40,000 launches are estimated from some 600 keys. The tolerance is about five standard deviations.
+        // The 40,000 launches are estimated from some 600 keys. The tolerance is over five standard deviations.
         #expect(abs(total / 40_000 - 1) < 0.25)
     }
 

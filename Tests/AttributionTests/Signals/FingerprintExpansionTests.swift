@@ -178,7 +178,7 @@ struct FingerprintExpansionTests {
         }
     }
 
-    @Test("have several spellings of a component, and none of an unknown component")
+    @Test("contain a known component in each of its spellings; an unknown component has none")
     func spellings() {
         let device = iPhone(system: .unknown, timezone: "Asia/Calcutta", languages: ["he"])
         #expect(device.spellings(of: .model) == [Spelling("iPhone", weight: 1)])

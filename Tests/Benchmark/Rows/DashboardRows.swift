@@ -117,13 +117,13 @@ extension Row {
         shares: [
             Share(
                 "checks_beside_dashboards",
-                "checks, beside dashboards of without",
+                "checks with open dashboards, as a share of checks without",
                 .atLeast(0.97),
                 of: (1, 0)
             ),
             Share(
                 "clicks_beside_dashboards",
-                "clicks, beside dashboards of without",
+                "clicks with open dashboards, as a share of clicks without",
                 .atLeast(0.97),
                 of: (3, 2)
             ),

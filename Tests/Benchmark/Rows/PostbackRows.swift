@@ -11,17 +11,21 @@ extension Row {
         shares: [
             Share(
                 "matches_with_outbox",
-                "matches with an endpoint whose postbacks wait, of without",
+                "matches with an endpoint whose postbacks wait, as a share of matches without an endpoint",
                 .atLeast(0.85),
                 of: (2, 0)
             ),
             Share(
                 "match_core_with_outbox",
-                "µs of a core for one of them, of without",
+                "µs of a core for such a match, as a share of a match without an endpoint",
                 .atMost(1.15),
                 of: (3, 1)
             ),
-            Share("matches_beside_sending", "matches while postbacks are sent, of without", of: (4, 0)),
+            Share(
+                "matches_beside_sending",
+                "matches while postbacks are sent, as a share of matches without an endpoint",
+                of: (4, 0)
+            ),
         ]
     ) { bench in
         let cases = [
@@ -43,7 +47,7 @@ extension Row {
             let core = FigureName("match_\(names.0)_core_microseconds", "one of them, µs of a core")
             return Contest(names: [name], explaining: [core]) { seconds in
                 let turn = try withExtendedLifetime(receiver) { try matches.turn(seconds) }
-                // What is still to be sent must not disturb the next turn.
+                // Pending deliveries must not disturb the next turn.
                 try installation.removePending()
                 return [turn.rate, turn.core]
             }
@@ -96,7 +100,7 @@ extension Row {
         shares: zip(["checks", "clicks", "matches"], 0...).map { name, index in
             Share(
                 "\(name)_with_dead_receiver",
-                "\(name) with a dead receiver, of with healthy ones",
+                "\(name) with a dead receiver, as a share of \(name) with healthy receivers",
                 .atLeast(0.95),
                 of: (2 * index + 1, 2 * index)
             )

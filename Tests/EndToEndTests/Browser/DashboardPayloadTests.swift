@@ -43,7 +43,7 @@ struct DashboardPayloadTests {
     /// - Returns: a lower bound of the number of accepted values: four for each text, and three for each accepted event.
     private func storeTraffic(_ stage: DashboardStage) throws -> Int {
         let (texts, keys) = (Self.texts, stage.installation.keys)
-        let (failures, events) = (Failures(), Failures())
+        let (failures, events) = (CollectedTexts(), CollectedTexts())
         DispatchQueue.concurrentPerform(iterations: 8) { part in
             do {
                 let connection = try stage.server.connect()
@@ -294,7 +294,7 @@ struct DashboardPayloadTests {
 }
 
 /// Texts that several threads collect: failures, or texts whose events were accepted.
-private final class Failures: Sendable {
+private final class CollectedTexts: Sendable {
     private let texts = Mutex<[String]>([])
     var all: [String] { texts.withLock { $0 } }
     func add(_ text: String) { texts.withLock { $0.append(text) } }

@@ -117,7 +117,7 @@ struct DashboardCommandTests {
     }
 
     @Test(
-        "a process without a dashboard keeps the stored address of another process; a killed one's is not used"
+        "a process without a dashboard keeps another's address; a killed process's address is not used"
     )
     func severalProcesses() throws {
         let installation = try Installation()
@@ -136,7 +136,7 @@ struct DashboardCommandTests {
         first.kill()
         let none = try installation.run(["dashboard"])
         #expect(none.status == 1 && none.errors.contains("has stored the address"), "\(none.text)")
-        // The next process removes what a killed one has left.
+        // The next process removes the address that the killed process has left.
         let third = try start("off")
         defer { third.kill() }
         #expect(try installation.run(["dashboard"]).status == 1)

@@ -56,7 +56,7 @@ struct FleetTests {
         _ kill: (Fleet, FleetLoad, inout SeededGenerator) throws -> FleetLoad.Hit
     ) throws {
         let fleet = try nodes.fleet()
-        // Two cases use the database of Citus.
+        // The cases `coordinator` and `worker` use one database, so their seeds must differ.
         let seed = nodes == .worker ? seed + 20 : seed
         let load = FleetLoad(fleet, seed: seed)
         var random = SeededGenerator(seed: seed)

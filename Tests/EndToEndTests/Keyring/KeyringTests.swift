@@ -400,7 +400,8 @@ struct SharedKeyFileTests {
         let unknown = try failure { _ = try database.load(2, secret: nil) }
         #expect(unknown.explanation.contains("Server 1 of the database lacks the first key of"))
         #expect(unknown.advice.contains("Append the new key below the current one"))
-        // Below the current key, the new key does not store clicks: the server only finds clicks under it.
+        // If the file lists the new key after the current one, the server stores no clicks under the new key, and only
+        // finds clicks under it.
         try database.write(former + new, to: path(2, "afterlink.key"))
         let second = try database.start(2, secret: nil)
         #expect(second.current == own && second.found.count == 2)

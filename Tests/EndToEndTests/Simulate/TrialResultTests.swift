@@ -53,7 +53,7 @@ struct TrialResultTests {
         #expect(try self.result("--profile preview-robot") { _ in match("j_other") }.isAsExpected)
     }
 
-    @Test("no match is expected if a component differs; the component is named with both values")
+    @Test("the result no_match is expected if a component differs, which is named with both values")
     func differs() throws {
         let result = try result("--device-timezone Asia/Dubai") { _ in noMatch("no_click") }
         #expect(!result.isMatched && result.isAsExpected)
@@ -62,7 +62,7 @@ struct TrialResultTests {
         #expect(text.contains("reason is no_click"))
     }
 
-    @Test("no match is unexpected if the values agree")
+    @Test("the result no_match is unexpected if the values agree")
     func unexplained() throws {
         let result = try result { _ in noMatch("below_threshold") }
         #expect(!result.isAsExpected)
@@ -72,7 +72,7 @@ struct TrialResultTests {
         #expect(try self.result { _ in noMatch() }.explanation.joined().contains("test keys only"))
     }
 
-    @Test("no match is expected for a robot's click and for an expired click; a robot's match is unexpected")
+    @Test("the result no_match is expected for a robot's click and an expired click; a robot's match is not")
     func neverMatching() throws {
         let robot = try result("--profile preview-robot") { _ in noMatch("robot_click") }
         #expect(robot.isAsExpected && robot.explanation.joined().contains("robot"))

@@ -29,7 +29,7 @@ struct CaptionTests {
         #expect(await service.admin(.post, "/links", link).status == 201)
         let endpoint = #"{"url":"https://example.com/hook","types":["match.created"]}"#
         let id = try #require(await service.admin(.post, "/postbacks", endpoint).member("id"))
-        // A launch with both a token and a fingerprint tests the probabilities.
+        // A launch with both a token and a fingerprint counts in the table of launches by stated probability.
         let click = await service.click(#"{"fingerprint":"\#(hex)","link":"sale"}"#)
         let token = try #require(click.member("token"))
         let check = await service.check(

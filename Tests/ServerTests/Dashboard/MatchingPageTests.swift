@@ -10,7 +10,7 @@ struct MatchingPageTests {
         "User-Agent": "App/1 CFNetwork/1568.1 Darwin/24.1.0", "X-SDK-Version": "paylisher-ios/1.8.9",
     ]
 
-    @Test("an empty installation has a reason in each part, and no zeros")
+    @Test("each part of the page gives a reason instead of zeros if the installation is empty")
     func empty() async throws {
         let service = try await TestService()
         let page = await DashboardBrowser.signedIn(to: service).get("/matching")

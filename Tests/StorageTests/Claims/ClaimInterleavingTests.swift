@@ -96,7 +96,8 @@ struct ClaimInterleaving {
             }
         }
         let matchedVisits = clicks.indices.filter { matched[clicks[$0].id.high] != nil }.map { visits[$0] }
-        // After a failed claim, a visit may have two matches. A replay consumes no click. So leave these runs out.
+        // After a failed claim, a visit may have two matches, and a replay consumes no click. So count the matches
+        // only if no caller fails and no check has an install id.
         let isPlain = failing == nil && checks.allSatisfy(\.installs.isEmpty)
         guard isPlain else { return nil }
         if Set(matchedVisits).count < matchedVisits.count { return "C6: a visit has two matches" }

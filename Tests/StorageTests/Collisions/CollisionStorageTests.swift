@@ -281,7 +281,7 @@ struct CollisionStorageTests {
     }
 
     @Test(
-        "the report predicts the number of wrong matches in simulated traffic, under either rule",
+        "the report predicts the number of wrong matches in simulated traffic, under each rule of the policy",
         arguments: [MatchPolicy.Rule.probability, .newest]
     )
     func simulated(rule: MatchPolicy.Rule) async throws {

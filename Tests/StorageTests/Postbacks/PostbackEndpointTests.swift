@@ -93,7 +93,7 @@ struct PostbackEndpointTests {
         #expect(health.postbackQueue == 1 && health.postbackAgeSeconds == 0)
     }
 
-    @Test("the oldest event counts, although its next attempt is later than that of a new event", arguments: backends)
+    @Test("an endpoint's oldest event is named, even if a newer event's attempt is due earlier", arguments: backends)
     func oldest(backend: Backend) async throws {
         let scenario = try await PostbackScenario(backend)
         scenario.receiver.answer { _ in PostbackAnswer(status: 500) }

@@ -160,7 +160,7 @@ struct PostbackFactTests {
     }
 
     @Test(
-        "a leap of the clock ahead disables no endpoint, and one back delays no delivery",
+        "a clock that leaps ahead disables no endpoint, and a clock that leaps back delays no delivery",
         arguments: backends
     )
     func leaps(backend: Backend) async throws {

@@ -95,7 +95,7 @@ struct RowNumberTests {
         #expect(numbers.count == 200)
     }
 
-    @Test("a layout has 32 servers", arguments: [-1, 32, 1000])
+    @Test("a layout accepts no server except 0 to 31", arguments: [-1, 32, 1000])
     func refuses(server: Int) { #expect(NumberLayout(server: server, shortSeconds: 60) == nil) }
 
     @Test("a repeated post is recognised in the transaction of its first post, and later by another server")
