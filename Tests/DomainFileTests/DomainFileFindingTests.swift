@@ -274,7 +274,7 @@ struct DomainFileFindingTests {
         .contentEncoding, .fileName, .rootLocation, .sizeUnknown,
     ]
 
-    @Test("of each kind have a row in the table, and a case in this test unless they need a server")
+    @Test("have a row in the table for each kind, and a case in this test unless the kind needs a server")
     func isComplete() {
         let tried = Set(Self.cases.map(\.kind) + Self.delivered)
         #expect(AssociationFinding.Kind.allCases.filter { !tried.contains($0) } == [])

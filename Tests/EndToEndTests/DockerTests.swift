@@ -84,7 +84,7 @@ struct DockerTests {
     }
 
     @Test(
-        "with the article's settings, the unit may use port 443; the failure on a forbidden port names them"
+        "with the article's settings, which the failure on a forbidden port names, the unit may use port 443"
     )
     func privilegedPort() throws {
         let unit = try Repository.text("docker/afterlink.service")
@@ -108,7 +108,7 @@ struct DockerTests {
         for variable in variables { #expect(Setting.all.contains { $0.environmentVariable == variable }) }
     }
 
-    @Test("the build copies every top-level folder that the package needs")
+    @Test("the build's context has every top-level folder that the package needs")
     func context() throws {
         let ignored = try Repository.text("docker/Dockerfile.dockerignore")
         for needed in ["Package.swift", "Sources", "Tests", "Migrations"] {

@@ -62,7 +62,7 @@ struct ValueTests {
         #expect(try row.value(0, 2, as: Int64.self) == 5)
     }
 
-    @Test("of smaller number types are read as larger types; every other type is refused")
+    @Test("with a smaller number type are read as a larger type; every other type is refused")
     func types() throws {
         let statement = PreparedStatement(
             "SELECT 1::int2, 2::int4, 3::int8, 0.5::float4, 'x'::name, NULL::int8"

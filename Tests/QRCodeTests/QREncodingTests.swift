@@ -158,7 +158,7 @@ struct QRCodewordTests {
         )
     }
 
-    @Test("of several blocks alternate, and the last data codewords come from the longer blocks")
+    @Test("alternate between the blocks, and the last data codewords come from the longer blocks")
     func interleaving() throws {
         // The standard's example of 5-Q: two blocks of 15 data codewords and two of 16.
         let blocks = try #require(QRVersion(5)).blocks(.quartile)

@@ -208,7 +208,7 @@ struct LinkQRCodeTests {
         #expect(picture.code == (try QRCode(encoding: scanned)))
     }
 
-    @Test("of the longest address of a link fit into a picture of the default size, in small files")
+    @Test("fit into a picture of the default size even with the longest address, in small files")
     func longest() throws {
         let labels = [63, 63, 63, 61].map { String(repeating: "a", count: $0) }
         let host = try #require(LinkHost(labels.joined(separator: ".")))

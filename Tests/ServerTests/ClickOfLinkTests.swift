@@ -247,7 +247,7 @@ struct ClickOfLinkTests {
         #expect(try await service.totals()[.clicks] == 1)
     }
 
-    @Test("a click may lead to its link's destination, and to a URL of its own if the app allows it")
+    @Test("a click may lead to its link's destination, and to no URL of its own that the app does not allow")
     func strangers() async throws {
         var settings = LinkScenario.shop
         settings.destinations = ["myapp://"]

@@ -105,7 +105,7 @@ struct ExportTests {
         #expect(clicks.map { $0["campaign"] } == ["", "Spring"] && clicks.allSatisfy { $0["count"] == "3" })
     }
 
-    @Test("links are exported with all their fields")
+    @Test("links are exported with their fields and their number of clicks")
     func links() async throws {
         let body = #"{"slug":"spring","destination":"myapp://promo","title":"+49","tags":["a","b"]}"#
         let answer = await service.send(

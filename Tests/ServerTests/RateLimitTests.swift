@@ -55,7 +55,7 @@ struct RateLimitTests {
         #expect(await statistics(.admin) == 429)
     }
 
-    @Test("calls with a valid server key are not limited; calls with an invalid one or an app key are")
+    @Test("calls with a valid server key are not limited; calls with a wrong server key or an app key are")
     func serverKeys() async throws {
         let service = try await TestService(rateLimits: RateLimits([.checks], "1/s:1"))
         let here = address(1)

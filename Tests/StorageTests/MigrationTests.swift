@@ -171,7 +171,7 @@ struct MigrationTests {
         #expect((none.pending, none.backupPath) == ([], nil))
     }
 
-    @Test("the built-in migrations can be applied, and are applied only once")
+    @Test("the built-in migrations can be applied, and none is pending afterwards")
     func appliesEmbedded() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")

@@ -117,7 +117,7 @@ struct PolicyGridTests {
         #expect(grid.windows.map { $0?.seconds } == [nil, 3600])
     }
 
-    @Test("a comparison that reaches its time limit stores the results so far, and the next one starts again")
+    @Test("a comparison that reaches its time limit is stored as unfinished, and the next one starts again")
     func timeLimit() async throws {
         let test = try await Self.store(.sqlite)
         try await convert(1, after: 10, in: test)

@@ -126,7 +126,7 @@ struct WriterTests {
         await code { try await test.run { _ = try await $0.record(click()) } }
     }
 
-    @Test("beyond the queue's limit, requests are refused at once")
+    @Test("beyond the queue's limit, requests fail as overloaded; the queued requests succeed")
     func refusesOverload() async throws {
         let test = try await TestStore { $0.queueLimit = 10 }
         let gate = await test.holdWriter()
@@ -134,7 +134,7 @@ struct WriterTests {
             await code { _ = try await session.record(.sample(fingerprint: number)) }
         }
         while test.store.health.queueLength < 11 { await Task.yield() }
-        // Requests beyond the limit are refused; some may arrive only after the gate opens.
+        // Some of the thirty requests may arrive only when the queue has room again, so they succeed, too.
         gate.open()
         let answers = try await codes
         #expect(answers.allSatisfy { $0 == nil || $0 == .overloaded })

@@ -15,7 +15,7 @@ struct DriftGroupTests {
     )
     func sdkVersion(header: String, text: String?) { #expect(SDKVersion(header: header)?.text == text) }
 
-    @Test("of launches distinguish an exact minor version from a minimum")
+    @Test("distinguish an exact minor version from a minimum, for launches")
     func launches() {
         func name(_ agent: String, _ platform: Platform = .ios) -> String {
             DriftGroup(

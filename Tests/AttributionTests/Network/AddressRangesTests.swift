@@ -35,7 +35,7 @@ struct AddressRangesTests {
         #expect(ranges.contains(address) == expected)
     }
 
-    @Test("of random ranges contain exactly the addresses of the ranges")
+    @Test("contain exactly the addresses of their ranges, for random ranges")
     func likeEachRange() throws {
         var random = SeededGenerator(seed: 7)
         func next() -> UInt64 { random.next() >> 33 }

@@ -62,7 +62,7 @@ struct VisitorTests {
         #expect(links([pro, max, pro, .none]) == [1, 3])
     }
 
-    @Test("without an address belong to one visitor if they are few, else to as many visitors as clicks")
+    @Test("that have no address belong to one visitor if they are few, else to as many visitors as clicks")
     func withoutAddress() {
         func clicks(_ count: UInt64) -> [Candidate] {
             (1...count).map {

@@ -44,7 +44,7 @@ struct CanonicalSignalsTextTests {
         #expect(!line.contains("\n"))
     }
 
-    @Test("of every vector's browser are the same when read again")
+    @Test("are the same when read again, for the browser of every vector")
     func vectors() throws {
         for vector in try Vectors.read("canonical", as: Vectors.Canonical.self).userAgent {
             let signals = CanonicalSignals(DeviceSignals(), userAgent: vector.userAgent)

@@ -10,7 +10,7 @@ struct LaunchSignalsTests {
     ]
 
     @Test(
-        "of an iPhone are the four fingerprints of its clients, the broadest first, and the screen's values"
+        "are the four fingerprints of an iPhone's clients, the broadest first, and the screen's values"
     )
     func iPhone() {
         let signals = LaunchSignals(CanonicalSignals(Self.phone), given: nil)
@@ -20,7 +20,7 @@ struct LaunchSignalsTests {
         #expect(signals.release == OSRelease(platform: .ios, major: 17, minor: 2))
     }
 
-    @Test("of an Android phone are its fingerprint alone, which contains the width")
+    @Test("are only the fingerprint of an Android phone, which contains the width")
     func android() {
         let phone = NativeSignals(
             platform: .android,

@@ -31,7 +31,7 @@ struct PopulationTests {
     }
 
     @Test(
-        "of iPhones include 97 of 100 clients' hashes; a click has at most 8.3 hashes on average, 7 in Turkey",
+        "include 97 of 100 iPhones' hashes; a click has at most 8.3 hashes on average, 7 in Turkey",
         arguments: SimulatedDevice.Audience.allCases,
         [1, 2, 3] as [UInt64]
     )
@@ -42,7 +42,7 @@ struct PopulationTests {
     }
 
     @Test(
-        "of Androids include 97 of 100 clients' hashes; a click has at most 4 hashes on average, 3 in Turkey",
+        "include 97 of 100 Android phones' hashes; a click has at most 4 hashes on average, 3 in Turkey",
         arguments: SimulatedDevice.Audience.allCases,
         [1, 2, 3] as [UInt64]
     )

@@ -111,7 +111,7 @@ struct UserAgentTests {
     }
 
     @Test(
-        "of Android have model and version, unless they hide them",
+        "of Android have model and version, except agents that hide these",
         arguments: [
             (
                 androidAgent(

@@ -48,7 +48,7 @@ struct AddressKeysTests {
         #expect(try hashes(keys(from: 100), on: day) == AddressHashes(exact: exact, near: near))
     }
 
-    @Test("of later days stay the same when earlier keys are destroyed")
+    @Test("stay the same for later days when the keys of earlier days are destroyed")
     func advanced() throws {
         let keys = try keys(from: 100)
         let rest = keys.advanced(to: 104, readyUntil: noon(104))
@@ -104,7 +104,7 @@ struct AddressKeysTests {
         #expect(AddressHashes.agreement(one, one) == .exact)
     }
 
-    @Test("of the last four days are searched", arguments: [(100, 1), (101, 2), (130, 4)])
+    @Test("are searched for the last four days", arguments: [(100, 1), (101, 2), (130, 4)])
     func searched(day: Int64, count: Int) throws {
         let keys = try keys(from: 100)
         var launch = try #require(keys.address(address, at: noon(day)))

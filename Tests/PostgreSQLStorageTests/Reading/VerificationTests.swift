@@ -172,7 +172,7 @@ struct PostgreSQLVerificationTests {
         #expect(report.summary.newestClickAt == clicks[0].facts.recordedAt)
         #expect(report.summary.byteCount > 1_000_000)
         #expect(report.directory.apps.count == 2)
-        #expect(report.clicksOfLastDay == 11, "without the click of 24 hours and 26 minutes ago")
+        #expect(report.clicksOfLastDay == 11, "the click of 24 hours and 26 minutes ago does not count")
         #expect(report.firstDay == Granularity.day.start(of: clicks[11].facts.recordedAt))
     }
 }

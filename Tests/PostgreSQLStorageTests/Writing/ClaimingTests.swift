@@ -220,7 +220,7 @@ struct ClaimingTests {
         let claimed = Set(ids.filter { numbers.contains(Int64(bitPattern: $0.high)) })
         #expect(claimed.count >= 334 && claimed.count == numbers.count)
         #expect(claimed.isSuperset(of: found.keys), "each answered claim is stored")
-        #expect(claimed.subtracting(found.keys).isSubset(of: doubtful.withLock(\.self)), "and no other is")
+        #expect(claimed.subtracting(found.keys).isSubset(of: doubtful.withLock(\.self)), "no other claim is stored")
         #expect(
             try database.number("SELECT count(*) FROM clicks WHERE claimed_at IS NULL AND retired_at IS NULL")
                 == 0

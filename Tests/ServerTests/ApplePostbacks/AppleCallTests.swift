@@ -118,7 +118,7 @@ struct AppleAdsTests {
         #expect(!appleTokens.contains { seen.contains($0) })
     }
 
-    @Test("appears in lists and exports of an app that is not in the App Store")
+    @Test("is listed and exported for an app that is not in the App Store, too")
     func withoutStore() async throws {
         var settings = Self.shop
         settings.links.apple.appStoreID = nil

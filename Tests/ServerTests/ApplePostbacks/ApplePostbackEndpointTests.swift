@@ -60,7 +60,7 @@ struct ApplePostbackEndpointTests {
         #expect(try await Self.rows(service, query: "environment=development").count == 1)
     }
 
-    @Test("of development are counted only if the app's settings say so", arguments: [true, false])
+    @Test("for development are counted only if the app's settings say so", arguments: [true, false])
     func development(isOptedIn: Bool) async throws {
         var settings = Self.shop
         settings.links.apple.appStoreID = 10_738_027_756

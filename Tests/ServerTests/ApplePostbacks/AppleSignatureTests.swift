@@ -112,7 +112,7 @@ struct AppleSignatureTests {
     }
 
     @Test(
-        "of malformed postbacks are not read",
+        "are not read from malformed postbacks",
         arguments: [
             (
                 AppleSamples.version4, "\"source-domain\":\"example.com\"",

@@ -121,7 +121,7 @@ struct PanelFileTests {
     }
 
     @Test(
-        "of other tables have the tables' headings and rows",
+        "have the headings and the rows of other tables, too",
         arguments: [
             "/campaigns?period=day", "/campaigns/one?campaign=Spring&period=day", "/live", "/system",
             "/settings/held",
@@ -182,7 +182,7 @@ struct PanelFileTests {
         #expect(tables > 30, "\(tables)")
     }
 
-    @Test("of a table have numbers without blanks, null for a dash, and a different name for each column")
+    @Test("have numbers without blanks, null for a dash, and a different name for each column")
     func values() async throws {
         for number in 1...3 {
             await service.click(
@@ -203,7 +203,7 @@ struct PanelFileTests {
         #expect(await DashboardBrowser(service).get("/campaigns?table=Campaigns&as=csv").status == 303)
     }
 
-    @Test("of the live page have its rows, and the lines for curl read the tables that the page follows")
+    @Test("have the live page's rows, and the lines for curl read the tables that the page follows")
     func live() async throws {
         let page = await browser.get("/live?app=\(service.app.text)").text
         let (text, app) = (PageMarkup(page).text, service.app.text)
