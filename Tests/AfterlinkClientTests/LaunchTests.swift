@@ -9,7 +9,7 @@ struct LaunchTests {
         Link(url: $0, campaign: "SUMMER", metadata: ["utm_source": "instagram"])
     }
 
-    @Test("a match is returned once, and can be read again")
+    @Test("returns a match to one of two callers, and stores it for later reads")
     func match() async throws {
         let link = try #require(Self.link)
         let afterlink = Afterlink.test(matching: link)

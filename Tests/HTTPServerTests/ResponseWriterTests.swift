@@ -76,7 +76,7 @@ struct ResponseWriterTests {
     }
 
     #if DEBUG
-    @Test("trap in a debug build if a handler adds a line that would break the message")
+    @Test("a debug build traps if a handler adds a line that would break the message")
     func traps() async {
         await #expect(processExitsWith: .failure) {
             var output: [UInt8] = []
@@ -86,7 +86,7 @@ struct ResponseWriterTests {
         }
     }
     #else
-    @Test("leave out a line that would break the message in a release build")
+    @Test("a release build leaves out a line that would break the message")
     func drops() {
         #expect(!written(Response(.ok, fields: [FieldLine(name: "A", value: "b\r\nX: y")])).contains("X: y"))
     }

@@ -157,7 +157,7 @@ struct RowAnswerTests {
         #expect(selection.newestUnclosed?.click == newer.number)
     }
 
-    @Test("find the newest rows of a key that has more rows than one answer")
+    @Test("find the newest rows of a key that has more rows than fit into one answer")
     func largeKey() throws {
         let click = try harness.add(.sample())
         try harness.copyIndexRow(of: click, 400)

@@ -112,7 +112,7 @@ struct TurnQuestionTests {
         #expect(statements == [QuestionStatements.text(.key, harness.slots.hot(at: harness.now)).text])
     }
 
-    @Test("read the slots with live clicks, the newest without any, tomorrow's, and later ones after a write")
+    @Test("read slots with live clicks, the newest without any, tomorrow's slot, and later slots after a write")
     func hotSlots() {
         let moments: [Int64: Timestamp?] = [
             -1: nil, 1: Timestamp(milliseconds: 10), 2: Timestamp(milliseconds: 20),
@@ -215,7 +215,7 @@ struct TurnQuestionTests {
     }
 
     @Test(
-        "fail if a statement waits for a lock past their deadlines; questions with later ones get answers"
+        "fail if a statement waits for a lock past their deadlines; questions that can wait get answers"
     )
     func lockedTable() throws {
         let question = RowQuestion.home(try harness.add(.sample()).number)

@@ -84,7 +84,7 @@ struct PipelineTests {
         #expect(results.filter { $0.1 == .other }.count == 2)
     }
 
-    @Test("of a batch report which one failed, and nothing of the batch is stored")
+    @Test("of a batch report which statement failed, and nothing of the batch is stored")
     func failingBatch() throws {
         let outcome = try harness.whenReady { connection in
             await connection.perform {

@@ -6,7 +6,7 @@ import Testing
 struct QRPictureTests {
     private static let link = "https://links.example/summer25"
 
-    @Test("have at least two pixels for each module; a smaller one is refused with the required size")
+    @Test("have at least two pixels for each module; a smaller picture is refused with the required size")
     func minimum() throws {
         // 30 bytes at level M: version 3, 29 modules and the quiet zone on both sides.
         for (quietZone, minimum) in [(4, 74), (16, 122)] {

@@ -56,7 +56,7 @@ struct AdvertisingIDCallTests {
         #expect(service.watch.click?.evidence.advertisingIDs == [])
     }
 
-    @Test("a click gets one id of each kind from body and link; one text has different hashes as IDFA and GAID")
+    @Test("a click has one id of each kind, from body or link; IDFA and GAID with one text have two hashes")
     func keyed() async throws {
         let service = try await TestService()
         let link = "myapp://promo/item?idfa=11111111-2222-3333-4444-555555555555&gaid=\(id)"

@@ -55,7 +55,7 @@ struct RateLimitTests {
         #expect(await statistics(.admin) == 429)
     }
 
-    @Test("calls with a valid server key are not limited; calls with a wrong server key or an app key are")
+    @Test("calls with a valid server key are not limited; calls with a wrong one or an app key are")
     func serverKeys() async throws {
         let service = try await TestService(rateLimits: RateLimits([.checks], "1/s:1"))
         let here = address(1)
@@ -102,7 +102,10 @@ struct RateLimitTests {
         let limiter = RateLimiter(rule)
         for number in UInt32(0)..<300_000 { _ = limiter.take(for: NetworkAddress(ipv4: number), at: start) }
         #expect(limiter.count == RateLimiter.maximumCount)
-        #expect(limiter.take(for: NetworkAddress(ipv4: 400_000), at: start) != nil, "the shared bucket is empty")
+        #expect(
+            limiter.take(for: NetworkAddress(ipv4: 400_000), at: start) != nil,
+            "the shared bucket is empty"
+        )
         #expect(limiter.take(for: NetworkAddress(ipv4: 0), at: start) == nil, "this address has its own")
         // Full buckets are removed, so that new addresses have buckets of their own again.
         let later = start.advanced(by: .seconds(60))

@@ -131,7 +131,7 @@ struct AuditTests {
         #expect(entries[5].after == #"{"count":"3","first_and_last":["s2","s4"]}"#)
     }
 
-    @Test("sessions, the reset of a model and the rotation of the server key are recorded", arguments: backends)
+    @Test("sessions, the reset of a model and a rotation of the server key are recorded", arguments: backends)
     func others(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let app = test.app
@@ -243,7 +243,7 @@ struct AuditTests {
         #expect(rest == ["http://127.0.0.1:2"] && none.isEmpty)
     }
 
-    @Test("a new address of the dashboard replaces the stored one, and an empty one removes it", arguments: backends)
+    @Test("an address of the dashboard replaces the last one, and an empty one removes it", arguments: backends)
     func dashboards(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let found = try await test.run { session in

@@ -59,7 +59,7 @@ struct CampaignTests {
         }
     }
 
-    @Test("a search ignores case, and a found campaign has the counts of an earlier span", arguments: backends)
+    @Test("a search ignores case, and a found campaign has counts of an earlier span", arguments: backends)
     func search(backend: Backend) async throws {
         let test = try await store(backend, campaigns: 3)
         let today = Granularity.day.start(of: TestStore.noon)

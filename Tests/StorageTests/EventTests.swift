@@ -93,7 +93,7 @@ struct EventTests {
         #expect(try test.verify().problems == [])
     }
 
-    @Test("whose source has no token are counted under `unknown`, like the source's matches", arguments: backends)
+    @Test("whose source has no token are counted under `unknown`, like its matches", arguments: backends)
     func unlistedSource(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in

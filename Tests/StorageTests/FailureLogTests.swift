@@ -67,7 +67,7 @@ struct FailureLogTests {
         #expect(recorder.take() == ["recovery"])
     }
 
-    @Test("failures that alternate with successes are one failure, which ends with any success a second later")
+    @Test("failures that alternate with successes are one failure; a success a second later ends it")
     func between() {
         let recorder = LogRecorder()
         let failures = recorder.makeLog()

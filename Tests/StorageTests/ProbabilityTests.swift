@@ -75,7 +75,7 @@ struct ProbabilityTests {
         #expect(expected.count > 0.5 && expected.count <= 1)
     }
 
-    @Test("a launch with a token counts in the calibration of its fingerprint's probability", arguments: backends)
+    @Test("a launch with a token counts in the calibration of its fingerprint", arguments: backends)
     func calibration(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in

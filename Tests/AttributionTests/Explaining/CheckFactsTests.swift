@@ -193,7 +193,8 @@ struct CheckFactsTests {
         let error = abs(1 - right.bin.expected) + wrong.bin.expected
         #expect(abs((table.error ?? 0) - error / 2) < 1e-9)
         #expect(CalibrationSample(stated: 1, conversion: 1, isRight: true).index == 9)
-        // A launch with a token comes from a click, so the stated 0.4 is divided by 0.8, the probability of a conversion.
+        // A launch with a token comes from a click. So the stated 0.4 is divided by 0.8, the probability that the
+        // launch comes from any click.
         let half = CalibrationSample(stated: 0.4, conversion: 0.8, isRight: false)
         #expect(half.index == 4 && half.bin.statedMillionths == 400_000)
         #expect(half.bin.expectedMillionths == 500_000)

@@ -3,11 +3,11 @@ import Testing
 
 /// Tests the odds of a click, divided by the odds of a click with an unknown address.
 ///
-/// All numbers are computed by hand. The model knows 1,000 launches and 1,000 clicks, all with an address. It counts no
-/// second launch at an address, so the prior applies: at one visitor's address, 0.2 of 4 launches are strangers'. A
-/// stranger therefore has an address without other traffic with a probability of 0.2 / 4 / 1,001. In the first minutes
-/// after a click, 0.70 of the devices have the same address (``age(seconds:same:)``), 0.06 have a near one, and the
-/// remaining 0.24 have changed their network; such a device counts like a stranger.
+/// All numbers are computed by hand. The model knows 1,000 launches and 1,000 clicks, all with an address. It has
+/// learnt of no second launch at an address, so the prior applies: of 4 launches at one visitor's address, 0.2 are
+/// strangers'. A stranger therefore has an address without other traffic with a probability of 0.2 / 4 / 1,001. In
+/// the first minutes after a click, a share of 0.70 of the devices has the same address, and a share of 0.06 a near
+/// one. The remaining 0.24 have changed their network; such a device counts like a stranger.
 @Suite("The likelihood ratio of addresses")
 struct LikelihoodTests {
     private let unseen = 0.05 / 1001
@@ -166,7 +166,7 @@ struct LikelihoodTests {
     }
 
     @Test(
-        "the odds of a visitor's older clicks fall to a fiftieth after a launch, unless the address is crowded",
+        "the odds of a visitor's older clicks fall to 1/50 after a launch, unless the address is crowded",
         arguments: [(1.0, 0.02), (5, 0.02), (6, 1)]
     )
     func spent(clicksThere: Double, left: Double) {
@@ -204,9 +204,9 @@ struct LikelihoodTests {
         }
         let click = [Scenario.candidate(1, secondsAgo: 300)]
         let (alone, beside) = (model(others: 0), model(others: 810))
-        // For each click of the day, the model expects 1,000 / 1,500 organic launches: it has learnt 1,000 of them from
-        // 1,000 clicks, and the prior weighs as much as 500 clicks. Of these launches, 100 / 910 have form A: 90 of 900
-        // conversions, and a prior of 10. The observed time of organic launches is 124,649 s.
+        // For each click of the day, the model expects 1,000 / 1,500 organic launches: it has counted 1,000 for 1,000
+        // clicks, and its prior weighs as much as 500 clicks. Form A has a share of 100 / 910: 90 of 900 conversions,
+        // and a prior of 10.
         let expected = 1000.0 / 1500 / 86_400
         let observed = alone.epoch.observedSeconds(.organic, at: Scenario.noon)
         let rarer = (observed + 910 / 100 / expected) / (observed + 1 / expected)

@@ -5,12 +5,14 @@ import Testing
 
 @Suite("The posterior")
 struct PosteriorTests {
-    // Computed by hand for a click five minutes old and two organic launches in two days, with a half-life of two days:
-    // The prior of delays gives the click's bin, which is 106 s long, the density f = (29/30 · (0.7 · 0.1475 + 0.3 ·
-    // 0.0046) + 1/1350) / 106 s = 9.61e-4 a second: 70 % install at once, 30 % later, and 1/30 is even over 45 bins.
-    // With 0.15 conversions per click, n = 0.15 · f = 1.441e-4. The organic rate is L = 2 / 124,649 s · (1 − e^−8) =
-    // 1.604e-5, because 48 h are eight times the 6 h of `organicTrustSeconds`. After 1,000 launches, a stranger has the
-    // address of only this click with a probability of 0.2 / 4 / 1,001 = 5.0e-5, by the prior of 0.2 in 4 launches.
+    // Computed by hand for a click five minutes old and two organic launches in two days, with a half-life of two
+    // days. The delay is in a bin of 106 s. 29/30 of the prior of delays are 70 % prompt and 30 % late installations,
+    // of which 0.1475 and 0.0046 are in this bin; 1/30 is spread evenly over 45 bins. So the density is
+    // f = (29/30 · (0.7 · 0.1475 + 0.3 · 0.0046) + 1/1350) / 106 s = 9.61e-4 a second. With 0.15 conversions per
+    // click, n = 0.15 · f = 1.441e-4. The observed time is 124,649 s, and two days are eight times
+    // `organicTrustSeconds`, so L = 2 / 124,649 s · (1 − e^−8) = 1.604e-5. By the prior of 0.2 strangers in 4
+    // launches, after 1,000 launches, a stranger has the address of this click alone with a probability of
+    // 0.2 / 4 / 1,001 = 5.0e-5.
     @Test(
         "weighs the agreement of addresses as in the calculation by hand",
         arguments: [

@@ -57,9 +57,10 @@ struct SignalHashesTests {
         #expect(Self.pro.excludingComponents(of: form).components == components)
     }
 
-    // Computed by hand: without earlier clicks, a value has the prior share of 2 in 5. A five minutes old click without an
-    // address has n = 1.441e-4 and L = 1.604e-5 (see `PosteriorTests`). A device agrees with itself on a value with a
-    // probability of 0.97, so n becomes n · 0.97 / 0.4 if the values agree, and n · 0.03 / 0.6 if they differ.
+    // Computed by hand: without earlier clicks, a value has the prior share of 2 in 5. A click without an address
+    // that is five minutes old has n = 1.441e-4 and L = 1.604e-5 (see `PosteriorTests`). A device agrees with itself
+    // on a value with a probability of 0.97. So n becomes n · 0.97 / 0.4 if the values agree, and n · 0.03 / 0.6 if
+    // they differ.
     @Test(
         "count as in the calculation by hand, and only if click and launch have them",
         arguments: [

@@ -34,7 +34,8 @@ struct SimulationTests {
         #expect(try #require(score.found) >= found)
         #expect(try #require(score.falseAttribution) <= organic)
         #expect(score.uncappedCalibration.error <= error)
-        // The maximum stated confidence costs little calibration; a maximum of 0.95 would cost 0.03.
+        // The limit of stated confidences, 0.99, worsens the calibration only a little. A limit of 0.95 would worsen
+        // it by 0.03.
         #expect(score.calibration.error <= score.uncappedCalibration.error + 0.01)
         #expect(try #require(score.rematched) <= 0.08)
         #expect(score.clicksUsedTwice == 0)

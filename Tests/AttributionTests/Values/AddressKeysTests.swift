@@ -116,7 +116,7 @@ struct AddressKeysTests {
         #expect(launch.since == Timestamp(milliseconds: (day - Int64(count) + 1) * Self.day))
     }
 
-    @Test("find clicks of any age on days before the first key, and shortly after it if no key existed before")
+    @Test("find clicks of any age on days before the first key, and soon after it if no key existed before")
     func before() throws {
         var keys = try keys(from: 100)
         func since(_ day: Int64) throws -> Timestamp? {

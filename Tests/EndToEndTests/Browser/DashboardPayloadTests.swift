@@ -40,7 +40,7 @@ struct DashboardPayloadTests {
 
     /// Sends every text in fields of clicks, first launches, events and Apple's postbacks, which strangers can fill.
     ///
-    /// - Returns: a lower bound of the number of accepted values: four for each text, and three for each accepted event.
+    /// - Returns: a lower bound of the number of accepted values: four for each text, three for each accepted event.
     private func storeTraffic(_ stage: DashboardStage) throws -> Int {
         let (texts, keys) = (Self.texts, stage.installation.keys)
         let (failures, events) = (CollectedTexts(), CollectedTexts())

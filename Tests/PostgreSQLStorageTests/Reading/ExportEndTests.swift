@@ -27,7 +27,7 @@ struct ExportEndTests {
         try other.execute("INSERT INTO servers VALUES (5, 1, 0, now() - interval '200 seconds', '', '')")
         try other.execute("BEGIN")
         if writer == .hiddenServer { try other.execute("UPDATE servers SET batch = 1") }
-        // The transaction has written, so that it counts however long it is open.
+        // The transaction has written, so it counts, however long it is open.
         let began = try other.execute(
             "SELECT (extract(epoch FROM now()) * 1000)::int8 FROM (SELECT pg_current_xact_id()) t"
         )
@@ -51,8 +51,8 @@ struct ExportEndTests {
         if writer != .visible { try harness.connection.execute("SET ROLE pg_read_all_data") }
         let end = try harness.reader.exportEnd()
         #expect(end < late)
-        // For a hidden server, the end is at the server's previous transaction. A hidden session of another
-        // program shows no time, so the end is 0.
+        // If the writer is a hidden server, the end is at the server's previous transaction. If it is a hidden
+        // session of another program, which shows no time, the end is 0.
         #expect((end > 0) == (writer != .hidden))
         try other.execute("COMMIT")
         #expect(try Polling.until { try harness.reader.exportEnd() >= committed })
