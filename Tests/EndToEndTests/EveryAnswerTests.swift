@@ -24,7 +24,7 @@ struct EveryAnswerTests {
         ("/openapi.json", ["GET"], false), ("/favicon.ico", ["GET"], false),
         ("/apple-touch-icon.png", ["GET"], false), ("/admin/api/domains/check", ["POST"], false),
         ("/admin/api/held", ["POST"], false), ("/admin/api/audit", ["GET"], false),
-        // Without a known name, the response is no stream.
+        // The test sends no known name, so the response is no stream.
         ("/admin/api/export/{file}", ["GET"], false),
         ("/admin/api/erase", ["POST"], false),
         ("/.well-known/apple-app-site-association", ["GET"], false),

@@ -88,7 +88,7 @@ struct MoveTests {
         // The link has one click left.
         #expect(try clickLink(202, after).status == 201)
         #expect(try clickLink(203, after).status != 201)
-        // What is created now gets numbers and identifiers of its own.
+        // New rows get numbers and identifiers that no moved row has.
         #expect(try after.click(fingerprint(300)).status == 201)
         #expect(try after.check(fingerprint(300)).isMatch)
         let created = try Installation.run([

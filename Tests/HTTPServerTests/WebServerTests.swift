@@ -112,7 +112,7 @@ struct WebServerTests {
 
     @Test("sends the whole response to a client that has closed its sending side, and then closes")
     func halfClosed() async throws {
-        // The kernel does not buffer the whole body, so that the server must wait before it sends the rest.
+        // The kernel does not buffer the whole body, so the server must wait before it sends the rest.
         let body = [UInt8](repeating: 0x41, count: 16_000_000)
         try await TestServer.answering { _ in
             Response(.ok, body: body)

@@ -113,7 +113,7 @@ struct FindDeferredDeepLinkTests {
         }
         let install = await service.check(hex, fields: ["X-Install-ID": "not allowed!"])
         #expect(install.isRefusal(400, "INVALID_FIELD", field: "X-Install-ID"), "\(install.text)")
-        // Field names ignore case, so that these are two lines of one field.
+        // Field names ignore case, so these are two lines of one field.
         for fields in [
             ["X-Install-ID": "phone-1", "x-install-id": "phone-2"],
             ["X-Install-ID": "phone-1", "x-install-id": "phone-1"],

@@ -20,7 +20,7 @@ struct PlayReportTests {
             + #""googlePlayInstantParam":true\#(more)}"#
     }
 
-    /// The places of the report: the body, the header field of a GET without and with padding, and that of a POST.
+    /// Where a launch sends the report: in the body, or in the header field of a GET, padded or not, or of a POST.
     enum Place: String, CaseIterable, Sendable {
         case body, field, paddedField, fieldOfResolve
 

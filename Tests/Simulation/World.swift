@@ -46,7 +46,7 @@ public struct World: Sendable {
     /// The share of launches from a click on iPhones that bring its token; nil if it equals `tokens`.
     public var appleTokens: Double?
     public var client = ClientKind.hash
-    /// The share of launches whose fingerprint has an unknown language, so that no click has it.
+    /// The share of launches whose fingerprint has an unknown language, so no click has the fingerprint.
     public var misspelt = 0.02
     /// The share by which traffic at 15:00 is above the mean, and at 3:00 below it.
     public var diurnal = 0.5

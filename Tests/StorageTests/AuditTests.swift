@@ -63,7 +63,7 @@ struct AuditTests {
             }
             let link = try SampleLink.make(1, slug: "a", app: app)
             await #expect(throws: LinkStoreError.self) {
-                // The second has the slug of the first: none of them is created.
+                // The second link has the slug of the first, so neither is created.
                 let same = try SampleLink.make(2, slug: "a", app: app)
                 try await session.create([link, same].map { NewLink($0, neighbours: []) }, by: Self.actor)
             }

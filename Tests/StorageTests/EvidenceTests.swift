@@ -195,8 +195,8 @@ struct EvidenceTests {
     func largeCrowd(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { _ = try await $0.record(click(Self.here)) }
-        // A click every 0.4 s comes from a near address, every 512th of them from the launch's: 8,192 clicks
-        // in 55 minutes.
+        // Every 0.4 s, a click comes from near the launch's address, and each 512th click from that address itself. So
+        // 8,192 clicks, the limit of the count, come in 55 minutes.
         try test.change(.copyAddress(times: 9000))
         let now = TestStore.noon.advanced(byMilliseconds: 9000 * 400)
         let view = try await test.run { try await $0.view(for: check(Self.here, at: now)) }

@@ -285,7 +285,7 @@ struct FingerprintFilterTests {
 
     /// Returns a store with an open click 1 and a matched click 2.
     ///
-    /// Each of them comes after more rows, in the order of reading, than are read at once.
+    /// In the order of reading, more rows precede each of the two clicks than are read at once.
     private func storeFilledBefore() async throws -> TestStore {
         let test = try await TestStore()
         try await test.run { session in

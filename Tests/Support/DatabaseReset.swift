@@ -93,7 +93,7 @@ struct DatabaseReset: Sendable {
     /// settings differ, and also if the catalog has grown so much that connections need longer to read it.
     ///
     /// A changed or new row of a table of the catalog has a later transaction than all rows of the template. So if a
-    /// copy has the template's number of rows and sum of transactions, its rows are those of the template.
+    /// copy has the template's number of rows and sum of transactions, it has the template's rows.
     private static let catalog: String = {
         let own = "oid >= \(firstOwn)"
         let rows = [

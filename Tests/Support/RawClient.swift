@@ -104,7 +104,7 @@ public final class RawClient {
 
     /// Closes with a reset instead of an end.
     public func reset() {
-        // The number of a closed descriptor may be that of another client by now.
+        // Another client may have the number of a closed descriptor by now.
         guard isOpen else { return }
         var option = linger(l_onoff: 1, l_linger: 0)
         // setsockopt reads the local value.

@@ -85,7 +85,7 @@ struct CollisionCountTests {
 
     @Test("estimates the result for a very common fingerprint from a sample of its rows")
     func sample() throws {
-        // Three clicks a minute, each by another visitor, so that each click has 180 others in the hour before it.
+        // Three clicks come each minute, each by another visitor, so 180 clicks come in the hour before each click.
         let count = 5 * CollisionCount.rowLimit
         let rows = (0..<count).lazy.map { number in
             let at = Timestamp(milliseconds: Int64(number) * 20_000)
@@ -93,7 +93,7 @@ struct CollisionCountTests {
         }
         let sharing = try #require(CollisionCount.of(rows, windows: windows(3600))[d]?.first)
         #expect(abs(sharing.clicks / Double(count) - 1) < 0.02)
-        // The sample is random, so that the estimate is not exact.
+        // The sample is random, so the estimate is not exact.
         #expect(sharing.clicks != Double(count))
         #expect(abs((sharing.competing ?? 0) / 180 - 1) < 0.02)
         #expect((sharing.alone ?? 1) < 0.001)

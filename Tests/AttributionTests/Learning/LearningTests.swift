@@ -86,7 +86,7 @@ struct LearningTests {
         #expect(certainty > 0.9 && certainty < 1)
         let agreeing = (1 - certainty) * (500.0 / 2001 + 0.05 / 1001)
         #expect(abs((sums[exact] ?? 0) + agreeing) < 1e-9)
-        // The clicks of two visitors are equally likely, so that no single click is likely enough.
+        // The clicks of two visitors are equally likely, so no single click is likely enough.
         let other = Scenario.candidate(2, secondsAgo: 300, visitor: 2)
         #expect(learnt([click, other]).sums[pairs] == nil)
         // A visitor who launched here before may have returned without a click.

@@ -112,8 +112,8 @@ struct LikelihoodTests {
             }
         }
         let strangers = others(10, .differs, secondsAgo: 400)
-        // Sixteen clicks came since the oldest one from elsewhere, six of them from the address: the
-        // visitor's, one that may be the same person's, and four of strangers.
+        // Since the oldest click from elsewhere, 16 clicks came: 10 from elsewhere, and 6 from the address. Of
+        // these 6, one is the visitor's, one may be the same person's, and 4 are strangers'.
         let rush = strangers + others(5, .exact, secondsAgo: 200)
         #expect(isClose(ratio(.exact, alone, beside: rush), 0.24 + 0.70 / (4.0 / 16)))
         let before = strangers + others(5, .exact, secondsAgo: 500)

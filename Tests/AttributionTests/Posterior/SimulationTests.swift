@@ -66,7 +66,7 @@ struct SimulationTests {
     /// Plays the same people in a world whose apps send a hash, and in a world whose apps send values.
     @Test(
         "finds more clicks, and is no less precise, if apps send their values instead of a hash",
-        // In one country values help least: most launches are found by their address, or not at all.
+        // In a world of one country, values help least, because most launches are found by their address or not at all.
         arguments: [
             (world: Worlds.turkey(5000), more: 0.005), (Worlds.world(2000), 0.02),
             (Worlds.venue(2000), 0.05),

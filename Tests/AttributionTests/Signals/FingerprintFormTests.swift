@@ -78,7 +78,7 @@ struct FingerprintFormTests {
             let first = try #require(made.first { $0.form == form })
             #expect(first.fingerprint.hex == vector.forms[form.rawValue]?.sha256)
         }
-        // The patch is unknown, so that forms A and B may contain 17.2.1 as well.
+        // The patch number is unknown, so forms A and B may contain 17.2.1 as well.
         #expect(made.map(\.form) == [.a, .a, .b, .b, .c, .d])
         #expect(made.filter { $0.form == .a }.map(\.osVersion?.patch) == [0, 1])
         #expect(abs(made.filter { $0.form == .a }.reduce(0) { $0 + $1.weight } - 1) < 1e-9)

@@ -22,7 +22,7 @@ package struct ConstantRatePlan: Codable {
     /// The number of requests a second.
     var rate: Double
     var seconds: Double
-    /// The number that distinguishes the clicks of this load from those of other loads.
+    /// The number that distinguishes the clicks of this load from the clicks of other loads.
     var series: UInt32 = 1
     package var connections = 64
     /// The rate, in clicks a second, of the load whose clicks ``Kind/missesAndMatches`` checks.

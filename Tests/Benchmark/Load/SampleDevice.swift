@@ -55,7 +55,7 @@ enum SampleDevice: String, CaseIterable {
             """
     }
 
-    /// A body like those of the Lua script.
+    /// A body as the Lua script makes it.
     var example: String {
         let values =
             switch self {

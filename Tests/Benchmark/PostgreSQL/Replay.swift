@@ -30,7 +30,7 @@ final class Replay {
 
     /// The settings of the server's connections that change how statements are planned.
     ///
-    /// The first list applies to all connections, the second one only to those of loops.
+    /// The first list applies to all connections, the second one only to connections of loops.
     private static let settings = ["jit", "enable_seqscan", "enable_hashjoin", "enable_mergejoin"].map {
         "-c \($0)=off"
     }

@@ -48,7 +48,7 @@ enum WrkScript {
             """
     }
 
-    /// New clicks; `series` distinguishes them from those of other runs.
+    /// New clicks; `series` distinguishes them from the clicks of other runs.
     static func clicks(key: String, series: UInt32) -> String {
         let mark = String(repeating: "@", count: 64)
         return """

@@ -236,7 +236,7 @@ extension Installation {
         }
     }
 
-    /// Deletes the pending deliveries to enabled endpoints, except those to one endpoint.
+    /// Deletes the pending deliveries to enabled endpoints, except the deliveries to one endpoint.
     func removePending(except endpoint: Int64? = nil) throws {
         try open().statement(
             """

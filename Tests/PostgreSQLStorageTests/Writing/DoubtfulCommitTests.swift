@@ -9,7 +9,7 @@ import Threads
 
 /// Commits whose answer does not arrive, or reports that a standby does not have them.
 ///
-/// `write(_:endingBy:)` makes PostgreSQL wait for a standby that does not exist, so that a COMMIT is on disk,
+/// `write(_:endingBy:)` makes PostgreSQL wait for a standby that does not exist, so a COMMIT is on disk,
 /// but gets no answer.
 @Suite(
     "Commits in doubt in PostgreSQL",

@@ -88,8 +88,8 @@ struct RecordingTests {
     @Test("of equal posts with different times on two servers at once, one is stored", arguments: [1, 9999])
     func concurrentDuplicates(apart milliseconds: Int64) throws {
         defer { end() }
-        // For some pairs, a turn of a unique index (20 seconds) begins between the two times; for others,
-        // none does.
+        // Two unique indexes over turns of 20 seconds recognise equal posts of two servers. For some pairs, a turn
+        // begins between the two times; for others, none does.
         let times = (0..<40).map { Int64($0) * 1000 }
         let clicks = try times.enumerated().map { number, time in
             try [0, milliseconds].map { try NewClick.sample(UInt64(number) + 1, after: time + $0) }

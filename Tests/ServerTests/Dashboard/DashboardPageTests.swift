@@ -5,7 +5,6 @@ import Testing
 
 @testable import Server
 
-/// What the pages of the dashboard show.
 @Suite("Pages of the dashboard")
 struct DashboardPageTests {
     private let service: TestService

@@ -98,7 +98,7 @@ struct LivePageTests {
         #expect(answer.status == 200 && answer.fieldLines.contains("Content-Type: text/event-stream"))
         #expect(answer.text.hasSuffix("\n\n"))
         #expect(try await message("/live/stream").rows.count == 1)
-        // Each stream of this test has ended, so that there is room for another one.
+        // Each stream of this test has ended, so there is room for another one.
         for _ in 0..<70 { #expect(await browser.get("/live/stream?test=true").status == 200) }
         let isFull = await service.whileStreamsAreOpen(64, browser) { await browser.get("/live/stream") }
         isFull.expect(503, holds: ["64 live pages are open already", "Retry-After: 5"])

@@ -3,7 +3,7 @@ import HTTPServer
 import Server
 import Testing
 
-/// What a read key opens, and what it does not: in the API, in the metrics and in the dashboard.
+/// Tests what a read key has access to in the API, in the metrics and in the dashboard.
 @Suite("Read keys")
 struct ReadKeyTests {
     private let service: TestService

@@ -3,7 +3,7 @@ import Storage
 import TestDatabases
 import Testing
 
-/// Postbacks about Apple's postbacks and about events after the match, and what erasures delete of them.
+/// Tests postbacks about Apple's postbacks and about events after the match, and which of these erasures delete.
 @Suite("Postbacks of facts after the match")
 struct PostbackFactTests {
     private static func postback(
