@@ -112,7 +112,7 @@ struct TurnQuestionTests {
         #expect(statements == [QuestionStatements.text(.key, harness.slots.hot(at: harness.now)).text])
     }
 
-    @Test("read slots with live clicks, the newest without any, tomorrow's slot, and later slots after a write")
+    @Test("read slots with live clicks, the newest without, tomorrow's, and later ones after a write")
     func hotSlots() {
         let moments: [Int64: Timestamp?] = [
             -1: nil, 1: Timestamp(milliseconds: 10), 2: Timestamp(milliseconds: 20),

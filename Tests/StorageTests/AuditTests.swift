@@ -243,7 +243,7 @@ struct AuditTests {
         #expect(rest == ["http://127.0.0.1:2"] && none.isEmpty)
     }
 
-    @Test("an address of the dashboard replaces the last one, and an empty one removes it", arguments: backends)
+    @Test("a dashboard's address replaces the last one, and an empty one removes it", arguments: backends)
     func dashboards(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let found = try await test.run { session in

@@ -219,7 +219,7 @@ struct WriterTests {
         let (gate, lines) = (Gate(), TestLog())
         let test = try await TestStore {
             $0.timeLimitMilliseconds = 4000
-            // The second line says that the lock ended. The store logs it before it answers any request, so
+            // The second line says that the lock ended. The store logs that line before any answer, so
             // the gate delays all answers.
             $0.log = StoreLog { _, line in
                 lines.append(line)

@@ -71,7 +71,7 @@ extension BrowserTab {
     /// The URLs that the page has opened so far.
     var destinations: [String] { events("Page.frameRequestedNavigation").compactMap(\.url) }
 
-    /// Waits as long as the page waits for the response to its click, so that its automatic actions are done.
+    /// Waits as long as the page waits for the response to its click, so that the page's automatic actions are done.
     func outwait() throws {
         // Of two timers with the same length, the one that was set later fires later.
         try value(of: "afterlink.within(300, new Promise(function () {}), '')")

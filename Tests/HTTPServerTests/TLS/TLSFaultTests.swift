@@ -73,7 +73,7 @@ struct TLSFaultTests {
         }
     }
 
-    @Test("a handshake that arrives byte by byte succeeds", arguments: [TLSClientSettings.Version.tls12, .tls13])
+    @Test("a handshake sent byte by byte succeeds", arguments: [TLSClientSettings.Version.tls12, .tls13])
     func byteByByte(version: TLSClientSettings.Version) async throws {
         try await TLSServer.run { server in
             let relay = try SlowRelay(to: server.port)

@@ -93,7 +93,7 @@ struct PostbackEndpointTests {
         #expect(health.postbackQueue == 1 && health.postbackAgeSeconds == 0)
     }
 
-    @Test("an endpoint's status names the oldest event, even if a newer one is due earlier", arguments: backends)
+    @Test("an endpoint's status names the oldest event, not the one due first", arguments: backends)
     func oldest(backend: Backend) async throws {
         let scenario = try await PostbackScenario(backend)
         scenario.receiver.answer { _ in PostbackAnswer(status: 500) }
