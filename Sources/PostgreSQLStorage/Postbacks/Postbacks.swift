@@ -239,7 +239,9 @@ extension PostgreSQLReader: PostbackRows {
         \(selectRows) AND (d.id_high, d.id_low) < ($3, $4) ORDER BY d.id_high DESC, d.id_low DESC LIMIT $5
         """
     )
-    /// Counts the deliveries that are due first. The oldest event need not be among these if there are more than $2.
+    /// Counts the deliveries that are due first.
+    ///
+    /// The oldest event need not be among these if there are more than $2.
     private static let countPending = PreparedStatement(
         """
         SELECT count(*) AS count, coalesce(min(id_high), 0) AS oldest FROM (

@@ -197,7 +197,9 @@ extension SQLiteReader: PostbackRows {
     private static let selectDeliveries: SQL = """
         \(selectRows) AND (d.id_high, d.id_low) < (?3, ?4) ORDER BY d.id_high DESC, d.id_low DESC
         """
-    /// Counts the deliveries that are due first. The oldest event need not be among these if there are more than ?2.
+    /// Counts the deliveries that are due first.
+    ///
+    /// The oldest event need not be among these if there are more than ?2.
     private static let countPending: SQL = """
         SELECT count(*), min(id_high) FROM (
             SELECT id_high FROM deliveries WHERE endpoint = ?1 AND state = 0 ORDER BY due_at LIMIT ?2
