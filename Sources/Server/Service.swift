@@ -51,51 +51,40 @@ public struct ServiceSettings: Sendable {
 ///
 /// It is created and used only on the loop's thread. It is a class, so that a request carries one reference.
 public final class Stores {
-    public let clicks: any ClickStore
     public let apps: any AppStore
-    public let statistics: any StatsStore
-    public let learning: any LearningStore
-    public let checks: any CheckStore
-    public let links: any LinkStore
-    public let sessions: any SessionStore
+    public let clicks: any ClickStore
     public let exports: any ExportStore
-    public let events: any EventStore
-    public let audit: any AuditStore
-    public let privacy: any PrivacyStore
-    public let postbacks: any PostbackStore
-    public let applePostbacks: any ApplePostbackStore
-    /// Called before the loop sleeps; ends the read snapshot of the loop's turn.
-    public let endTurn: () -> Void
-    /// Called with the number of connections that have work in this turn.
-    public let beginTurn: (Int) -> Void
+    public let sessions: any SessionStore
+    private let all: any LoopStore
 
     /// Creates the stores of one database session; tests replace some of them.
     public init(
-        _ session: some AppStore & ApplePostbackStore & AuditStore & CheckStore & ClickStore & EventStore
-            & ExportStore & LearningStore & LinkStore & PostbackStore & PrivacyStore & SessionStore
-            & StatsStore,
+        _ all: any LoopStore,
         clicks: (any ClickStore)? = nil,
         exports: (any ExportStore)? = nil,
-        sessions: (any SessionStore)? = nil,
-        endTurn: @escaping () -> Void = {},
-        beginTurn: @escaping (Int) -> Void = { _ in }
+        sessions: (any SessionStore)? = nil
     ) {
-        self.clicks = clicks ?? session
-        apps = session
-        statistics = session
-        learning = session
-        checks = session
-        links = session
-        self.sessions = sessions ?? session
-        self.exports = exports ?? session
-        events = session
-        audit = session
-        privacy = session
-        postbacks = session
-        applePostbacks = session
-        self.endTurn = endTurn
-        self.beginTurn = beginTurn
+        self.all = all
+        apps = all
+        self.clicks = clicks ?? all
+        self.exports = exports ?? all
+        self.sessions = sessions ?? all
     }
+
+    public var statistics: any StatsStore { all }
+    public var learning: any LearningStore { all }
+    public var checks: any CheckStore { all }
+    public var links: any LinkStore { all }
+    public var events: any EventStore { all }
+    public var audit: any AuditStore { all }
+    public var privacy: any PrivacyStore { all }
+    public var postbacks: any PostbackStore { all }
+    public var applePostbacks: any ApplePostbackStore { all }
+
+    /// Called with the number of connections that have work in this turn.
+    public func beginTurn(with connectionCount: Int) { all.beginTurn(with: connectionCount) }
+    /// Called before the loop sleeps; ends the read snapshot of the loop's turn.
+    public func endTurn() { all.endTurn() }
 }
 
 /// The attribution service: the state that all event loops share.

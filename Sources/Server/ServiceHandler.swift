@@ -85,7 +85,7 @@ final class ServiceHandler: RequestHandler {
         return response
     }
 
-    func loopTurnWillBegin(connectionCount: Int) { loop.stores.beginTurn(connectionCount) }
+    func loopTurnWillBegin(connectionCount: Int) { loop.stores.beginTurn(with: connectionCount) }
 
     func loopTurnDidEnd() {
         loop.stores.endTurn()

@@ -283,9 +283,9 @@ struct UnreadableStoreTests {
 private let failure = StoreError(.inputOutput, "for the test")
 
 /// A store whose calls all fail with an input/output error.
-private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore, CheckStore, LinkStore,
-    PostbackStore, SessionStore, AuditStore, EventStore, ExportStore, PrivacyStore, ApplePostbackStore
-{
+private final class UnreadableStore: LoopStore {
+    func beginTurn(with connectionCount: Int) {}
+    func endTurn() {}
     func record(_ batch: EventBatch) throws(StoreError) -> [EventOutcome] { throw failure }
     func events(_ query: EventQuery) throws(StoreError) -> EventReport { throw failure }
     func eventSums(of groups: EventGroups, _ query: EventQuery) throws(StoreError) -> [String: EventSums] {

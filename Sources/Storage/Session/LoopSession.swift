@@ -2,13 +2,7 @@ public import Attribution
 internal import Threads
 
 /// A store as one event loop sees it; used only on that loop's thread.
-public protocol LoopSession: AnyObject, AppStore, ApplePostbackStore, AuditStore, CheckStore, ClickStore,
-    EventStore, ExportStore, LearningStore, LinkStore, PostbackStore, PrivacyStore, SessionStore, StatsStore
-{
-    /// Starts a turn (one pass of the loop) with requests from this number of connections.
-    func beginTurn(with connectionCount: Int)
-    /// Ends a turn of the loop, and with it the open snapshot, so that an idle loop does not pin a write-ahead log.
-    func endTurn()
+public protocol LoopSession: LoopStore {
     /// The number of reads that the filter of stored fingerprints has made unnecessary.
     var skippedReadCount: Int { get }
 }

@@ -4,6 +4,7 @@ internal import Server
 internal import Storage
 
 /// The database that a command uses on the main thread, also while another process serves it.
+@dynamicMemberLookup
 struct CommandDatabase {
     /// The settings that every command on a database takes.
     static let settings = ["database", "database-password-file", "data-directory"]
@@ -134,17 +135,8 @@ struct CommandDatabase {
         store.stop(Self.closeMilliseconds)
     }
 
-    var apps: any AppStore { stores.apps }
-    var links: any LinkStore { stores.links }
-    var sessions: any SessionStore { stores.sessions }
-    var exports: any ExportStore { stores.exports }
-    var audit: any AuditStore { stores.audit }
-    var privacy: any PrivacyStore { stores.privacy }
-    var postbacks: any PostbackStore { stores.postbacks }
-    var learning: any LearningStore { stores.learning }
-    var applePostbacks: any ApplePostbackStore { stores.applePostbacks }
-    var checks: any CheckStore { stores.checks }
-    var statistics: any StatsStore { stores.statistics }
+    /// One of the database's stores.
+    subscript<Store>(dynamicMember store: KeyPath<Stores, Store>) -> Store { stores[keyPath: store] }
 
-    func directory() throws -> Directory { try apps.directory() }
+    func directory() throws -> Directory { try stores.apps.directory() }
 }

@@ -184,14 +184,7 @@ struct OpenStore: Sendable {
     var keyring: (any KeyringRows)?
 
     /// Creates the stores of the calling thread; see ``makeSession``.
-    func makeStores(_ port: LoopPort?) -> Stores {
-        let session = makeSession(port)
-        return Stores(
-            session,
-            endTurn: { session.endTurn() },
-            beginTurn: { session.beginTurn(with: $0) }
-        )
-    }
+    func makeStores(_ port: LoopPort?) -> Stores { Stores(makeSession(port)) }
 }
 
 extension DatabaseSummary {

@@ -21,8 +21,7 @@ actor ServiceLoop {
         session,
         clicks: WatchedClicks(session, watch),
         exports: counted,
-        sessions: counted,
-        endTurn: { [session] in session.endTurn() }
+        sessions: counted
     )
     private lazy var handler = service.makeHandler(stores)
     private lazy var dashboard = service.makeDashboardHandler(stores)

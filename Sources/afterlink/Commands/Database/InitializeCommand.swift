@@ -1,4 +1,5 @@
 internal import Attribution
+internal import Server
 
 /// The command `afterlink init`.
 enum InitializeCommand {

@@ -142,17 +142,17 @@ extension CommandDatabase {
             try change(&link)
             link.updatedAt = WallClock.system.now()
             do throws(LinkStoreError) {
-                try await links.update(
+                try await self.links.update(
                     link,
                     ifUpdatedAt: listing.link.updatedAt,
                     by: .commandLine
                 )
             } catch {
-                guard error == .changed, let changed = try await links.link(link.id) else { throw error }
+                guard error == .changed, let changed = try await self.links.link(link.id) else { throw error }
                 listing = changed
                 continue
             }
-            return try await links.link(link.id) ?? listing
+            return try await self.links.link(link.id) ?? listing
         }
         throw LinkStoreError.changed
     }
