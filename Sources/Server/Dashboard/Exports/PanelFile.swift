@@ -8,6 +8,11 @@ enum PanelFile {
         case csv
         case json
 
+        func body(_ columns: [String], _ rows: [[ExportValue]]) -> PagedBody {
+            var rest: [[ExportValue]]? = rows
+            return body(columns) { rest.take() }
+        }
+
         /// Returns a body with these columns, whose rows `nextPage` returns until it returns nil.
         func body(
             _ columns: [String],
@@ -51,11 +56,11 @@ enum PanelFile {
             }
             name += "-\(panel.rawValue)"
             let reports = try await OverviewPage.reports(&exchange, filter, groupLimit: groupLimit)
-            var rows: [[ExportValue]]? = panel.rows(reports.0, reports.earlier, filter)
+            var (columns, rows) = panel.table(reports.0, reports.earlier, filter)
             if panel == .figures, let revenue = try await OverviewPage.events(exchange, filter)?.revenue {
-                rows?.append([.text("verified_revenue"), .text(revenue.text), .none])
+                rows.append([.text("verified_revenue"), .text(revenue.text), .none])
             }
-            body = format.body(panel.columns) { rows.take() }
+            body = format.body(columns, rows)
         case "launches": body = try launches(exchange, format)
         default: throw .notFound(DashboardText.noPage)
         }
@@ -132,35 +137,24 @@ enum OverviewPanel: String, CaseIterable {
             .sorted { $0.1 > $1.1 }
     }
 
-    var columns: [String] {
-        switch self {
-        case .figures: ["figure", "value", "earlier"]
-        case .series: ["start", "clicks", "launches", "matches", "expected_conversions", "spread"]
-        case .campaigns, .links, .sources, .platforms, .osVersions, .browsers, .hours:
-            ["name", "clicks", "matches", "conversion_rate"]
-        case .reasons: ["reason", "launches"]
-        }
-    }
-
-    /// The names of the figures in files, with their units; a rate is a share from 0 to 1.
-    private static let figureNames = [
-        "clicks", "launches", "matches", "match_rate", "median_time_to_install_ms", "expected_conversions",
-    ]
-
-    func rows(_ report: StatisticsReport, _ earlier: StatisticsReport?, _ filter: DashboardFilter)
-        -> [[ExportValue]]
+    /// Returns the columns and rows of the panel's file; a rate is a share from 0 to 1.
+    func table(_ report: StatisticsReport, _ earlier: StatisticsReport?, _ filter: DashboardFilter)
+        -> (columns: [String], rows: [[ExportValue]])
     {
         switch self {
         case .figures:
-            return zip(Self.figureNames, OverviewPage.figures((report, earlier), filter)).map {
-                name,
-                figure in
-                [.text(name), .real(figure.number), .real(figure.earlier)]
-            }
+            let names = [
+                "clicks", "launches", "matches", "match_rate", "median_time_to_install_ms",
+                "expected_conversions",
+            ]
+            let figures = zip(names, OverviewPage.figures((report, earlier), filter))
+            let rows = figures.map { [.text($0), .real($1.number), .real($1.earlier)] as [ExportValue] }
+            return (["figure", "value", "earlier"], rows)
         case .series:
             let chart = OverviewPage.chart(report, filter)
-            return chart.labels.indices.map { index in
-                let counts = ["clicks", "launches", "matches"].map { name in
+            let names = ["clicks", "launches", "matches"]
+            let rows = chart.labels.indices.map { index in
+                let counts = names.map { name in
                     let line = chart.series.first { $0.name.lowercased() == name }
                     return line?.values[index].map { ExportValue.integer($0) } ?? .none
                 }
@@ -169,16 +163,19 @@ enum OverviewPanel: String, CaseIterable {
                     .real(expected?.count), .real(expected?.spread),
                 ]
             }
+            return (["start"] + names + ["expected_conversions", "spread"], rows)
         case .campaigns, .links, .sources, .platforms, .osVersions, .browsers, .hours:
-            return (groups(of: report)?.groups ?? []).map { group in
+            let rows: [[ExportValue]] = (groups(of: report)?.groups ?? []).map { group in
                 let counts = group.counts
                 return [
                     .text(group.name), .integer(counts[.clicks] ?? 0), .integer(counts[.matches] ?? 0),
                     .real(StatisticsBody.conversionRate(counts)),
                 ]
             }
+            return (["name", "clicks", "matches", "conversion_rate"], rows)
         case .reasons:
-            return Self.reasons(in: report.totals).map { [.text($0.rawValue), .integer($1)] }
+            let reasons = Self.reasons(in: report.totals)
+            return (["reason", "launches"], reasons.map { [.text($0.rawValue), .integer($1)] })
         }
     }
 }

@@ -57,8 +57,7 @@ struct RecordedTable {
             // differ.
             names.append(names.contains(name) ? "\(names.last ?? ""): \(name)" : name)
         }
-        var rest: [[ExportValue]]? = Array(rows.dropFirst())
-        return format.body(names) { rest.take() }
+        return format.body(names, Array(rows.dropFirst()))
     }
 }
 
