@@ -93,10 +93,8 @@ extension Routes {
             }
     }
 
-    typealias Page =
-        @Sendable (inout Exchange, DashboardVisit) async throws(APIError) -> Reply
-    typealias Action =
-        @Sendable (inout Exchange, DashboardVisit, DashboardForm) async throws(APIError) -> Response
+    typealias Page = @Sendable (inout Exchange, DashboardVisit) async throws(APIError) -> Reply
+    typealias Action = @Sendable (inout Exchange, DashboardVisit) async throws(APIError) -> Response
 
     /// Makes a route that needs no session.
     private static func open(_ method: Method, _ path: String, _ endpoint: @escaping Route.Endpoint) -> Route
@@ -144,20 +142,20 @@ extension Routes {
             var visit: DashboardVisit?
             do throws(APIError) {
                 let form = try DashboardForm(exchange)
-                visit = try await DashboardVisit.find(&exchange)
+                visit = try await DashboardVisit.find(&exchange, with: form)
                 guard let visit else { return DashboardPage.redirect(to: "/sign-in") }
-                try visit.check(form)
+                try visit.checkToken()
                 guard visit.mayChange || !changes else { throw .forbidden(DashboardText.mayNotChange) }
-                guard let record else { return try await perform(&exchange, visit, form) }
+                guard let record else { return try await perform(&exchange, visit) }
                 do throws(APIError) {
                     try await record(exchange, form).check(form)
-                    return try await perform(&exchange, visit, form)
+                    return try await perform(&exchange, visit)
                 } catch {
                     guard error.code == .conflict, error.field == nil else { throw error }
                     // The write compares the record again, because another request may change it after the
                     // check.
                     try await exchange.readDirectory()
-                    return try await record(exchange, form).conflict(with: form, visit).response(visit: visit)
+                    return try await record(exchange, form).conflict(visit).response(visit: visit)
                 }
             } catch {
                 return errorPage(error, visit: visit)

@@ -10,6 +10,8 @@ struct DashboardVisit {
     let formToken: String
     /// The address of the request.
     let address: DashboardAddress
+    /// What a form has sent; nothing for a page.
+    let form: DashboardForm
 
     /// Whether the session may change anything; pages show their forms only then.
     var mayChange: Bool { key?.kind != .read }
@@ -17,7 +19,9 @@ struct DashboardVisit {
     /// Finds the session of the request's cookie, and limits the request to what the session's key may see.
     ///
     /// - Returns: nil if there is no cookie, or if the session or its key has ended.
-    static func find(_ exchange: inout Exchange) async throws(APIError) -> DashboardVisit? {
+    static func find(_ exchange: inout Exchange, with form: DashboardForm = DashboardForm())
+        async throws(APIError) -> DashboardVisit?
+    {
         guard let text = DashboardCookie.text(in: exchange) else { return nil }
         let digest = KeyDigest(of: text)
         guard let session = try await exchange.store(await exchange.stores.sessions.session(digest)),
@@ -32,7 +36,8 @@ struct DashboardVisit {
             session: session,
             key: key,
             formToken: formToken(of: text),
-            address: DashboardAddress(exchange.request.path, exchange.queryItems)
+            address: DashboardAddress(exchange.request.path, exchange.queryItems),
+            form: form
         )
     }
 
@@ -41,8 +46,8 @@ struct DashboardVisit {
         Base64URL.text(of: KeyDigest(of: "form \(cookie)").bytes)
     }
 
-    /// Requires that a form has sent the session's token; the comparison takes constant time.
-    func check(_ form: DashboardForm) throws(APIError) {
+    /// Requires that the form has sent the session's token; the comparison takes constant time.
+    func checkToken() throws(APIError) {
         guard let sent = form["token"], KeyDigest(of: sent) == KeyDigest(of: formToken) else {
             throw .forbidden(DashboardText.staleForm)
         }
@@ -97,6 +102,8 @@ enum DashboardCookie {
 /// The fields that a form of the dashboard has sent.
 struct DashboardForm {
     let items: [QueryItem]
+
+    fileprivate init() { items = [] }
 
     /// Reads the body of a POST that comes from the dashboard's own pages.
     ///

@@ -166,10 +166,10 @@ extension DomainsPage {
     }
 
     /// `POST /domains/probe`: sends probes to an app's domain, and shows whether they arrived unchanged.
-    static func probe(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
-        async throws(APIError) -> Response
+    static func probe(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> Response
     {
-        guard let host = try exchange.app(of: form).settings.links.apple.postbackHost else {
+        guard let host = try exchange.app(of: visit.form).settings.links.apple.postbackHost else {
             throw .notFound(DashboardText.noSuchApp)
         }
         let (service, store, now) = (exchange.service, exchange.stores.applePostbacks, exchange.now)

@@ -28,8 +28,9 @@ struct FormRecord {
     }
 
     /// Makes a page with what is stored beside what was entered, and a form that stores what was entered.
-    func conflict(with form: DashboardForm, _ visit: DashboardVisit) -> DashboardPage {
-        DashboardPage(title: DashboardText.conflict, status: .conflict) { html in
+    func conflict(_ visit: DashboardVisit) -> DashboardPage {
+        let form = visit.form
+        return DashboardPage(title: DashboardText.conflict, status: .conflict) { html in
             html.element("p", ["class": "bad", "role": "alert"], DashboardText.changedMeanwhile)
             html.action(visit.address.path, visit, class: "edit", of: self) { html in
                 let changed = fields.filter { field in

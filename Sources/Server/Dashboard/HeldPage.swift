@@ -43,11 +43,11 @@ enum HeldPage {
     /// `POST /settings/held/erase`: shows what would be erased, and erases it when the form comes again with `confirmed`.
     ///
     /// The response is the page itself and not a redirect, because the value must not be in an address.
-    static func erase(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
-        async throws(APIError) -> Response
+    static func erase(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> Response
     {
-        let app = try exchange.app(of: form)
-        let (word, text) = (form["kind"] ?? "", form["value"] ?? "")
+        let app = try exchange.app(of: visit.form)
+        let (word, text) = (visit.form["kind"] ?? "", visit.form["value"] ?? "")
         guard let kind = SubjectKind(rawValue: word) else {
             throw .invalidField(
                 "kind",
@@ -57,7 +57,7 @@ enum HeldPage {
         exchange.app = app.id
         let subject = try PrivacyEndpoints.subject(kind, text, of: app.id, exchange)
         let hidden = [("app", app.id.text), ("kind", word), ("value", text), ("confirmed", "1")]
-        guard form["confirmed"] == "1" else {
+        guard visit.form["confirmed"] == "1" else {
             let held = try await exchange.store(await exchange.stores.privacy.held(subject))
             let page = DashboardPage(title: DashboardText.eraseTitle) { html in
                 write(held.counts, to: &html)

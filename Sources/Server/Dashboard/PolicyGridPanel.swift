@@ -21,12 +21,10 @@ struct PolicyGridPanel {
     }
 
     /// `POST /matching/compare`: requests a comparison.
-    static func request(
-        _ exchange: inout Exchange,
-        _ visit: DashboardVisit,
-        _ form: DashboardForm
-    ) async throws(APIError) -> Response {
-        let app = try exchange.app(of: form)
+    static func request(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> Response
+    {
+        let app = try exchange.app(of: visit.form)
         exchange.stores.statistics.requestPolicyGrid(of: app.id)
         return DashboardPage.redirect(to: DashboardAddress("/matching").with("app", app.id.text).text)
     }

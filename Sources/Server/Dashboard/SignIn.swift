@@ -63,11 +63,9 @@ enum SignIn {
     }
 
     /// `POST /sign-out`: ends the session.
-    static func signOut(
-        _ exchange: inout Exchange,
-        _ visit: DashboardVisit,
-        _ form: DashboardForm
-    ) async throws(APIError) -> Response {
+    static func signOut(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> Response
+    {
         try await exchange.store(await exchange.stores.sessions.end(visit.session.digest, by: exchange.actor))
         return DashboardPage.redirect(to: "/sign-in", [DashboardCookie.field(try cookieName(exchange), "")])
     }

@@ -20,14 +20,10 @@ enum TrialPage {
     }
 
     /// `POST /try`: sends the click and the launch to the endpoints of this process, with a test key.
-    static func run(
-        _ exchange: inout Exchange,
-        _ visit: DashboardVisit,
-        _ form: DashboardForm
-    ) async throws(APIError) -> Response {
+    static func run(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Response {
         let directory = exchange.directory
-        let app = try exchange.app(of: form)
-        guard let profile = BrowserProfile.all.first(where: { $0.name == form["profile"] }) else {
+        let app = try exchange.app(of: visit.form)
+        guard let profile = BrowserProfile.all.first(where: { $0.name == visit.form["profile"] }) else {
             throw .invalidField("profile", DashboardText.wrongProfile)
         }
         let now = exchange.now

@@ -153,7 +153,7 @@ extension LinkDetailPage {
 
     /// `POST /links/{id}/archive` and `…/restore`: archives the link, or makes it lead somewhere again.
     static func setArchived(_ isArchived: Bool) -> Routes.Action {
-        { exchange, _, _ throws(APIError) in
+        { exchange, _ throws(APIError) in
             let id = try await find(exchange).link.id
             try await LinkEndpoints.setArchived(isArchived, exchange)
             return DashboardPage.redirect(to: "/links/\(id.text)")
@@ -161,11 +161,9 @@ extension LinkDetailPage {
     }
 
     /// `POST /links/{id}/delete`: deletes a link that was never clicked.
-    static func delete(
-        _ exchange: inout Exchange,
-        _ visit: DashboardVisit,
-        _ form: DashboardForm
-    ) async throws(APIError) -> Response {
+    static func delete(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> Response
+    {
         _ = try await find(exchange)
         try await LinkEndpoints.remove(exchange)
         return DashboardPage.redirect(to: "/links")

@@ -18,12 +18,10 @@ enum LinkFormPage {
     }
 
     /// `POST /links/new`: creates the link as the API does, or shows what is wrong beside each field.
-    static func create(
-        _ exchange: inout Exchange,
-        _ visit: DashboardVisit,
-        _ sent: DashboardForm
-    ) async throws(APIError) -> Response {
-        let form = LinkForm(sent)
+    static func create(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> Response
+    {
+        let form = LinkForm(visit.form)
         let (directory, now) = (exchange.directory, exchange.now)
         let random = exchange.service.random
         do throws(APIError) {
@@ -45,17 +43,15 @@ enum LinkFormPage {
     }
 
     /// `POST /links/{id}/edit`: changes the link as the API does, or shows what is wrong beside each field.
-    static func change(
-        _ exchange: inout Exchange,
-        _ visit: DashboardVisit,
-        _ sent: DashboardForm
-    ) async throws(APIError) -> Response {
+    static func change(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> Response
+    {
         let former = try await LinkDetailPage.find(exchange).link
-        let form = LinkForm(sent)
+        let form = LinkForm(visit.form)
         let (directory, now) = (exchange.directory, exchange.now)
         do throws(APIError) {
             try await LinkEndpoints.change(exchange) { link throws(APIError) in
-                try LinkForm(link).record(path: "").check(sent)
+                try LinkForm(link).record(path: "").check(visit.form)
                 guard let app = directory.app(link.app) else { throw .notFound(DashboardText.noLink) }
                 link.settings = try drafted { () throws(FieldProblems) in
                     try LinkDraft.settings(form.fields, for: app, at: now, insteadOf: link.settings)

@@ -63,17 +63,17 @@ enum PostbacksPage {
     }
 
     /// `POST /postbacks`: creates an endpoint; only this response shows its secret.
-    static func create(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
-        async throws(APIError) -> Response
+    static func create(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> Response
     {
-        let app = try exchange.app(of: form)
+        let app = try exchange.app(of: visit.form)
         var draft = PostbackDraft()
-        draft.url = form["url"] ?? ""
-        draft.types = (form["types"] ?? "").split { ", \n\r".contains($0) }.map(String.init)
-        draft.body = form["body"].flatMap { $0.trimmed.isEmpty ? nil : $0 }
-        draft.headers = (form["headers"] ?? "").split(whereSeparator: \.isNewline).map(String.init)
-        draft.isTest = form["test"] == "true"
-        let since = try form.day("since", DashboardText.wrongDay)
+        draft.url = visit.form["url"] ?? ""
+        draft.types = (visit.form["types"] ?? "").split { ", \n\r".contains($0) }.map(String.init)
+        draft.body = visit.form["body"].flatMap { $0.trimmed.isEmpty ? nil : $0 }
+        draft.headers = (visit.form["headers"] ?? "").split(whereSeparator: \.isNewline).map(String.init)
+        draft.isTest = visit.form["test"] == "true"
+        let since = try visit.form.day("since", DashboardText.wrongDay)
         let (endpoint, secret) = try await PostbackEndpoints.create(draft, of: app, since: since, exchange)
         return PostbackPage.show(secret, of: endpoint, visit)
     }
@@ -217,7 +217,7 @@ enum PostbackPage {
 
     /// `POST /postbacks/{id}/enable` and `…/disable`.
     static func set(_ state: PostbackEndpoint.State) -> Routes.Action {
-        { exchange, _, _ throws(APIError) in
+        { exchange, _ throws(APIError) in
             let id = try await PostbackEndpoints.status(&exchange).endpoint.id
             _ = try await PostbackEndpoints.set(state, &exchange)
             return back(to: id)
@@ -225,9 +225,7 @@ enum PostbackPage {
     }
 
     /// `POST /postbacks/{id}/test`: sends an invented event.
-    static func test(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
-        async throws(APIError) -> Response
-    {
+    static func test(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Response {
         let endpoint = try await PostbackEndpoints.status(&exchange).endpoint
         let (store, actor) = (exchange.stores.postbacks, exchange.actor)
         _ = try await exchange.store(await store.sendSample(endpoint.sampleType, to: endpoint.id, by: actor))
@@ -235,20 +233,20 @@ enum PostbackPage {
     }
 
     /// `POST /postbacks/{id}/replay`: sends one event again, or all events whose delivery was given up.
-    static func replay(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
-        async throws(APIError) -> Response
+    static func replay(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> Response
     {
         let id = try await PostbackEndpoints.status(&exchange).endpoint.id
         var replay = PostbackReplay(.failed)
-        replay.event = form["event"].flatMap { OutboxEventID($0) }
+        replay.event = visit.form["event"].flatMap { OutboxEventID($0) }
         let store = exchange.stores.postbacks
         _ = try await exchange.store(await store.replay(replay, to: id, by: exchange.actor))
         return back(to: id)
     }
 
     /// `POST /postbacks/{id}/rotate`: creates a new secret; only this response shows it.
-    static func rotate(_ exchange: inout Exchange, _ visit: DashboardVisit, _ form: DashboardForm)
-        async throws(APIError) -> Response
+    static func rotate(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> Response
     {
         let (endpoint, rotation) = try await PostbackEndpoints.rotateSecret(&exchange)
         return show(rotation.secret, of: endpoint, visit)

@@ -10,20 +10,18 @@ enum SettingsForms {
     }
 
     /// `POST /settings/apps`: changes settings of an app, as `PATCH /admin/api/apps/{id}` does.
-    static func changeApp(
-        _ exchange: inout Exchange,
-        _ visit: DashboardVisit,
-        _ form: DashboardForm
-    ) async throws(APIError) -> Response {
-        let app = try exchange.app(of: form)
+    static func changeApp(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> Response
+    {
+        let app = try exchange.app(of: visit.form)
         var fields = app.settings.links.fields
         for field in AppLinkField.allCases {
-            guard let text = form[field.rawValue] else { continue }
+            guard let text = visit.form[field.rawValue] else { continue }
             let lines = text.split(whereSeparator: \.isNewline).map { String($0).trimmed }
             fields[field] = field.isList ? lines : [text.trimmed]
         }
         var changed = app.settings
-        if let text = form["click_ids"] {
+        if let text = visit.form["click_ids"] {
             guard let policy = ClickIDPolicy(rawValue: text) else {
                 throw .invalidField("click_ids", DashboardText.unknownPolicy)
             }
@@ -39,23 +37,21 @@ enum SettingsForms {
     }
 
     /// `POST /settings/keys`: creates a key; only this response shows its text.
-    static func createKey(
-        _ exchange: inout Exchange,
-        _ visit: DashboardVisit,
-        _ form: DashboardForm
-    ) async throws(APIError) -> Response {
-        guard let kind = form["kind"].flatMap({ KeyKind(rawValue: $0) }) else {
+    static func createKey(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> Response
+    {
+        guard let kind = visit.form["kind"].flatMap({ KeyKind(rawValue: $0) }) else {
             throw .invalidField("kind", DashboardText.unknownKind)
         }
-        let label = (form["label"] ?? "").trimmed
+        let label = (visit.form["label"] ?? "").trimmed
         guard label.unicodeScalars.count <= 100, !label.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f })
         else {
             throw .invalidField("label", DashboardText.wrongLabel)
         }
         let hasNone =
-            kind.belongsToApp == false || (kind.belongsToApp == nil && form["app"]?.isEmpty != false)
-        let app = hasNone ? nil : try exchange.app(of: form).id
-        let expiresAt = try form.day("expires", DashboardText.wrongExpiry)
+            kind.belongsToApp == false || (kind.belongsToApp == nil && visit.form["app"]?.isEmpty != false)
+        let app = hasNone ? nil : try exchange.app(of: visit.form).id
+        let expiresAt = try visit.form.day("expires", DashboardText.wrongExpiry)
         guard expiresAt.map({ $0 > exchange.now }) ?? true else {
             throw .invalidField("expires", DashboardText.wrongExpiry)
         }
@@ -83,12 +79,10 @@ enum SettingsForms {
     }
 
     /// `POST /settings/keys/revoke`: revokes a key, and with it the sessions that it has started.
-    static func revokeKey(
-        _ exchange: inout Exchange,
-        _ visit: DashboardVisit,
-        _ form: DashboardForm
-    ) async throws(APIError) -> Response {
-        guard let id = form["key"].flatMap({ KeyID($0) }), exchange.directory.key(id) != nil else {
+    static func revokeKey(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> Response
+    {
+        guard let id = visit.form["key"].flatMap({ KeyID($0) }), exchange.directory.key(id) != nil else {
             throw .notFound(DashboardText.noKey)
         }
         try await exchange.store(await exchange.stores.apps.revoke(id, at: exchange.now, by: exchange.actor))
@@ -96,24 +90,20 @@ enum SettingsForms {
     }
 
     /// `POST /settings/sessions/end`: ends one session.
-    static func endSession(
-        _ exchange: inout Exchange,
-        _ visit: DashboardVisit,
-        _ form: DashboardForm
-    ) async throws(APIError) -> Response {
+    static func endSession(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> Response
+    {
         let sessions = try await exchange.store(await exchange.stores.sessions.sessions())
-        if let session = sessions.first(where: { $0.id == form["session"] }) {
+        if let session = sessions.first(where: { $0.id == visit.form["session"] }) {
             try await exchange.store(await exchange.stores.sessions.end(session.digest, by: exchange.actor))
         }
         return settings
     }
 
     /// `POST /settings/sessions/end-others`: ends all sessions except the one that sends the request.
-    static func endOthers(
-        _ exchange: inout Exchange,
-        _ visit: DashboardVisit,
-        _ form: DashboardForm
-    ) async throws(APIError) -> Response {
+    static func endOthers(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
+        -> Response
+    {
         try await exchange.store(
             await exchange.stores.sessions.endAll(but: visit.session.digest, by: exchange.actor)
         )
