@@ -84,17 +84,22 @@ package struct Exchange: Sendable {
         for address in known {
             do throws(SystemError) {
                 let connection = try ClientConnection(to: address)
-                let received =
-                    try isTLS
-                    ? connection.exchangeOverTLS(bytes, verifying: verifiesCertificate ? host : nil)
-                    : connection.exchange(bytes)
-                return ClientResponse(received)
+                let tls = isTLS ? try client(sending: bytes, to: address) : nil
+                return ClientResponse(try connection.exchange(bytes, over: tls))
             } catch {
                 // The server may listen on the next address.
                 failure = error
             }
         }
         throw failure
+    }
+
+    private func client(sending bytes: [UInt8], to address: ListenAddress) throws(SystemError) -> TLSClient {
+        do throws(TLSError) {
+            return try TLSClient(sending: bytes, verifying: verifiesCertificate ? host : nil)
+        } catch {
+            throw SystemError("cannot speak TLS to", "\(address)", number: ENOMEM)
+        }
     }
 }
 
@@ -130,43 +135,23 @@ struct ClientConnection: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Sends the bytes and returns everything that the server sends until it closes the connection.
-    func exchange(_ request: [UInt8]) throws(SystemError) -> [UInt8] {
-        try send(request)
-        var answer: [UInt8] = []
-        while true {
-            let received = try receive()
-            guard !received.isEmpty else { return answer }
-            answer += received
-            try check(answer)
-        }
-    }
-
-    /// Sends the bytes over TLS and returns everything that the server sends until it closes the connection.
-    ///
-    /// The server's certificate must be for `host`, from an issuer that this machine trusts; with nil, any certificate
-    /// is accepted. If TLS fails, the result is empty or incomplete.
-    func exchangeOverTLS(_ request: [UInt8], verifying host: String? = nil) throws(SystemError) -> [UInt8] {
-        guard let client = try? TLSClient(sending: request, verifying: host) else {
-            throw SystemError("cannot speak TLS to", subject, number: ENOMEM)
-        }
+    /// Sends the bytes, over TLS unless `tls` is nil, and returns everything that the server sends until it closes the
+    /// connection; if TLS fails, the result is empty or incomplete.
+    func exchange(_ request: [UInt8], over tls: TLSClient?) throws(SystemError) -> [UInt8] {
+        if tls == nil { try send(request) }
         var answer: [UInt8] = []
         var received: [UInt8] = []
         repeat {
-            let (plain, output) = client.receive(received)
+            let (plain, output) = tls?.receive(received) ?? (received, [])
             answer += plain
-            try check(answer)
+            guard answer.count <= Self.limit else {
+                throw SystemError("cannot read from", subject, number: EMSGSIZE)
+            }
             try send(output)
-            if client.hasEnded { return answer }
+            if tls?.hasEnded == true { break }
             received = try receive()
         } while !received.isEmpty
         return answer
-    }
-
-    private func check(_ answer: [UInt8]) throws(SystemError) {
-        guard answer.count <= Self.limit else {
-            throw SystemError("cannot read from", subject, number: EMSGSIZE)
-        }
     }
 
     private func send(_ bytes: [UInt8]) throws(SystemError) {
