@@ -158,7 +158,8 @@ struct ApplePostbackEndpointTests {
             #"{"since":"2021-01-01","schema":{"modus":null,"rules":[]}}"#,
         ] {
             let body = #"{"conversion_schemas":[\#(wrong)]}"#
-            #expect(await service.sendUndescribed(.patch, path, fields: fields, body: body).status == 422)
+            let answer = await service.send(.patch, path, fields: fields, body: body, to: .undescribed)
+            #expect(answer.status == 422)
         }
     }
 

@@ -44,7 +44,7 @@ struct DashboardAccessTests {
                 let fields = [
                     "Host": DashboardBrowser.host, "Accept": accept, "Sec-Fetch-Site": "same-origin",
                 ]
-                let answer = await service.sendToDashboard(method, path, query: query, fields: fields)
+                let answer = await service.send(method, path, query: query, fields: fields, to: .dashboard)
                 #expect(answer.status == status, "\(method) \(path)")
                 let isPage = accept != "*/*" || status == 415
                 #expect(answer.text.hasPrefix("<!doctype html>") == isPage, "\(path) \(accept)")

@@ -34,11 +34,12 @@ struct DashboardBrowser {
     func get(_ address: String, fields: [String: String] = [:]) async -> Answer {
         let parts = address.split(separator: "?", maxSplits: 1).map(String.init)
         let all = ["Host": Self.host, "Cookie": cookie].merging(fields) { $1 }
-        return await service.sendToDashboard(
+        return await service.send(
             .get,
             parts[0],
             query: parts.count > 1 ? parts[1] : nil,
-            fields: all
+            fields: all,
+            to: .dashboard
         )
     }
 
@@ -52,7 +53,7 @@ struct DashboardBrowser {
             "Host": Self.host, "Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded",
         ]
         let all = own.merging(fields) { $1 }
-        return await service.sendToDashboard(.post, path, fields: all, body: body, at: time)
+        return await service.send(.post, path, fields: all, body: body, at: time, to: .dashboard)
     }
 
     /// The token of the forms on a page.

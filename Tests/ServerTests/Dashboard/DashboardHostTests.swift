@@ -18,7 +18,7 @@ struct DashboardHostTests {
 
     private func get(_ path: String, host: String, _ fields: [String: String] = [:]) async -> Answer {
         let all = ["Host": host, "X-Forwarded-Proto": "https"].merging(fields) { $1 }
-        return await service.sendUndescribed(.get, path, fields: all)
+        return await service.send(.get, path, fields: all, to: .undescribed)
     }
 
     @Test("the host has the dashboard's paths and /healthz, and everything else is 404")
@@ -36,11 +36,12 @@ struct DashboardHostTests {
             #expect(answer.status == 404, "\(path)")
         }
         let fields = ["Host": Self.host, "Content-Type": "application/json"]
-        let click = await service.sendUndescribed(
+        let click = await service.send(
             .post,
             "/v1/deferred-deeplink/click",
             fields: fields,
-            body: anyClick
+            body: anyClick,
+            to: .undescribed
         )
         #expect(click.status == 404)
     }
@@ -48,13 +49,13 @@ struct DashboardHostTests {
     @Test("a browser gets a page for a refused request")
     func refusal() async {
         let fields = ["Host": Self.host, "Accept": "text/html"]
-        let answer = await service.sendUndescribed(.post, "/launches", fields: fields, body: "")
+        let answer = await service.send(.post, "/launches", fields: fields, to: .undescribed)
         answer.expect(405, holds: ["<!doctype html>", "Allow: GET"])
-        let other = await service.sendUndescribed(
+        let other = await service.send(
             .post,
             "/readyz",
             fields: ["Host": "127.0.0.1", "Accept": "text/html"],
-            body: ""
+            to: .undescribed
         )
         other.expect(405, holds: ["METHOD_NOT_ALLOWED"])
     }
@@ -76,21 +77,22 @@ struct DashboardHostTests {
             "Host": Self.host, "Content-Type": "application/x-www-form-urlencoded",
             "Sec-Fetch-Site": "same-origin",
         ]
-        let plain = await service.sendUndescribed(.post, "/sign-in", fields: form, body: key)
+        let plain = await service.send(.post, "/sign-in", fields: form, body: key, to: .undescribed)
         #expect(plain.status == 403 && !plain.fieldLines.contains("Set-Cookie"))
         let secure = form.merging(["X-Forwarded-Proto": "https"]) { $1 }
-        let answer = await service.sendUndescribed(.post, "/sign-in", fields: secure, body: key)
+        let answer = await service.send(.post, "/sign-in", fields: secure, body: key, to: .undescribed)
         #expect(answer.fieldLines.contains("Set-Cookie: __Host-afterlink="))
         var browser = DashboardBrowser(service)
         browser.keepCookie(of: answer)
         #expect(await get("/", host: Self.host, ["Cookie": browser.cookie]).status == 200)
         let stranger = PeerAddress(ipv4: 0x0A00_0001, port: 1)
-        let forged = await service.sendUndescribed(
+        let forged = await service.send(
             .post,
             "/sign-in",
             fields: secure,
             body: key,
-            peer: stranger
+            peer: stranger,
+            to: .undescribed
         )
         #expect(forged.status == 403)
     }

@@ -173,6 +173,13 @@ extension TestService {
 
     static let peer = PeerAddress(ipv4: 0x7F00_0001, port: 4711)
 
+    /// The address that gets a request; the API's description has its responses only to ``api``.
+    enum Target {
+        case api
+        case undescribed
+        case dashboard
+    }
+
     @discardableResult
     func send(
         _ method: HTTPServer.Method,
@@ -181,64 +188,22 @@ extension TestService {
         fields: [String: String] = [:],
         body: String = "",
         peer: PeerAddress = TestService.peer,
-        at moment: MonotonicTime = .now()
+        at moment: MonotonicTime = .now(),
+        to target: Target = .api
     ) async -> Answer {
-        let answer = await sendUndescribed(
+        let request = Request(
             method,
-            path,
+            path: path,
             query: query,
-            fields: fields,
-            body: body,
+            fields: fields.sorted { $0.key < $1.key }.map { FieldLine(name: $0.key, value: $0.value) },
+            body: Array(body.utf8),
             peer: peer,
-            at: moment
+            firstByteAt: moment
         )
-        DescribedAnswers.expect(answer, to: method, path)
+        guard target != .dashboard else { return await loop.sendToDashboard(request) }
+        let answer = await loop.send(request)
+        if target == .api { DescribedAnswers.expect(answer, to: method, path) }
         return answer
-    }
-
-    /// Sends a request whose response is no part of the API's description, such as a page of the dashboard.
-    func sendUndescribed(
-        _ method: HTTPServer.Method,
-        _ path: String,
-        query: String? = nil,
-        fields: [String: String] = [:],
-        body: String = "",
-        peer: PeerAddress = TestService.peer,
-        at moment: MonotonicTime = .now()
-    ) async -> Answer {
-        await loop.send(
-            Request(
-                method,
-                path: path,
-                query: query,
-                fields: fields.sorted { $0.key < $1.key }.map { FieldLine(name: $0.key, value: $0.value) },
-                body: Array(body.utf8),
-                peer: peer,
-                firstByteAt: moment
-            )
-        )
-    }
-
-    /// Sends a request to the dashboard's address.
-    func sendToDashboard(
-        _ method: HTTPServer.Method,
-        _ path: String,
-        query: String? = nil,
-        fields: [String: String] = [:],
-        body: String = "",
-        at time: MonotonicTime = .now()
-    ) async -> Answer {
-        await loop.sendToDashboard(
-            Request(
-                method,
-                path: path,
-                query: query,
-                fields: fields.sorted { $0.key < $1.key }.map { FieldLine(name: $0.key, value: $0.value) },
-                body: Array(body.utf8),
-                peer: Self.peer,
-                firstByteAt: time
-            )
-        )
     }
 
     /// Runs `body` while streams of the live page are open.
