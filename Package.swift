@@ -288,7 +288,8 @@ let package = Package(
         .testTarget(
             name: "PostgreSQLStorageTests",
             dependencies: [
-                "Attribution", "PostgreSQL", "PostgreSQLStorage", "Storage", "Support", "Threads",
+                "Attribution", "PostgreSQL", "PostgreSQLStorage", "Storage", "Support",
+                "TestDatabases", "Threads",
             ],
             swiftSettings: commonSettings
         ),

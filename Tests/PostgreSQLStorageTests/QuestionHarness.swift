@@ -4,6 +4,7 @@ import Attribution
 @testable import PostgreSQLStorage
 @testable import Storage
 import Support
+import TestDatabases
 import Threads
 
 /// The questions of a loop to a database of one test, whose rows the test writes as SQL.
@@ -141,16 +142,16 @@ extension QuestionHarness {
         let id = ClickID(high: UInt64(number), low: .max)
         let record = ClickRecord(click, id: id, scope: Self.scope, hashes: hashes, link: link)
         let home = RowHome(of: number)
-        var row = SQLRow(["b": "\(home.bucket)", "slot": "\(home.slot)", "turn": "\(-number)"])
+        var row = LiteralRow(["b": "\(home.bucket)", "slot": "\(home.slot)", "turn": "\(-number)"])
         record.write(to: &row)
         var sql = row.insert(into: "clicks")
         for entry in IndexEntry.all(of: click, number, in: Self.scope) {
-            var row = SQLRow(["b": "\(entry.hash.index & 63)", "slot": "\(home.slot)"])
+            var row = LiteralRow(["b": "\(entry.hash.index & 63)", "slot": "\(home.slot)"])
             entry.write(to: &row)
             sql += row.insert(into: "click_index", but: ["state"])
         }
         if let address = click.evidence.address {
-            var row = SQLRow([
+            var row = LiteralRow([
                 "b": "\(address.near & 63)", "slot": "\(home.slot)", "scope": "\(Self.scope.number)",
             ])
             row.put("exact_address", "near_address", address)
@@ -166,7 +167,7 @@ extension QuestionHarness {
 
     /// Makes many copies of a click's row in the index, each a millisecond older than the one before.
     func copyIndexRow(of click: ClickRecord, _ count: Int, expiresAt: Timestamp? = nil) throws {
-        let columns = SQLRow(IndexEntry.self).names.filter {
+        let columns = IndexEntry.columns.names.map(\.description).filter {
             !["since", "click", "expires_at", "state"].contains($0)
         }
         .joined(separator: ", ")
@@ -182,10 +183,10 @@ extension QuestionHarness {
 
     /// Stores a claim of a click, and closes its rows in the index.
     func claim(_ click: ClickRecord, _ claim: ClaimRecord) throws {
-        var row = SQLRow([:])
+        var row = LiteralRow([:])
         claim.write(to: &row)
-        let values = row.pairs.filter { $0.name != "click" && $0.name != "scope" }
-            .map { "\($0.name) = \($0.value)" }
+        let values = row.values.filter { $0.column != "click" && $0.column != "scope" }
+            .map { "\($0.column) = \($0.literal)" }
         try database.execute(
             """
             UPDATE clicks SET \(values.joined(separator: ", ")) WHERE id = \(click.number);
@@ -197,41 +198,14 @@ extension QuestionHarness {
     }
 }
 
-/// A row as literals of SQL.
-struct SQLRow: RowWriter {
-    private(set) var pairs: [(name: String, value: String)]
-
-    init(_ given: [String: String]) { pairs = given.map { ($0, $1) } }
-
-    init(_ type: (some Record).Type) {
-        pairs = type.columns.names.map { ($0.description, "") }
-    }
-
-    var names: [String] { pairs.map(\.name) }
+extension LiteralRow {
+    init(_ given: [String: String]) { self.init(given.map { ($0, $1) }) }
 
     func insert(into table: String, but left: Set<String> = []) -> String {
-        let pairs = pairs.filter { !left.contains($0.name) }
-        let (names, values) = (pairs.map(\.name), pairs.map(\.value))
+        let values = values.filter { !left.contains($0.column) }
+        let (names, literals) = (values.map(\.column), values.map(\.literal))
         return
-            "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")));\n"
-    }
-
-    mutating func putInteger(_ column: StaticString, _ value: Int64?) { add(column, value.map { "\($0)" }) }
-    mutating func putReal(_ column: StaticString, _ value: Double?) { add(column, value.map { "\($0)" }) }
-    mutating func putText(_ column: StaticString, _ value: String?) {
-        add(column, value.map { "'\($0.replacing("'", with: "''"))'" })
-    }
-    mutating func putBytes(_ column: StaticString, _ value: [UInt8]?) {
-        add(
-            column,
-            value.map {
-                "'\\x\($0.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())'"
-            }
-        )
-    }
-
-    private mutating func add(_ column: StaticString, _ value: String?) {
-        pairs.append((column.description, value ?? "NULL"))
+            "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(literals.joined(separator: ", ")));\n"
     }
 }
 

@@ -4,6 +4,7 @@ import PostgreSQL
 @testable import PostgreSQLStorage
 @testable import Storage
 import Support
+import TestDatabases
 import Testing
 
 /// The rows that answer each kind of question.
@@ -85,7 +86,7 @@ struct RowAnswerTests {
     @Test("find the click of an installation")
     func installs() throws {
         let install = hash(9)
-        var row = SQLRow([
+        var row = LiteralRow([
             "b": "\(install.index & 63)", "scope": "\(scope.number)", "click": "55", "until": "0",
         ])
         row.put("install", "install_rest", install)

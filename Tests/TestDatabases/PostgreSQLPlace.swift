@@ -247,17 +247,23 @@ extension PostgreSQLStore: TestDatabase {
 }
 
 /// The values of a record as literals of SQL.
-private struct LiteralRow: RowWriter {
-    private(set) var values: [(column: String, literal: String)] = []
+package struct LiteralRow: RowWriter {
+    package private(set) var values: [(column: String, literal: String)]
 
-    mutating func putInteger(_ column: StaticString, _ value: Int64?) { add(column, value.map { "\($0)" }) }
-    mutating func putReal(_ column: StaticString, _ value: Double?) { add(column, value.map { "\($0)" }) }
+    package init(_ given: [(column: String, literal: String)] = []) { values = given }
 
-    mutating func putText(_ column: StaticString, _ value: String?) {
+    package mutating func putInteger(_ column: StaticString, _ value: Int64?) {
+        add(column, value.map { "\($0)" })
+    }
+    package mutating func putReal(_ column: StaticString, _ value: Double?) {
+        add(column, value.map { "\($0)" })
+    }
+
+    package mutating func putText(_ column: StaticString, _ value: String?) {
         add(column, value.map { "'\($0.replacing("'", with: "''"))'" })
     }
 
-    mutating func putBytes(_ column: StaticString, _ value: [UInt8]?) {
+    package mutating func putBytes(_ column: StaticString, _ value: [UInt8]?) {
         add(
             column,
             value.map { bytes in
