@@ -257,6 +257,9 @@ struct ClickOfLinkTests {
         #expect(service.watch.click?.facts.destination.text == "https://shop.example/x")
         let planted = await service.click(Self.body("a", #","deeplink_url":"https://evil.example/x""#))
         #expect(planted.isRefusal(400, "INVALID_URL"), "\(planted.text)")
+        let own = Self.body("a", fingerprint: String(repeating: "8", count: 64), #","deeplink_url":"myapp://y""#)
+        #expect(await service.click(own).status == 201)
+        #expect(service.watch.click?.facts.destination.text == "myapp://y")
         // A parameter of the tapped address does not change the destination.
         let query = #","query":"link=https://evil.example&deeplink_url=evil://x""#
         await service.click(Self.body("a", fingerprint: String(repeating: "7", count: 64), query))
