@@ -257,7 +257,11 @@ struct ClickOfLinkTests {
         #expect(service.watch.click?.facts.destination.text == "https://shop.example/x")
         let planted = await service.click(Self.body("a", #","deeplink_url":"https://evil.example/x""#))
         #expect(planted.isRefusal(400, "INVALID_URL"), "\(planted.text)")
-        let own = Self.body("a", fingerprint: String(repeating: "8", count: 64), #","deeplink_url":"myapp://y""#)
+        let own = Self.body(
+            "a",
+            fingerprint: String(repeating: "8", count: 64),
+            #","deeplink_url":"myapp://y""#
+        )
         #expect(await service.click(own).status == 201)
         #expect(service.watch.click?.facts.destination.text == "myapp://y")
         // A parameter of the tapped address does not change the destination.
