@@ -218,6 +218,15 @@ struct CheckRecordTests {
         var click = try NewClick.sample(fingerprint: 1)
         click.evidence.canonicalText = "Europe/Istanbul"
         let recorded = click
+        // None of these can be a click whose signals differ from those of the launch.
+        var others = [NewClick](repeating: click, count: 4)
+        for index in others.indices { others[index].visit = hash(UInt64(index) + 20) }
+        others[0].facts.isRobot = true
+        others[1].facts.isTest = true
+        others[2].evidence.canonicalText = nil
+        others[3].facts.clickedAt = TestStore.noon.advanced(byMilliseconds: 60_000)
+        others[3].facts.recordedAt = others[3].facts.clickedAt
+        let unfit = others
         let launch = key.keyed(Fingerprint(of: "iPhone|Asia/Dubai|tr"))
         let explainer = Explainer(keys: [key]) { zone in
             var signals = CanonicalSignals(platform: .ios)
@@ -228,13 +237,14 @@ struct CheckRecordTests {
         }
         let explanation = try await test.run { session in
             let id = try await session.record(recorded).click.id
+            for other in unfit { _ = try await session.record(other) }
             var check = check(2, request: "req_a")
             check.ladder = MatchingLadder(fingerprint: launch)
             _ = try await session.match(check)
             return (id, try await session.explanation(of: .request("req_a"), by: explainer))
         }
+        #expect(explanation.1?.clicks.map(\.click.id) == [explanation.0])
         let listed = try #require(explanation.1?.clicks.first)
-        #expect(listed.click.id == explanation.0)
         #expect(listed.differences == [.init(.timezone, click: "Europe/Istanbul", launch: "Asia/Dubai")])
     }
 

@@ -149,7 +149,10 @@ private let plans: [(statements: [SQL], plan: String)] = [
         "SEARCH click_index USING PRIMARY KEY ((scope,hash,state,since,click)>(?,?,?,?,?))"
     ),
     ([SQLiteReader.hashesOfClicks, SQLiteReader.recentPosts], "clicks(rowid>)"),
-    ([SQLiteReader.checkPage], "checks(rowid> rowid<) | clicks(rowid) LEFT-JOIN"),
+    (
+        [SQLiteReader.ascendingChecks, SQLiteReader.descendingChecks],
+        "checks(rowid> rowid<) | clicks(rowid) LEFT-JOIN"
+    ),
     ([SQLiteReader.checkOfClaim], "CO-ROUTINE | checks(rowid>) | SCAN"),
     ([SQLiteReader.checkTraces], "checks(rowid> rowid<)"),
     ([SQLiteWriter.deleteOldestChecks], "checks(rowid) | LIST SUBQUERY | checks(rowid<)"),
@@ -158,14 +161,13 @@ private let plans: [(statements: [SQL], plan: String)] = [
         "CO-ROUTINE open | click_index(scope hash state) | SCAN open | clicks(rowid)"
     ),
     (
-        [SQLiteReader.recentClicks],
-        "CO-ROUTINE newest | clicks(rowid<) | SCAN newest | claims(rowid) LEFT-JOIN"
+        [SQLiteReader.ascendingClicks, SQLiteReader.descendingClicks],
+        "clicks(rowid> rowid<) | claims(rowid) LEFT-JOIN | links(rowid) LEFT-JOIN"
     ),
     (
         [SQLiteReader.rowsForCollisions],
         "SEARCH click_index USING PRIMARY KEY (scope=? AND (hash,state,since,click)>(?,?,?,?))"
     ),
-    ([SQLiteReader.checkRecords], "checks(rowid>) | clicks(rowid) LEFT-JOIN"),
     ([SQLiteReader.figuresOfReport], "figures(scope report)"),
     (
         [SQLiteReader.limitsOfLink],

@@ -5,8 +5,6 @@ internal import Storage
 
 /// Reads the rows of exports.
 extension PostgreSQLReader: ExportRows {
-    private static let rowsAtOnce = 64
-
     func exportEnd() throws(PostgreSQLError) -> Int64 {
         let time: Timestamp? = try first(Self.oldestTransaction) { $0.get("at") }
         return time.map { max(RowIdentifier.first(at: $0) - 1, 0) } ?? 0
@@ -74,50 +72,6 @@ extension PostgreSQLReader: ExportRows {
         """
     )
 
-    func exportedClicks(
-        _ numbers: ClosedRange<Int64>,
-        _ body: (_ click: ClickRecord, _ link: LinkID?) -> Bool
-    ) throws(PostgreSQLError) {
-        try readRows(
-            of: .clicks,
-            numbers,
-            by: Self.exportedClicks,
-            .ascending,
-            atOnce: Self.rowsAtOnce,
-            read: { row throws(PostgreSQLError) in
-                let click = try row.record(ClickRecord.self)
-                let (high, low): (UInt64?, UInt64) = (row.get("link_high"), row.get("link_low"))
-                let link = high.map { LinkID(high: $0, low: low) }
-                return (number: click.number, row: (click: click, link: link))
-            }
-        ) { body($0.click, $0.link) }
-    }
-
-    private static let exportedClicks = PreparedStatement(
-        """
-        \(NumberedPart.text(.clicks, "\(ClickRecord.columns)", .ascending))
-        SELECT \(ClickRecord.columns, of: "part"), l.id_high AS link_high, l.id_low AS link_low
-        FROM part LEFT JOIN links l ON l.number = part.link ORDER BY part.id
-        """
-    )
-
-    func exportedChecks(
-        _ numbers: ClosedRange<Int64>,
-        onlyMatches: Bool,
-        _ body: (JoinedCheck) -> Bool
-    ) throws(PostgreSQLError) {
-        try readRows(
-            of: .checks,
-            numbers,
-            by: (onlyMatches ? Self.matches : Self.ascending).statement(connection),
-            .ascending,
-            atOnce: Self.rowsAtOnce,
-            read: Self.joinedCheck
-        ) { body(JoinedCheck($0.record, clickLow: $0.low, campaign: $0.campaign)) }
-    }
-
-    private static let matches = JoinedStatement(.ascending, "ASC", where: "AND outcome = 'match'")
-
     func exportedLinks(after number: Int64, atMost limit: Int) throws(PostgreSQLError) -> [StoredLink] {
         try all(Self.exportedLinks, number, Int64(limit), read: Self.link)
     }
@@ -175,8 +129,10 @@ extension PostgreSQLReader: ExportRows {
         """
         SELECT dimension, value, metric, count FROM counts WHERE scope = $1 AND campaign = $2
         AND span = \(Granularity.hour.rawValue) AND period = $3
-        AND dimension IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17)
+        AND dimension IN (\(allDimensions))
         """
     )
+    private static let allDimensions: SQLText =
+        Dimension.allCases.dropFirst().reduce("0") { "\($0), \($1.rawValue)" }
 }
 #endif

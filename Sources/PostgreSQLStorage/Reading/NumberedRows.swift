@@ -9,16 +9,14 @@ internal import Storage
 /// its own. If a branch reaches its limit, rows after its last number may be missing, so the part ends at
 /// that number.
 struct NumberedPart {
-    enum Order {
-        case ascending
-        case descending
-    }
-
     enum Table {
         case clicks
         case checks
 
         var name: StaticString { self == .clicks ? "clicks" : "checks" }
+
+        /// The maximum limit of a branch: the clicks of a day are in all buckets, and the checks of a server in one.
+        var rowsAtOnce: Int { self == .clicks ? 256 : 4096 }
     }
 
     let day: Int64
@@ -33,9 +31,12 @@ struct NumberedPart {
     /// The rows as a common table expression with the name `part`.
     ///
     /// The parameters are $1…$4 of ``parameters``; the columns contain `id`, and a further condition starts with AND.
-    static func text(_ table: Table, _ columns: SQLText, _ order: Order, where condition: SQLText = "")
-        -> SQLText
-    {
+    static func text(
+        _ table: Table,
+        _ columns: SQLText,
+        _ order: NumberedRows.Order,
+        where condition: SQLText = ""
+    ) -> SQLText {
         let isAscending = order == .ascending
         let word: StaticString = isAscending ? "ASC" : "DESC"
         let end: SQLText =
@@ -56,9 +57,11 @@ struct NumberedPart {
     }
 
     /// Returns the numbers of a range that follow a number.
-    fileprivate static func rest(_ range: ClosedRange<Int64>, after number: Int64, _ order: Order)
-        -> ClosedRange<Int64>?
-    {
+    fileprivate static func rest(
+        _ range: ClosedRange<Int64>,
+        after number: Int64,
+        _ order: NumberedRows.Order
+    ) -> ClosedRange<Int64>? {
         switch order {
         case .ascending: number < range.upperBound ? (number + 1)...range.upperBound : nil
         case .descending: number > range.lowerBound ? range.lowerBound...(number - 1) : nil
@@ -76,24 +79,28 @@ struct NumberedPart {
         return lower <= upper ? lower...upper : nil
     }
 
+    fileprivate static func isOneDay(_ range: ClosedRange<Int64>) -> Bool {
+        day(of: range.upperBound) <= max(0, day(of: range.lowerBound))
+    }
+
     fileprivate static func day(of number: Int64) -> Int64 { (number >> 16) / 86_400_000 }
 }
 
 /// Reads rows in the order of their numbers, day by day.
 extension PostgreSQLReader {
-    /// Reads one part after the other, until `read` returns nil or no rows are left; `limit` applies to each
-    /// branch.
+    /// Reads one part after the other, until `read` returns nil or no rows are left.
     ///
-    /// `read` returns the number of rows in the part, and the number of its last row.
+    /// `read` returns the number of rows in the part, and the number of its last row. The limit of each branch is `limit`
+    /// in the first part, and grows from part to part: a caller that needs few rows reads few.
     func readParts(
         of table: NumberedPart.Table,
         _ range: ClosedRange<Int64>,
-        _ order: NumberedPart.Order,
+        _ order: NumberedRows.Order,
         by limit: Int,
         _ read: (NumberedPart) throws(PostgreSQLError) -> (count: Int, last: Int64)?
     ) throws(PostgreSQLError) {
-        let days = try slots()
-        var rest: ClosedRange<Int64>? = range
+        let days = NumberedPart.isOneDay(range) ? [] : try slots()
+        var (rest, limit): (ClosedRange<Int64>?, Int) = (range, min(limit, table.rowsAtOnce))
         while let range = rest, let day = try nextDay(of: table, range, order, days) {
             guard let ofDay = NumberedPart.numbers(of: day, in: range) else { return }
             var unread: ClosedRange<Int64>? = ofDay
@@ -101,60 +108,38 @@ extension PostgreSQLReader {
                 let part = NumberedPart(day: day, numbers: numbers, limit: limit)
                 guard let found = try read(part) else { return }
                 unread = found.count < limit ? nil : NumberedPart.rest(numbers, after: found.last, order)
+                limit = min(4 * limit, table.rowsAtOnce)
             }
             let end = order == .ascending ? ofDay.upperBound : ofDay.lowerBound
             rest = NumberedPart.rest(range, after: end, order)
         }
     }
 
-    /// Reads at most `maximum` rows with numbers after `number` and up to `last`, in their order.
-    ///
-    /// `read` returns a row and its number. If the statement has a parameter $5, it is the scope.
-    func readRows<Row>(
-        of table: NumberedPart.Table,
-        after number: Int64,
-        through last: Int64 = .max,
-        by statement: PreparedStatement,
-        atMost maximum: Int,
-        atOnce limit: Int,
-        scope: Scope? = nil,
-        read: (inout ResultRow) throws(PostgreSQLError) -> (number: Int64, row: Row),
-        _ body: (Row) -> Void
-    ) throws(PostgreSQLError) {
-        guard maximum > 0, number < last else { return }
-        var remaining = maximum
-        try readRows(
-            of: table,
-            (number + 1)...last,
-            by: statement,
-            .ascending,
-            atOnce: min(maximum, limit),
-            scope: scope,
-            read: read
-        ) { row in
-            body(row)
-            remaining -= 1
-            return remaining > 0
-        }
-    }
-
     /// Reads rows, until `body` returns false.
+    ///
+    /// `append` appends the statement's parameters from $5 on, and `read` returns a row and its number.
     func readRows<Row>(
+        _ rows: NumberedRows,
         of table: NumberedPart.Table,
-        _ range: ClosedRange<Int64>,
         by statement: PreparedStatement,
-        _ order: NumberedPart.Order,
-        atOnce limit: Int,
-        scope: Scope? = nil,
+        _ append: (inout Parameters) -> Void,
         read: (inout ResultRow) throws(PostgreSQLError) -> (number: Int64, row: Row),
         _ body: (Row) -> Bool
     ) throws(PostgreSQLError) {
-        try readParts(of: table, range, order, by: limit) { part throws(PostgreSQLError) in
+        var remaining = rows.limit ?? .max
+        guard rows.after < rows.through, remaining > 0 else { return }
+        // The clicks are about equally many in each bucket.
+        let limit = rows.limit.map { table == .clicks ? $0 / 32 + 1 : $0 } ?? 32
+        try readParts(of: table, (rows.after + 1)...rows.through, rows.order, by: limit) {
+            part throws(PostgreSQLError) in
             var parameters = part.parameters
-            if let scope { parameters.append(scope.number) }
-            let rows = try all(statement, parameters, read: read)
-            for found in rows where !body(found.row) { return nil }
-            return (rows.count, rows.last?.number ?? 0)
+            append(&parameters)
+            let found = try all(statement, parameters, read: read)
+            for (_, row) in found {
+                remaining -= 1
+                guard body(row), remaining > 0 else { return nil }
+            }
+            return (found.count, found.last?.number ?? 0)
         }
     }
 
@@ -162,11 +147,12 @@ extension PostgreSQLReader {
     private func nextDay(
         of table: NumberedPart.Table,
         _ range: ClosedRange<Int64>,
-        _ order: NumberedPart.Order,
+        _ order: NumberedRows.Order,
         _ days: [Int64]
     ) throws(PostgreSQLError) -> Int64? {
         let first = max(0, NumberedPart.day(of: range.lowerBound))
         let last = NumberedPart.day(of: range.upperBound)
+        guard first < last else { return first }
         let within = days.filter { $0 >= first && $0 <= last }
         let bounds = try self.first(
             table == .clicks ? Self.longClicks : Self.longChecks,

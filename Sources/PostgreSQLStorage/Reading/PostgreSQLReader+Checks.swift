@@ -5,102 +5,75 @@ internal import Storage
 
 /// Reads records of checks, in the order of their numbers.
 extension PostgreSQLReader {
-    typealias Joined = (record: CheckRecord, low: UInt64, campaign: String?, clickedAt: Timestamp?)
-
-    /// A statement that reads records of checks, each with the second half of its click's identifier, the click's
-    /// campaign and the click's time.
-    struct JoinedStatement {
-        fileprivate let plain: PreparedStatement
-        /// Reads the clicks of all records before it joins them, because Citus joins them in no other way.
-        fileprivate let citus: PreparedStatement
-
-        init(_ order: NumberedPart.Order, _ word: StaticString, where condition: SQLText = "") {
-            let part = NumberedPart.text(.checks, "\(CheckRecord.columns)", order, where: condition)
-            let columns: SQLText = """
-                \(CheckRecord.columns, of: "part"), h.id_low AS click_low, h.campaign_key, h.clicked_at
-                """
-            let home: SQLText = """
-                slot = \(RowChange.slot(of: "part.click")) AND b = (part.click & 63) AND id = part.click
-                """
-            plain = PreparedStatement(
-                """
-                \(part) SELECT \(columns) FROM part LEFT JOIN LATERAL (
-                SELECT id_low, campaign_key, clicked_at FROM clicks WHERE \(home) LIMIT 1) h
-                ON true ORDER BY part.id \(word)
-                """
-            )
-            citus = PreparedStatement(
-                """
-                \(part), h AS MATERIALIZED (SELECT id, id_low, campaign_key, clicked_at
-                FROM (SELECT DISTINCT click FROM part) part JOIN clicks ON \(home))
-                SELECT \(columns) FROM part LEFT JOIN h ON h.id = part.click ORDER BY part.id \(word)
-                """
-            )
-        }
-
-        func statement(_ connection: BlockingConnection) throws(PostgreSQLError) -> PreparedStatement {
-            try connection.isCitus() ? citus : plain
+    func checks(_ rows: NumberedRows, _ body: (JoinedCheck) -> Bool) throws(PostgreSQLError) {
+        let statements = try connection.isCitus() ? Self.joinedOnCitus : Self.joined
+        try readRows(
+            rows,
+            of: .checks,
+            by: rows.order == .ascending ? statements.ascending : statements.descending
+        ) { parameters in
+            parameters.append(rows.scope?.number)
+            parameters.append(rows.onlyMatches)
+            parameters.append(rows.joinsClicks)
+        } read: { row throws(PostgreSQLError) in
+            let check = JoinedCheck(try row.record(), &row)
+            return (check.number, check)
+        } _: {
+            body($0)
         }
     }
 
-    static let ascending = JoinedStatement(.ascending, "ASC")
-    private static let descending = JoinedStatement(.descending, "DESC")
+    private static let joined = (
+        ascending: checks(.ascending, "ASC"), descending: checks(.descending, "DESC")
+    )
+    private static let joinedOnCitus = (
+        ascending: checksOnCitus(.ascending, "ASC"), descending: checksOnCitus(.descending, "DESC")
+    )
+
+    private static func checks(_ order: NumberedRows.Order, _ word: StaticString) -> PreparedStatement {
+        PreparedStatement(
+            """
+            \(parts(order)) SELECT \(columns) FROM part LEFT JOIN LATERAL (
+            SELECT \(JoinedCheck.columns) FROM clicks WHERE $7 AND \(home) LIMIT 1) h
+            ON true ORDER BY part.id \(word)
+            """
+        )
+    }
+
+    /// Reads the clicks of all records before it joins them, because Citus joins them in no other way.
+    private static func checksOnCitus(_ order: NumberedRows.Order, _ word: StaticString)
+        -> PreparedStatement
+    {
+        PreparedStatement(
+            """
+            \(parts(order)), h AS MATERIALIZED (SELECT id, \(JoinedCheck.columns)
+            FROM (SELECT DISTINCT click FROM part WHERE $7) part JOIN clicks ON \(home))
+            SELECT \(columns) FROM part LEFT JOIN h ON h.id = part.click ORDER BY part.id \(word)
+            """
+        )
+    }
+
+    private static func parts(_ order: NumberedRows.Order) -> SQLText {
+        NumberedPart.text(
+            .checks,
+            "\(CheckRecord.columns)",
+            order,
+            where: "AND ($5::int8 IS NULL OR scope = $5) AND (NOT $6 OR outcome = 'match')"
+        )
+    }
+
+    private static let columns: SQLText = """
+        \(CheckRecord.columns, of: "part"), \(JoinedCheck.columns, of: "h")
+        """
+    private static let home: SQLText = """
+        slot = \(RowChange.slot(of: "part.click")) AND b = (part.click & 63) AND id = part.click
+        """
     private static let traces = PreparedStatement(
         """
         \(NumberedPart.text(.checks, "\(CheckTrace.columns)", .ascending))
         SELECT \(CheckTrace.columns) FROM part ORDER BY id
         """
     )
-    private static let ofScope = PreparedStatement(
-        """
-        \(NumberedPart.text(.checks, "\(CheckRecord.columns)", .ascending, where: "AND scope = $5"))
-        SELECT \(CheckRecord.columns) FROM part ORDER BY id
-        """
-    )
-
-    /// The limit of each branch of a list that operators read.
-    private static let recordsOfPage = 200
-    private static let recordsAtOnce = 4096
-
-    static func joinedCheck(_ row: inout ResultRow)
-        throws(PostgreSQLError) -> (number: Int64, row: Joined)
-    {
-        let record = try row.record(CheckRecord.self)
-        let number = Int64(bitPattern: record.id.high)
-        return (number, (record, row.get("click_low"), row.get("campaign_key"), row.get("clicked_at")))
-    }
-
-    func checks(
-        before id: CheckID?,
-        within times: (from: Timestamp?, to: Timestamp?),
-        _ body: (JoinedCheck) -> Bool
-    ) throws(PostgreSQLError) {
-        let start = times.from.map(RowIdentifier.first(at:)) ?? 0
-        let end = min(
-            id.map { Int64(bitPattern: $0.high) } ?? .max,
-            times.to.map(RowIdentifier.first(at:)) ?? .max
-        )
-        guard start < end else { return }
-        try readRows(
-            of: .checks,
-            start...(end - 1),
-            by: Self.descending.statement(connection),
-            .descending,
-            atOnce: Self.recordsOfPage,
-            read: Self.joinedCheck
-        ) { body(JoinedCheck($0.record, clickLow: $0.low, campaign: $0.campaign)) }
-    }
-
-    func check(_ number: UInt64) throws(PostgreSQLError) -> JoinedCheck? {
-        let number = Int64(bitPattern: number)
-        let part = NumberedPart(
-            day: RowIdentifier.time(of: number).milliseconds / 86_400_000,
-            numbers: number...number,
-            limit: 1
-        )
-        return try all(Self.ascending.statement(connection), part.parameters, read: Self.joinedCheck).first
-            .map { JoinedCheck($0.row.record, clickLow: $0.row.low, campaign: $0.row.campaign) }
-    }
 
     func checkRecordBounds() throws(PostgreSQLError) -> ClosedRange<Int64>? {
         let bounds = try first(Self.bounds) { row throws(PostgreSQLError) in
@@ -117,63 +90,25 @@ extension PostgreSQLReader {
         """
     )
 
-    func checkRecords(
-        after id: Int64,
-        atMost limit: Int,
-        _ body: (CheckRecord, _ clickedAt: Timestamp?) -> Void
-    ) throws(PostgreSQLError) {
-        try readRows(
-            of: .checks,
-            after: id,
-            by: Self.ascending.statement(connection),
-            atMost: limit,
-            atOnce: Self.recordsAtOnce,
-            read: Self.joinedCheck
-        ) { body($0.record, $0.clickedAt) }
-    }
-
     func checkTraces(
         from first: Timestamp,
         before end: Timestamp,
         atMost limit: Int,
         _ body: (CheckTrace) -> Void
     ) throws(PostgreSQLError) {
+        let (first, last) = (RowIdentifier.first(at: first), RowIdentifier.first(at: end) - 1)
         try readRows(
+            NumberedRows(.ascending, after: first - 1, through: last, limit: limit),
             of: .checks,
-            after: RowIdentifier.first(at: first) - 1,
-            through: RowIdentifier.first(at: end) - 1,
-            by: Self.traces,
-            atMost: limit,
-            atOnce: Self.recordsAtOnce,
-            read: { row throws(PostgreSQLError) in
-                let trace = CheckTrace(&row)
-                return (number: Int64(bitPattern: trace.id), row: trace)
-            },
-            body
-        )
-    }
-
-    func checks(
-        of scope: Scope,
-        after number: Int64,
-        through last: Int64,
-        atMost limit: Int,
-        _ body: (CheckRecord) -> Void
-    ) throws(PostgreSQLError) {
-        try readRows(
-            of: .checks,
-            after: number,
-            through: last,
-            by: Self.ofScope,
-            atMost: limit,
-            atOnce: Self.recordsAtOnce,
-            scope: scope,
-            read: { row throws(PostgreSQLError) in
-                let record = try row.record(CheckRecord.self)
-                return (number: Int64(bitPattern: record.id.high), row: record)
-            },
-            body
-        )
+            by: Self.traces
+        ) { _ in
+        } read: { row throws(PostgreSQLError) in
+            let trace = CheckTrace(&row)
+            return (Int64(bitPattern: trace.id), trace)
+        } _: { trace in
+            body(trace)
+            return true
+        }
     }
 }
 
@@ -201,12 +136,12 @@ extension PostgreSQLReader {
     private func find(
         _ statement: PreparedStatement,
         in range: ClosedRange<Int64> = 0...Int64.max,
-        _ order: NumberedPart.Order = .descending,
+        _ order: NumberedRows.Order = .descending,
         among limit: Int,
         _ append: (inout Parameters) -> Void
     ) throws(PostgreSQLError) -> UInt64? {
         var (result, remaining): (UInt64?, Int) = (nil, limit)
-        try readParts(of: .checks, range, order, by: min(limit, Self.recordsAtOnce)) {
+        try readParts(of: .checks, range, order, by: limit) {
             part throws(PostgreSQLError) in
             var parameters = part.parameters
             append(&parameters)

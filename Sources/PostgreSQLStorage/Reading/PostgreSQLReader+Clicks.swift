@@ -60,47 +60,36 @@ extension PostgreSQLReader {
 
 /// Reads clicks in the order of their numbers.
 extension PostgreSQLReader {
-    /// The limit of each bucket's clicks in a part: a part has some 8,000 clicks if the buckets are about equal.
-    private static let recentAtOnce = 160
-
-    func recentClicks(of scope: Scope, before time: Timestamp, among limit: Int, atMost count: Int)
-        throws(PostgreSQLError) -> [ClaimedClick]
-    {
-        let end = RowIdentifier.first(at: time)
-        var (clicks, remaining): ([ClaimedClick], Int) = ([], limit)
-        guard end > 0, count > 0 else { return [] }
-        try readParts(of: .clicks, 0...(end - 1), .descending, by: Self.recentAtOnce) {
-            part throws(PostgreSQLError) in
-            var parameters = part.parameters
-            parameters.append(scope.number)
-            parameters.append(Int64(count - clicks.count))
-            let rows = try all(Self.recentClicks, parameters) { row throws(PostgreSQLError) in
-                let (total, last): (Int64, Int64?) = (row.get("total"), row.get("last"))
-                return (total: Int(total), last: last, click: try Self.claimedClick(&row))
-            }
-            clicks += rows.compactMap(\.click)
-            let total = rows.first?.total ?? 0
-            remaining -= total
-            return clicks.count < count && remaining > 0 ? (total, rows.first?.last ?? 0) : nil
+    func clicks(_ rows: NumberedRows, _ body: (ClaimedClick, LinkID?) -> Bool) throws(PostgreSQLError) {
+        try readRows(
+            rows,
+            of: .clicks,
+            by: rows.order == .ascending ? Self.ascendingClicks : Self.descendingClicks
+        ) { parameters in
+            parameters.append(rows.scope?.number)
+        } read: { row throws(PostgreSQLError) in
+            let click = ClaimedClick(try row.record(), &row)
+            let (high, low): (UInt64?, UInt64) = (row.get("id_high"), row.get("id_low"))
+            return (click.record.number, (click: click, link: high.map { LinkID(high: $0, low: low) }))
+        } _: {
+            body($0.click, $0.link)
         }
-        return clicks
     }
 
-    /// Reads a click with its claim; nil for a row without a click.
-    private static func claimedClick(_ row: inout ResultRow) throws(PostgreSQLError) -> ClaimedClick? {
-        let (claimedAt, method): (Timestamp?, AttributionMethod?) = (row.get("claimed_at"), row.get("method"))
-        guard row.get("is_click") else { return nil }
-        return ClaimedClick(try row.record(ClickRecord.self), claimedAt: claimedAt, method: method)
-    }
+    private static let ascendingClicks = clicks(.ascending, "ASC")
+    private static let descendingClicks = clicks(.descending, "DESC")
 
-    private static let recentClicks = PreparedStatement(
-        """
-        \(NumberedPart.text(.clicks, "\(ClickRecord.columns), claimed_at, method", .descending))
-        SELECT t.total, t.last, n.claimed_at, n.method, (n.id IS NOT NULL)::int4 AS is_click,
-        \(ClickRecord.columns, of: "n") FROM (SELECT count(*) AS total, min(id) AS last FROM part) t
-        LEFT JOIN part n ON n.scope = $5 AND n.signals IS NOT NULL AND n.is_robot = 0 ORDER BY n.id DESC LIMIT $6
-        """
-    )
+    private static func clicks(_ order: NumberedRows.Order, _ word: StaticString) -> PreparedStatement {
+        let columns: SQLText = "\(ClickRecord.columns), claimed_at, method"
+        let scope: SQLText = "AND ($5::int8 IS NULL OR scope = $5)"
+        return PreparedStatement(
+            """
+            \(NumberedPart.text(.clicks, columns, order, where: scope))
+            SELECT \(ClickRecord.columns, of: "part"), claimed_at, method, l.id_high, l.id_low
+            FROM part LEFT JOIN links l ON l.number = part.link ORDER BY part.id \(word)
+            """
+        )
+    }
 
     func historyBounds(of scope: Scope) throws(PostgreSQLError) -> HistoryBounds {
         var bounds = HistoryBounds(of: scope)
@@ -131,35 +120,5 @@ extension PostgreSQLReader {
             """
         )
     }
-
-    func clicks(
-        of scope: Scope,
-        after number: Int64,
-        through last: Int64,
-        atMost limit: Int,
-        _ body: (ClickRecord, _ claimedAt: Timestamp?) -> Void
-    ) throws(PostgreSQLError) {
-        try readRows(
-            of: .clicks,
-            after: number,
-            through: last,
-            by: Self.recorded,
-            atMost: limit,
-            atOnce: limit / 32 + 1,
-            scope: scope,
-            read: { row throws(PostgreSQLError) in
-                let claimedAt: Timestamp? = row.get("claimed_at")
-                let click = try row.record(ClickRecord.self)
-                return (number: click.number, row: (click: click, claimedAt: claimedAt))
-            }
-        ) { body($0.click, $0.claimedAt) }
-    }
-
-    private static let recorded = PreparedStatement(
-        """
-        \(NumberedPart.text(.clicks, "\(ClickRecord.columns), claimed_at", .ascending, where: "AND scope = $5"))
-        SELECT claimed_at, \(ClickRecord.columns) FROM part ORDER BY id
-        """
-    )
 }
 #endif

@@ -4,37 +4,31 @@ internal import Storage
 
 /// Reads records of checks (first launches' requests) with their clicks, for pages and explanations.
 extension SQLiteReader: ReportReader {
-    func checks(
-        before id: CheckID?,
-        within times: (from: Timestamp?, to: Timestamp?),
-        _ body: (JoinedCheck) -> Bool
-    ) throws(SQLiteError) {
-        let last = times.to.map(RowIdentifier.first(at:)) ?? .max
-        let end = min(id.map { Int64(bitPattern: $0.high) } ?? .max, last)
-        let statement = try connection.statement(Self.checkPage)
-        try statement.bind(end, times.from.map(RowIdentifier.first(at:)) ?? 0)
+    func checks(_ rows: NumberedRows, _ body: (JoinedCheck) -> Bool) throws(SQLiteError) {
+        let statement = try connection.statement(
+            rows.order == .ascending ? Self.ascendingChecks : Self.descendingChecks
+        )
+        let (scope, limit) = (rows.scope?.number, rows.limit ?? -1)
+        try statement.bind(rows.after, rows.through, scope, rows.onlyMatches, rows.joinsClicks, limit)
         defer { statement.reset() }
-        while try statement.step(), body(try Self.joinedCheck(statement)) {}
+        while try statement.step() {
+            var row = StatementRow(statement)
+            guard body(JoinedCheck(try row.record(), &row)) else { return }
+        }
     }
 
-    func check(_ number: UInt64) throws(SQLiteError) -> JoinedCheck? {
-        try connection.statement(Self.checkByNumber).first(number, read: Self.joinedCheck)
-    }
+    static let ascendingChecks = checks("ASC")
+    static let descendingChecks = checks("DESC")
 
-    static func joinedCheck(_ statement: Statement) throws(SQLiteError) -> JoinedCheck {
-        var row = StatementRow(statement)
-        let record = try row.record(CheckRecord.self)
-        return JoinedCheck(record, clickLow: row.get("id_low"), campaign: row.get("campaign_key"))
-    }
-
-    static let joinedChecks: SQL = """
-        SELECT \(CheckRecord.columns, of: "checks"), clicks.id_low, clicks.campaign_key
-        FROM checks LEFT JOIN clicks ON clicks.id = click
+    private static func checks(_ order: StaticString) -> SQL {
         """
-    static let checkPage: SQL = """
-        \(joinedChecks) WHERE checks.id < ?1 AND checks.id >= ?2 ORDER BY checks.id DESC
+        SELECT \(CheckRecord.columns, of: "checks"), \(JoinedCheck.columns, of: "clicks")
+        FROM checks LEFT JOIN clicks ON clicks.id = iif(?5, checks.click, NULL)
+        WHERE checks.id > ?1 AND checks.id <= ?2 AND (?3 IS NULL OR checks.scope = ?3)
+            AND (NOT ?4 OR outcome = 'match')
+        ORDER BY checks.id \(order) LIMIT ?6
         """
-    static let checkByNumber: SQL = "\(joinedChecks) WHERE checks.id = ?1"
+    }
 
     func newestCheck(_ search: CheckSearch, among limit: Int) throws(SQLiteError) -> UInt64? {
         switch search {
@@ -94,34 +88,42 @@ extension SQLiteReader: ReportReader {
 /// Reads clicks with the claims that consumed them, for explanations.
 extension SQLiteReader {
     func claimedClick(_ number: UInt64) throws(SQLiteError) -> ClaimedClick? {
-        try connection.statement(Self.claimedClick).first(number, read: Self.claimedClick)
+        try connection.statement(Self.claimedClick).first(number) { row throws(SQLiteError) in
+            var row = StatementRow(row)
+            return ClaimedClick(try row.record(), &row)
+        }
     }
 
-    private static func claimedClick(_ statement: Statement) throws(SQLiteError) -> ClaimedClick {
-        var row = StatementRow(statement)
-        let record = try row.record(ClickRecord.self)
-        return ClaimedClick(record, claimedAt: row.get("claimed_at"), method: row.get("method"))
+    func clicks(_ rows: NumberedRows, _ body: (ClaimedClick, LinkID?) -> Bool) throws(SQLiteError) {
+        let statement = try connection.statement(
+            rows.order == .ascending ? Self.ascendingClicks : Self.descendingClicks
+        )
+        try statement.bind(rows.after, rows.through, rows.scope?.number, rows.limit ?? -1)
+        defer { statement.reset() }
+        while try statement.step() {
+            var row = StatementRow(statement)
+            let click = ClaimedClick(try row.record(), &row)
+            let (high, low): (UInt64?, UInt64) = (row.get("id_high"), row.get("id_low"))
+            guard body(click, high.map { LinkID(high: $0, low: low) }) else { return }
+        }
+    }
+
+    static let ascendingClicks = clicks("ASC")
+    static let descendingClicks = clicks("DESC")
+
+    private static func clicks(_ order: StaticString) -> SQL {
+        """
+        SELECT \(ClickRecord.columns, of: "clicks"), claimed_at, method, links.id_high, links.id_low
+        FROM clicks LEFT JOIN claims ON claims.click = clicks.id LEFT JOIN links ON links.number = clicks.link
+        WHERE clicks.id > ?1 AND clicks.id <= ?2 AND (?3 IS NULL OR clicks.scope = ?3)
+        ORDER BY clicks.id \(order) LIMIT ?4
+        """
     }
 
     private static let claimedClick: SQL = """
         SELECT \(ClickRecord.columns, of: "clicks"), claimed_at, method
         FROM clicks LEFT JOIN claims ON click = id
         WHERE id = ?1
-        """
-
-    func recentClicks(of scope: Scope, before time: Timestamp, among limit: Int, atMost count: Int)
-        throws(SQLiteError) -> [ClaimedClick]
-    {
-        try connection.statement(Self.recentClicks)
-            .all(RowIdentifier.first(at: time), limit, scope.number, count, read: Self.claimedClick)
-    }
-
-    static let recentClicks: SQL = """
-        SELECT \(ClickRecord.columns, of: "newest"), claimed_at, method
-        FROM (SELECT * FROM clicks WHERE id < ?1 ORDER BY id DESC LIMIT ?2) AS newest
-            LEFT JOIN claims ON claims.click = newest.id
-        WHERE newest.scope = ?3 AND signals IS NOT NULL AND is_robot = 0
-        LIMIT ?4
         """
 
     func indexedClicks(of key: KeyedHash, _ scope: Scope, areOpen: Bool, atMost limit: Int)

@@ -48,28 +48,12 @@ extension SQLiteReader {
         return bounds ?? nil
     }
 
-    func checkRecords(
-        after id: Int64,
-        atMost limit: Int,
-        _ body: (CheckRecord, _ clickedAt: Timestamp?) -> Void
-    ) throws(SQLiteError) {
-        try connection.statement(Self.checkRecords).forEach(id, limit) { row throws(SQLiteError) in
-            var row = StatementRow(row)
-            body(try row.record(CheckRecord.self), row.get("clicked_at"))
-        }
-    }
-
     static let rowsForCollisions: SQL = """
         SELECT \(IndexedClick.columns) FROM click_index
         WHERE scope = ?1 AND (hash, state, since, click) > (?2, ?3, ?4, ?5)
         ORDER BY hash, state, since, click LIMIT ?6
         """
     static let checkRecordBounds: SQL = "SELECT (SELECT min(id) FROM checks), (SELECT max(id) FROM checks)"
-    static let checkRecords: SQL = """
-        SELECT \(CheckRecord.columns, of: "checks"), clicks.clicked_at
-        FROM checks LEFT JOIN clicks ON clicks.id = click
-        WHERE checks.id > ?1 ORDER BY checks.id LIMIT ?2
-        """
 }
 
 extension SQLiteWriter {

@@ -43,43 +43,6 @@ extension SQLiteReader: ExportRows {
         }
     }
 
-    func exportedClicks(
-        _ numbers: ClosedRange<Int64>,
-        _ body: (_ click: ClickRecord, _ link: LinkID?) -> Bool
-    ) throws(SQLiteError) {
-        let statement = try connection.statement(Self.exportedClicks)
-        try statement.bind(numbers.lowerBound, numbers.upperBound)
-        defer { statement.reset() }
-        while try statement.step() {
-            var row = StatementRow(statement)
-            let click = try row.record(ClickRecord.self)
-            let (high, low): (UInt64?, UInt64) = (row.get("link_high"), row.get("link_low"))
-            guard body(click, high.map { LinkID(high: $0, low: low) }) else { return }
-        }
-    }
-
-    static let exportedClicks: SQL = """
-        SELECT \(ClickRecord.columns, of: "clicks"), links.id_high AS link_high, links.id_low AS link_low
-        FROM clicks LEFT JOIN links ON links.number = clicks.link
-        WHERE clicks.id >= ?1 AND clicks.id <= ?2 ORDER BY clicks.id
-        """
-
-    func exportedChecks(
-        _ numbers: ClosedRange<Int64>,
-        onlyMatches: Bool,
-        _ body: (JoinedCheck) -> Bool
-    ) throws(SQLiteError) {
-        let statement = try connection.statement(Self.exportedChecks)
-        try statement.bind(numbers.lowerBound, numbers.upperBound, onlyMatches ? 1 : 0)
-        defer { statement.reset() }
-        while try statement.step(), body(try Self.joinedCheck(statement)) {}
-    }
-
-    static let exportedChecks: SQL = """
-        \(joinedChecks) WHERE checks.id >= ?1 AND checks.id <= ?2 AND (?3 = 0 OR outcome = 'match')
-        ORDER BY checks.id
-        """
-
     func exportedLinks(after number: Int64, atMost limit: Int) throws(SQLiteError) -> [StoredLink] {
         try connection.statement(Self.exportedLinks).all(number, limit, read: Self.storedLink)
     }
@@ -130,6 +93,8 @@ extension SQLiteReader: ExportRows {
     static let countsOfHour: SQL = """
         SELECT dimension, value, metric, count FROM counts
         WHERE scope = ?1 AND campaign = ?2 AND span = \(Granularity.hour) AND period = ?3
-            AND dimension IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17)
+            AND dimension IN (\(allDimensions))
         """
+    private static let allDimensions: SQL =
+        Dimension.allCases.dropFirst().reduce("\(Dimension.total)") { "\($0), \($1)" }
 }

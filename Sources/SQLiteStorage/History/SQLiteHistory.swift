@@ -31,7 +31,7 @@ public enum SQLiteHistory {
     }
 }
 
-/// Reads the clicks and checks of one app, in the order of their identifiers.
+/// Reads the bounds of an app's clicks and checks.
 extension SQLiteReader {
     func historyBounds(of scope: Scope) throws(SQLiteError) -> HistoryBounds {
         func time(_ column: StaticString, _ table: StaticString, _ order: StaticString) throws(SQLiteError)
@@ -51,40 +51,4 @@ extension SQLiteReader {
         bounds.hasDeleted = try value(of: .deletedUpTo) != nil
         return bounds
     }
-
-    func clicks(
-        of scope: Scope,
-        after number: Int64,
-        through last: Int64,
-        atMost limit: Int,
-        _ body: (ClickRecord, _ claimedAt: Timestamp?) -> Void
-    ) throws(SQLiteError) {
-        try connection.statement(Self.recordedClicks).forEach(number, last, scope.number, limit) {
-            row throws(SQLiteError) in
-            var row = StatementRow(row)
-            body(try row.record(), row.get("claimed_at"))
-        }
-    }
-
-    private static let recordedClicks: SQL = """
-        SELECT \(ClickRecord.columns, of: "clicks"), claimed_at
-        FROM clicks LEFT JOIN claims ON claims.click = clicks.id
-        WHERE clicks.id > ?1 AND clicks.id <= ?2 AND clicks.scope = ?3 ORDER BY clicks.id LIMIT ?4
-        """
-
-    func checks(
-        of scope: Scope,
-        after number: Int64,
-        through last: Int64,
-        atMost limit: Int,
-        _ body: (CheckRecord) -> Void
-    ) throws(SQLiteError) {
-        try connection.statement(Self.recordedChecks).forEach(number, last, scope.number, limit) {
-            row throws(SQLiteError) in body(try row.record())
-        }
-    }
-
-    private static let recordedChecks: SQL = """
-        SELECT \(CheckRecord.columns) FROM checks WHERE id > ?1 AND id <= ?2 AND scope = ?3 ORDER BY id LIMIT ?4
-        """
 }

@@ -1,24 +1,8 @@
 public import Attribution
 
 /// The clicks and checks of one app, as a database reads them for a backtest.
-public protocol HistoryRows: NumberReader {
+public protocol HistoryRows: NumberReader, NumberedRowReader {
     func historyBounds(of scope: Scope) throws(Failure) -> HistoryBounds
-    /// Passes at most `limit` clicks and the times of their claims to `body`, in the order of recording.
-    func clicks(
-        of scope: Scope,
-        after number: Int64,
-        through last: Int64,
-        atMost limit: Int,
-        _ body: (ClickRecord, _ claimedAt: Timestamp?) -> Void
-    ) throws(Failure)
-    /// Passes at most `limit` checks to `body`, in the order of recording.
-    func checks(
-        of scope: Scope,
-        after number: Int64,
-        through last: Int64,
-        atMost limit: Int,
-        _ body: (CheckRecord) -> Void
-    ) throws(Failure)
 }
 
 /// The first and last records of an app, read before all others.
@@ -135,12 +119,12 @@ public struct RecordedHistory<Reader: HistoryRows>: TrafficHistory {
 extension RecordedHistory {
     private mutating func readClicks() throws(Reader.Failure) {
         var page: [RecordedClick] = []
-        let (reader, after, limit) = (reader, clicks.last, Self.clicksOfPage)
-        try reader.clicks(of: bounds.scope, after: after, through: bounds.lastClick, atMost: limit) {
-            record,
-            claimedAt in
-            clicks.last = record.number
-            page.append(events.click(record, claimedAt: claimedAt))
+        let (reader, limit, end) = (reader, Self.clicksOfPage, bounds.lastClick)
+        let rows = NumberedRows(.ascending, after: clicks.last, through: end, of: bounds.scope, limit: limit)
+        try reader.clicks(rows) { click, _ in
+            clicks.last = click.record.number
+            page.append(events.click(click.record, claimedAt: click.claimedAt))
+            return true
         }
         clicks.hasEnded = page.count < limit
         clicks.waiting = page[...]
@@ -156,11 +140,19 @@ extension RecordedHistory {
         let reader = reader
         var launches = Array(checks.waiting)
         while !checks.hasEnded, launches.count < 2 * Self.readAhead {
-            let (before, after, limit) = (launches.count, checks.last, Self.checksOfPage)
-            try reader.checks(of: bounds.scope, after: after, through: bounds.lastCheck, atMost: limit) {
-                check in
-                checks.last = Int64(bitPattern: check.id.high)
-                launches.append(events.launch(check.facts))
+            let (before, limit) = (launches.count, Self.checksOfPage)
+            let rows = NumberedRows(
+                .ascending,
+                after: checks.last,
+                through: bounds.lastCheck,
+                of: bounds.scope,
+                limit: limit,
+                joinsClicks: false
+            )
+            try reader.checks(rows) { check in
+                checks.last = check.number
+                launches.append(events.launch(check.record.facts))
+                return true
             }
             checks.hasEnded = launches.count - before < limit
         }

@@ -1,25 +1,13 @@
 public import Attribution
 
 /// The reads of exports, each in the order of its table.
-public protocol ExportRows: DirectoryReader, LinkPageRows, EventRows, ApplePostbackRows, PostbackRows {
-    /// Returns the end of an export of tables whose numbers contain times: no later row gets this number or a
-    /// lower one.
+public protocol ExportRows: NumberedRowReader, DirectoryReader, LinkPageRows, EventRows, ApplePostbackRows,
+    PostbackRows
+{
+    /// Returns the end of an export of tables whose numbers contain times: no later row gets a number up to it.
     func exportEnd() throws(Failure) -> Int64
 
-    /// Passes clicks and the ids of their links to `body`, until `body` returns false.
-    func exportedClicks(
-        _ numbers: ClosedRange<Int64>,
-        _ body: (_ click: ClickRecord, _ link: LinkID?) -> Bool
-    ) throws(Failure)
-
-    /// Passes checks, or only checks with a match, to `body`, until `body` returns false.
-    func exportedChecks(
-        _ numbers: ClosedRange<Int64>,
-        onlyMatches: Bool,
-        _ body: (JoinedCheck) -> Bool
-    ) throws(Failure)
-
-    /// Returns the erased rows with these numbers, lowest first, and at most `limit` of them.
+    /// Returns the erased rows with the first of these numbers.
     func erasedRows(_ numbers: ClosedRange<Int64>, atMost limit: Int) throws(Failure) -> [ErasedRow]
 
     /// Returns the times of the oldest rows of ``DeletionCursor/tables``; nil for an empty table.
@@ -88,16 +76,18 @@ extension ExportRows {
         case (.deliveries, .delivery): try readDeliveries(&builder)
         case (.deletions, .row(let end)): try readDeletions(&builder, through: end)
         case (.applePostbacks, .row(let end)): try readApplePostbacks(&builder, through: end)
-        case (_, .row(let end)):
+        case (.events, .row(let end)):
             guard let numbers = builder.numbers(through: end) else { break }
-            if query.table == .events {
-                for event in try exportedEvents(numbers, atMost: query.limit + 1) where !builder.add(event) {
-                    break
-                }
-            } else if query.table == .clicks {
-                try exportedClicks(numbers) { click, link in builder.add(click, link) }
+            for event in try exportedEvents(numbers, atMost: query.limit + 1) where !builder.add(event) {
+                break
+            }
+        case (_, .row(let end)):
+            let (start, onlyMatches) = (builder.lastNumber, query.table == .matches)
+            let rows = NumberedRows(.ascending, after: start, through: end, onlyMatches: onlyMatches)
+            if query.table == .clicks {
+                try clicks(rows) { click, link in builder.add(click.record, link) }
             } else {
-                try exportedChecks(numbers, onlyMatches: query.table == .matches) { builder.add($0) }
+                try checks(rows) { builder.add($0) }
             }
         default: break
         }

@@ -193,11 +193,13 @@ struct CollisionCensus {
         }
         var (read, last) = (0, record)
         let scopes = Set(scopeWindows.map(\.scope))
-        try reader.checkRecords(after: record ?? .min, atMost: Self.sliceLength) { check, clickedAt in
-            read += 1
-            last = Int64(bitPattern: check.id.high)
-            guard scopes.contains(check.scope) else { return }
-            estimates[check.scope, default: FalseMatchEstimate()].add(check.facts, clickedAt: clickedAt)
+        try reader.checks(NumberedRows(.ascending, after: record ?? -1, limit: Self.sliceLength)) { check in
+            (read, last) = (read + 1, check.number)
+            let (scope, facts) = (check.record.scope, check.record.facts)
+            if scopes.contains(scope) {
+                estimates[scope, default: FalseMatchEstimate()].add(facts, clickedAt: check.clickedAt)
+            }
+            return true
         }
         record = last
         isDone = read < Self.sliceLength

@@ -3,10 +3,9 @@ public import Attribution
 /// The reads of background jobs.
 ///
 /// Each read has a separate snapshot, so that a write-ahead log can be reset between two reads.
-public protocol JobReader: DatabaseReader, LearningReader, FilterReader, PostbackRows {
-    /// Returns the stored progress of a job; for `clock`, the time that jobs last trusted.
-    ///
-    /// Nil if none is stored.
+public protocol JobReader: DatabaseReader, NumberedRowReader, LearningReader, FilterReader, PostbackRows {
+    /// Returns the stored progress of a job, or for `clock` the time that jobs last trusted; nil if none is
+    /// stored.
     func storedProgress(of name: String) throws(Failure) -> Int64?
     func numberedApps() throws(Failure) -> [NumberedApp]
     func value(of name: StoredValue) throws(Failure) -> Int64?
@@ -27,12 +26,6 @@ public protocol JobReader: DatabaseReader, LearningReader, FilterReader, Postbac
     ) throws(Failure)
     /// Returns the first and the last identifier of the records of checks; nil if there are none.
     func checkRecordBounds() throws(Failure) -> ClosedRange<Int64>?
-    /// Passes records of checks to `body` in their order with the times of their clicks, up to the limit.
-    func checkRecords(
-        after id: Int64,
-        atMost limit: Int,
-        _ body: (CheckRecord, _ clickedAt: Timestamp?) -> Void
-    ) throws(Failure)
     /// Returns the last report of a scope's collisions; nil if none is stored.
     func collisionReport(of scope: Scope) throws(Failure) -> CollisionReport?
     /// Returns the figures of a scope's last report of a kind; empty if none is stored.

@@ -223,11 +223,23 @@ struct EventCollection {
         let (after, through) = (RowIdentifier.first(at: start) - 1, RowIdentifier.first(at: end) - 1)
         let room = min(limit - count, Self.readLimit) + 1
         var piece: [RecordedEvent] = []
-        try reader.clicks(of: scope, after: after, through: through, atMost: room) { record, claimedAt in
-            piece.append(.click(reconstruction.click(record, claimedAt: claimedAt)))
+        func rows(_ limit: Int) -> NumberedRows {
+            NumberedRows(
+                .ascending,
+                after: after,
+                through: through,
+                of: scope,
+                limit: limit,
+                joinsClicks: false
+            )
         }
-        try reader.checks(of: scope, after: after, through: through, atMost: room - piece.count) { check in
-            piece.append(.launch(reconstruction.launch(check.facts)))
+        try reader.clicks(rows(room)) { click, _ in
+            piece.append(.click(reconstruction.click(click.record, claimedAt: click.claimedAt)))
+            return true
+        }
+        try reader.checks(rows(room - piece.count)) { check in
+            piece.append(.launch(reconstruction.launch(check.record.facts)))
+            return true
         }
         guard piece.count < room else {
             // A shorter piece may fit.

@@ -138,16 +138,18 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         where isWanted: @escaping @Sendable (CheckRecord) -> Bool,
         _ body: ([CheckRecord]) -> Bool
     ) async throws(StoreError) {
-        let readAtOnce = 8192
+        let limit = 8192
         var last: Int64? = 0
         while let after = last {
             let part = try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
                 var (wanted, count, end): ([CheckRecord], Int, Int64) = ([], 0, after)
-                try reader.checks(of: scope, after: after, through: .max, atMost: readAtOnce) { check in
-                    (count, end) = (count + 1, Int64(bitPattern: check.id.high))
-                    if isWanted(check) { wanted.append(check) }
+                let rows = NumberedRows(.ascending, after: after, of: scope, limit: limit, joinsClicks: false)
+                try reader.checks(rows) { check in
+                    (count, end) = (count + 1, check.number)
+                    if isWanted(check.record) { wanted.append(check.record) }
+                    return true
                 }
-                return (wanted: wanted, last: count < readAtOnce ? nil : end)
+                return (wanted: wanted, last: count < limit ? nil : end)
             }
             last = body(part.wanted) ? part.last : nil
         }
@@ -198,9 +200,11 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         while let after = last, homes.count < limit {
             let part = try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
                 var (wanted, count, end): ([UInt64], Int, Int64) = ([], 0, after)
-                try reader.clicks(of: scope, after: after, through: .max, atMost: readAtOnce) { click, _ in
-                    (count, end) = (count + 1, click.number)
-                    if isWanted(click) { wanted.append(click.id.high) }
+                let rows = NumberedRows(.ascending, after: after, of: scope, limit: readAtOnce)
+                try reader.clicks(rows) { click, _ in
+                    (count, end) = (count + 1, click.record.number)
+                    if isWanted(click.record) { wanted.append(click.record.id.high) }
+                    return true
                 }
                 var homes: [ClickHome] = []
                 for number in wanted { if let home = try reader.home(ofClick: number) { homes.append(home) } }

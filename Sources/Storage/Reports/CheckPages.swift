@@ -1,41 +1,33 @@
 public import Attribution
 
 /// The records of checks, as a database reads them.
-public protocol CheckRows {
-    associatedtype Failure: Error
-
-    /// Passes records to `body`, newest first, until `body` returns false.
-    ///
-    /// - Parameters:
-    ///   - id: only records older than this one are read; nil to start with the newest record.
-    ///   - times: the bounds of the time of writing, which identifiers contain: the first is included, the
-    ///     second is not; nil is no bound.
-    ///   - body: returns whether to read another record.
-    /// - Throws: if the database cannot be read.
-    func checks(
-        before id: CheckID?,
-        within times: (from: Timestamp?, to: Timestamp?),
-        _ body: (JoinedCheck) -> Bool
-    ) throws(Failure)
-    /// Returns the record whose identifier has this first half.
-    func check(_ number: UInt64) throws(Failure) -> JoinedCheck?
+public protocol CheckRows: NumberedRowReader {
 }
 
 /// A check's record, with the campaign of the click that it credits, or, without a match, of the most likely click.
 public struct JoinedCheck: Sendable {
     public let record: CheckRecord
     public let campaign: CampaignKey?
+    /// The time of the click.
+    public let clickedAt: Timestamp?
+
+    /// The columns of the click, after those of the record.
+    public static let columns: Columns = ["id_low", "campaign_key", "clicked_at"]
 
     /// - Parameters:
     ///   - record: the row, which contains only the first half of the click's identifier.
-    ///   - clickLow: the second half.
-    ///   - campaign: the click's campaign key.
-    public init(_ record: CheckRecord, clickLow: UInt64, campaign: String?) {
+    ///   - row: the values of ``columns``, which come next.
+    public init(_ record: CheckRecord, _ row: inout some RowReader) {
         var record = record
-        if let click = record.facts.click { record.facts.click = ClickID(high: click.high, low: clickLow) }
+        let low: UInt64 = row.get("id_low")
+        if let click = record.facts.click { record.facts.click = ClickID(high: click.high, low: low) }
         self.record = record
-        self.campaign = campaign.flatMap { CampaignKey($0) }
+        campaign = (row.get("campaign_key") as String?).flatMap { CampaignKey($0) }
+        clickedAt = row.get("clicked_at")
     }
+
+    /// The row's number.
+    public var number: Int64 { Int64(bitPattern: record.id.high) }
 }
 
 /// The apps whose checks are read, by scope.
@@ -79,11 +71,27 @@ extension DatabaseSession where Backend.Reader: ReportReader {
 }
 
 extension CheckRows {
+    /// Returns the record whose identifier has this first half.
+    func check(_ number: UInt64) throws(Failure) -> JoinedCheck? {
+        let number = Int64(bitPattern: number)
+        var found: JoinedCheck?
+        try checks(NumberedRows(.ascending, after: number &- 1, through: number, limit: 1)) {
+            found = $0
+            return false
+        }
+        return found
+    }
+
     /// Returns one page of the checks of these apps that match a query, newest first.
     fileprivate func page(_ query: CheckQuery, of apps: CheckedApps) throws(Failure) -> CheckPage {
-        let end = query.to?.advanced(byMilliseconds: identifierLeeway)
+        var end = query.before.map { Int64(clamping: $0.high) } ?? .max
+        if let to = query.to?.advanced(byMilliseconds: identifierLeeway) {
+            end = min(end, RowIdentifier.first(at: to))
+        }
+        let first = query.from.map(RowIdentifier.first(at:)) ?? 0
+        let rows = NumberedRows(.descending, after: first - 1, through: end - 1)
         var walk = PageWalk<RecordedCheck, CheckID>(limit: query.limit, rowLimit: 20_000)
-        try checks(before: query.before, within: (query.from, end)) { row in
+        try checks(rows) { row in
             let check = apps.check(row).flatMap { query.matches($0) ? $0 : nil }
             return walk.add(check, at: row.record.id)
         }

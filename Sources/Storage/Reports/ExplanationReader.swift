@@ -21,11 +21,7 @@ public protocol ExplanationRows {
     ///
     /// The row's time is the time of the click, of its expiry or of its claim.
     func indexState(of click: ClaimedClick) throws(Failure) -> (isIndexed: Bool, closedAs: String?)
-    /// Returns the scope's newest clicks that have signals and are not a robot's, among the last `limit`
-    /// clicks before a time.
-    func recentClicks(of scope: Scope, before time: Timestamp, among limit: Int, atMost count: Int)
-        throws(Failure) -> [ClaimedClick]
-    /// Passes at most `limit` traces of checks of all scopes to `body`, oldest first.
+    /// Passes traces of checks of all scopes to `body`, oldest first, at most `limit`.
     func checkTraces(from: Timestamp, before: Timestamp, atMost limit: Int, _ body: (CheckTrace) -> Void)
         throws(Failure)
 }
@@ -38,6 +34,11 @@ public struct ClaimedClick: Sendable {
 
     public init(_ record: ClickRecord, claimedAt: Timestamp?, method: AttributionMethod?) {
         (self.record, self.claimedAt, self.method) = (record, claimedAt, method)
+    }
+
+    /// Creates the click of a record and of the columns `claimed_at` and `method`, which come next.
+    public init(_ record: ClickRecord, _ row: inout some RowReader) {
+        self.init(record, claimedAt: row.get("claimed_at"), method: row.get("method"))
     }
 }
 
@@ -92,19 +93,25 @@ private struct ExplanationReader<Reader: ReportReader> {
         guard let id = try find(reference), let row = try reader.check(id), let record = apps.check(row)
         else { return nil }
         if case .check(let wanted) = reference, wanted != record.id { return nil }
-        let address = record.facts.address
-        // The search is by the time of recording, which may be a little later than the click.
-        let recent = try reader.recentClicks(
-            of: row.record.scope,
-            before: record.facts.at.advanced(byMilliseconds: 1000),
-            among: Self.recentScanned,
-            atMost: ExplanationInput.recentLimit
-        )
         var input = ExplanationInput(record: record)
         input.sameFingerprint = try sameFingerprint(row)
         input.named = try named(row)
-        input.recent = recent.map { KnownClick($0, seenFrom: address) }
+        input.recent = try recent(row.record).map { KnownClick($0, seenFrom: record.facts.address) }
         return input
+    }
+
+    /// Returns the newest clicks with signals of a check's app, without those of robots.
+    private func recent(_ check: CheckRecord) throws(Reader.Failure) -> [ClaimedClick] {
+        // Numbers contain the time of recording, which may be a little later than the click.
+        let end = RowIdentifier.first(at: check.facts.at.advanced(byMilliseconds: 1000))
+        let limit = ExplanationInput.recentLimit
+        var walk = PageWalk<ClaimedClick, Int64>(limit: limit, rowLimit: Self.recentScanned)
+        try reader.clicks(NumberedRows(.descending, through: end - 1)) { click, _ in
+            let record = click.record
+            let isWanted = record.scope == check.scope && record.canonicalText != nil && !record.facts.isRobot
+            return walk.add(isWanted ? click : nil, at: record.number)
+        }
+        return walk.elements
     }
 
     private func find(_ reference: CheckReference) throws(Reader.Failure) -> UInt64? {

@@ -50,7 +50,19 @@ extension LoopReader where Rows == Self {
     public func fetch(for rows: Self, until deadline: UInt64) throws(Failure) {}
 }
 
+/// The reads of statistics, explanations, pages and the history, in a snapshot of a database.
+///
+/// Each subject has a file, with the rows that a database reads, the functions that order, bound and add them up, and
+/// the session's functions that use them.
+public protocol ReportReader: JobReader, StatisticsRows, DriftRows, CheckRows, ExplanationRows, LinkPageRows,
+    AuditRows, ExportRows, HistoryRows, PrivacyRows, SessionRows, EventRows, ApplePostbackRows
+{}
+
 /// A database that is open.
+///
+/// A module for a database has four more parts: a ``RowWriter`` and a ``RowReader``, which move the values of records; a
+/// ``StoreWriter``, which runs the statements of writes, with its ``WriterReader``; a ``BlockingEngine``, which begins,
+/// commits and undoes their transactions; and the classes of its store and of a loop's session.
 public protocol StorageBackend: Sendable {
     /// A connection that may block its thread: for jobs, background threads and commands.
     associatedtype Reader: DatabaseReader
@@ -82,4 +94,41 @@ extension StorageBackend {
 
 extension StorageBackend where Loop == Reader {
     public static func reader(of loop: Loop) -> Reader? { loop }
+}
+
+/// The parts of the policy that differ between kinds of databases.
+///
+/// They are constants, so that the compiler leaves out what a kind of database does not need.
+public protocol StoreRules: SendableMetatype {
+    /// Whether numbers of clicks grow from commit to commit of all processes, so that each transaction reads the clicks and
+    /// posts of other processes after the newest known number.
+    ///
+    /// If not, the database's reader finds repeated posts: see ``WriterReader/click(ofPost:visit:in:recordedAt:)``.
+    static var readsNewestClicks: Bool { get }
+    /// Whether the writing thread decides which names have separate counts.
+    ///
+    /// If not, counts are written under all names, and the job that adds them up decides: see
+    /// ``CountDeltas/admitted(by:read:)``.
+    static var admitsNames: Bool { get }
+    /// Whether apps and keys come into memory by ``DirectoryCache/publish(_:)``, so that loops never read them.
+    static var publishesDirectory: Bool { get }
+    /// How long a transaction takes further writes, in nanoseconds; 0 if it takes only the writes that wait when it
+    /// begins.
+    static var gatheringNanoseconds: UInt64 { get }
+    /// The jobs of ``StoreThreads`` that the database needs.
+    static var jobs: Set<JobName> { get }
+}
+
+/// The rules of a database in a file, which one machine reads and writes.
+public enum FileRules: StoreRules {
+    public static var readsNewestClicks: Bool { true }
+    public static var admitsNames: Bool { true }
+    public static var publishesDirectory: Bool { false }
+    public static var gatheringNanoseconds: UInt64 { 4_000_000 }
+    public static var jobs: Set<JobName> {
+        [
+            .filter, .summaries, .retention, .audit, .applePostbacks, .compaction, .learning, .drift, .fading,
+            .collisions, .policyGrid, .postbacks,
+        ]
+    }
 }

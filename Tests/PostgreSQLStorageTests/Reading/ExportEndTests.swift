@@ -57,8 +57,8 @@ struct ExportEndTests {
         try other.execute("COMMIT")
         #expect(try Polling.until { try harness.reader.exportEnd() >= committed })
         var numbers: [Int64] = []
-        try harness.reader.exportedClicks(1...committed) { click, _ in
-            numbers.append(click.number)
+        try harness.reader.clicks(NumberedRows(.ascending, through: committed)) { click, _ in
+            numbers.append(click.record.number)
             return true
         }
         #expect(numbers == [late, committed])

@@ -42,13 +42,13 @@ struct ReaderTestsRecords {
             var isMore = true
             while isMore {
                 var count = 0
-                try reader.clicks(of: scope, after: last, through: clicks[68].number, atMost: limit) {
-                    click,
-                    claimedAt in
-                    count += 1
-                    last = click.number
-                    read.append(click.number)
-                    #expect((claimedAt != nil) == (click.number == clicks[3].number))
+                let end = clicks[68].number
+                let rows = NumberedRows(.ascending, after: last, through: end, of: scope, limit: limit)
+                try reader.clicks(rows) { click, _ in
+                    (count, last) = (count + 1, click.record.number)
+                    read.append(last)
+                    #expect((click.claimedAt != nil) == (last == clicks[3].number))
+                    return true
                 }
                 #expect(count <= limit)
                 isMore = count == limit
@@ -72,10 +72,15 @@ struct ReaderTestsRecords {
         let number = try reader.newestClick()
         #expect(number == late.number)
         var read: [Int64] = []
-        try reader.clicks(of: scope, after: .min, through: number, atMost: 10) { click, _ in
-            read.append(click.number)
+        for order in [NumberedRows.Order.ascending, .descending] {
+            read = []
+            try reader.clicks(NumberedRows(order, through: number, of: scope, limit: 10)) { click, _ in
+                read.append(click.record.number)
+                return true
+            }
+            let expected = [old, new, late].map(\.number)
+            #expect(read == (order == .ascending ? expected : expected.reversed()))
         }
-        #expect(read == [old, new, late].map(\.number))
         #expect(try reader.requiredKeys(at: noon).oldestRecord == old.facts.recordedAt)
     }
 
@@ -126,7 +131,7 @@ struct ReaderTestsRecords {
             )
         }
         var (read, campaigns): ([UInt64], [String: Int]) = ([], [:])
-        try reader.checks(before: nil, within: (nil, nil)) { check in
+        try reader.checks(NumberedRows(.descending)) { check in
             read.append(check.record.id.high)
             if let campaign = check.campaign { campaigns[campaign.text, default: 0] += 1 }
             return true
@@ -134,14 +139,16 @@ struct ReaderTestsRecords {
         #expect(read == numbers.reversed())
         #expect(campaigns == ["SUMMER25": 1])
         read = []
-        let times = (from: ReaderHarness.time(-200 * 300), to: ReaderHarness.time(-200 * 100))
-        try reader.checks(before: CheckID(high: numbers[340], low: 0), within: times) { check in
+        let first = RowIdentifier.first(at: ReaderHarness.time(-200 * 300))
+        let end = RowIdentifier.first(at: ReaderHarness.time(-200 * 100))
+        let last = Int64(numbers[340]) - 1
+        try reader.checks(NumberedRows(.descending, after: first - 1, through: last)) { check in
             read.append(check.record.id.high)
             return read.count < 3
         }
         #expect(read == [numbers[339], numbers[338], numbers[337]])
         read = []
-        try reader.checks(before: nil, within: times) { check in
+        try reader.checks(NumberedRows(.descending, after: first - 1, through: end - 1)) { check in
             read.append(check.record.id.high)
             return true
         }
@@ -151,17 +158,26 @@ struct ReaderTestsRecords {
         #expect(try reader.check(.max) == nil)
         #expect(try reader.check(UInt64(Int64.max)) == nil)
         #expect(try reader.check(numbers[7] + 1) == nil)
-        var (records, last): ([UInt64], Int64) = ([], .min)
+        var (records, next): ([UInt64], Int64) = ([], -1)
         while records.count < 450 {
             let before = records.count
-            try reader.checkRecords(after: last, atMost: 100) { record, clickedAt in
-                records.append(record.id.high)
-                last = Int64(bitPattern: record.id.high)
-                #expect((clickedAt == noon) == (record.id.high == numbers[440]))
+            try reader.checks(NumberedRows(.ascending, after: next, limit: 100)) { check in
+                (records, next) = (records + [check.record.id.high], check.number)
+                #expect((check.clickedAt == noon) == (check.record.id.high == numbers[440]))
+                return true
             }
+            #expect(records.count <= before + 100)
             guard records.count > before else { break }
         }
         #expect(records == numbers)
+        try reader.checks(NumberedRows(.ascending, joinsClicks: false)) { check in
+            #expect(check.clickedAt == nil && check.campaign == nil)
+            return true
+        }
+        try reader.checks(NumberedRows(.ascending, of: Scope(number: 8))) { _ in
+            Issue.record("no check has this scope")
+            return false
+        }
         #expect(try reader.checkRecordBounds() == Int64(numbers[0])...Int64(numbers[449]))
     }
 
@@ -198,10 +214,9 @@ struct ReaderTestsRecords {
         #expect(traces == Array(numbers[21..<50]))
     }
 
-    @Test("an explanation has the clicks of a fingerprint, their claims, and the newest clicks of the app")
+    @Test("an explanation has the clicks of a fingerprint and their claims")
     func clicksOfExplanation() throws {
         let clicks = try addClicks(12)
-        try harness.database.execute("UPDATE clicks SET signals = 'model=1' WHERE id <> \(clicks[10].number)")
         try harness.claim(clicks[2], after: 7)
         try harness.claim(clicks[1], after: 60_000)
         #expect(
@@ -220,12 +235,6 @@ struct ReaderTestsRecords {
         #expect(state.isIndexed && state.closedAs == "already_claimed")
         try harness.database.execute("DELETE FROM click_index WHERE click = \(clicks[2].number)")
         #expect(try !reader.indexState(of: claimed).isIndexed)
-        let recent = try reader.recentClicks(of: scope, before: noon, among: 1000, atMost: 3)
-        #expect(
-            recent.map(\.record.number) == [9, 8, 7].map { clicks[$0].number },
-            "without the click at noon"
-        )
-        #expect(try reader.recentClicks(of: Scope(number: 8), before: noon, among: 99, atMost: 3).isEmpty)
     }
 
     @Test("the census of collisions reads every row of the index and every record once")
