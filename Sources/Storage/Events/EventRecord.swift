@@ -159,7 +159,7 @@ public struct EventRecord: Record, Equatable, Sendable {
         ] + EventAttribution.columns
 
     public func write(to row: inout some RowWriter) {
-        row.put("number", number)
+        row.put("number", UInt64(bitPattern: number))
         row.put("scope", scope.number)
         row.put("event_id", eventID)
         row.put("name", name)

@@ -59,29 +59,26 @@ extension Set<LearntSum> {
     }
 }
 
-/// Gathers the columns of a record as people read them.
+/// Gathers the columns of a record as people read them: hashes and parts of identifiers have hexadecimal digits.
 struct HeldRowWriter: RowWriter {
     private(set) var fields: [(name: String, value: HeldValue)] = []
 
-    /// The integers that are neither hashes nor times nor flags.
-    private static let numbers: Set<String> = [
-        "scope", "window_seconds", "link", "competing_clicks", "candidates", "platform_form", "agreement",
-        "os_release", "weight", "signal_marks", "amount",
-    ]
-
     mutating func putInteger(_ column: StaticString, _ value: Int64?) {
-        let name = column.description
-        guard let value else { return add(column, .none) }
-        if name.hasSuffix("_at") {
-            add(column, .text(Timestamp(milliseconds: value).iso8601))
-        } else if name.hasPrefix("is_") || name.hasPrefix("has_") || name == "names_click" {
-            add(column, .flag(value != 0))
-        } else if Self.numbers.contains(name) {
-            add(column, .integer(value))
-        } else {
-            let digits = String(UInt64(bitPattern: value), radix: 16)
-            add(column, .text(String(repeating: "0", count: 16 - digits.utf8.count) + digits))
-        }
+        // A flag with more than two values is a flag here too.
+        let isFlag = column.description.hasPrefix("is_")
+        add(column, value.map { isFlag ? .flag($0 != 0) : .integer($0) } ?? .none)
+    }
+
+    mutating func putWord(_ column: StaticString, _ value: UInt64?) {
+        let digits = value.map { String($0, radix: 16) }
+        let text = digits.map { String(repeating: "0", count: 16 - $0.utf8.count) + $0 }
+        add(column, text.map { .text($0) } ?? .none)
+    }
+
+    mutating func putFlag(_ column: StaticString, _ value: Bool) { add(column, .flag(value)) }
+
+    mutating func putTime(_ column: StaticString, _ value: Timestamp?) {
+        add(column, value.map { .text($0.iso8601) } ?? .none)
     }
 
     mutating func putReal(_ column: StaticString, _ value: Double?) {

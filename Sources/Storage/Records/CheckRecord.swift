@@ -34,7 +34,7 @@ public struct CheckRecord: Record, Equatable, Sendable {
         row.put("organic_share", facts.organicShare)
         row.put("candidates", facts.candidates)
         row.put("click", facts.click?.high)
-        row.put("platform_form", facts.platformForm?.code)
+        row.put("platform_form", (facts.platformForm?.code).map { Int64(bitPattern: $0) })
         row.put("agreement", (facts.agreement?.rawValue).map { Int64($0) })
         row.put("shares", Self.packed(facts.shares))
         row.put("fingerprint", "fingerprint_rest", facts.fingerprint)
@@ -42,7 +42,7 @@ public struct CheckRecord: Record, Equatable, Sendable {
         row.put("names_click", facts.namesClick)
         row.put("has_install_id", facts.hasInstallID)
         row.put("platform", facts.platform)
-        row.put("os_release", facts.release.map(Self.code(of:)))
+        row.put("os_release", facts.release.map { Int64(bitPattern: Self.code(of: $0)) })
         row.put("sdk_version", facts.sdkVersion)
         row.put("request_id", facts.requestID)
         row.put("caller", facts.caller)
@@ -52,7 +52,7 @@ public struct CheckRecord: Record, Equatable, Sendable {
         let others = facts.otherFingerprints
         row.put("other_fingerprints", others.isEmpty ? nil : [UInt8](packing: others))
         row.put("first_installed_at", facts.firstInstalledAt)
-        row.put("signal_marks", facts.signals.isEmpty ? nil : facts.signals.word)
+        row.put("signal_marks", facts.signals.isEmpty ? nil : Int64(bitPattern: facts.signals.word))
         row.put("play", facts.play?.text)
         row.put("play_finding", facts.playFinding)
     }

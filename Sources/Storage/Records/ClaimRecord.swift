@@ -54,7 +54,7 @@ extension ClaimRecord {
     ]
 
     public func write(to row: inout some RowWriter) {
-        row.put("click", click)
+        row.put("click", UInt64(bitPattern: click))
         row.put("scope", scope.number)
         row.put("claimed_at", claimedAt)
         row.put("method", method)

@@ -37,9 +37,28 @@ public protocol RowWriter {
     mutating func putReal(_ column: StaticString, _ value: Double?)
     mutating func putText(_ column: StaticString, _ value: String?)
     mutating func putBytes(_ column: StaticString, _ value: [UInt8]?)
+    /// Takes a part of an identifier or a hash; databases store the signed integer of the same 64 bits.
+    mutating func putWord(_ column: StaticString, _ value: UInt64?)
+    /// Takes a flag; databases store 0 or 1.
+    mutating func putFlag(_ column: StaticString, _ value: Bool)
+    /// Takes a time; databases store milliseconds since 1970.
+    mutating func putTime(_ column: StaticString, _ value: Timestamp?)
 }
 
 extension RowWriter {
+    @inlinable
+    public mutating func putWord(_ column: StaticString, _ value: UInt64?) {
+        putInteger(column, value.map { Int64(bitPattern: $0) })
+    }
+
+    @inlinable
+    public mutating func putFlag(_ column: StaticString, _ value: Bool) { putInteger(column, value ? 1 : 0) }
+
+    @inlinable
+    public mutating func putTime(_ column: StaticString, _ value: Timestamp?) {
+        putInteger(column, value?.milliseconds)
+    }
+
     @inlinable
     public mutating func put(_ column: StaticString, _ value: Int64?) { putInteger(column, value) }
 
@@ -48,15 +67,11 @@ extension RowWriter {
         putInteger(column, value.map { Int64($0) })
     }
 
-    /// Stores the signed integer of the same 64 bits.
     @inlinable
-    public mutating func put(_ column: StaticString, _ value: UInt64?) {
-        putInteger(column, value.map { Int64(bitPattern: $0) })
-    }
+    public mutating func put(_ column: StaticString, _ value: UInt64?) { putWord(column, value) }
 
-    /// Stores 0 or 1.
     @inlinable
-    public mutating func put(_ column: StaticString, _ value: Bool) { putInteger(column, value ? 1 : 0) }
+    public mutating func put(_ column: StaticString, _ value: Bool) { putFlag(column, value) }
 
     @inlinable
     public mutating func put(_ column: StaticString, _ value: Double?) { putReal(column, value) }
@@ -67,11 +82,8 @@ extension RowWriter {
     @inlinable
     public mutating func put(_ column: StaticString, _ value: [UInt8]?) { putBytes(column, value) }
 
-    /// Stores milliseconds since 1970.
     @inlinable
-    public mutating func put(_ column: StaticString, _ value: Timestamp?) {
-        putInteger(column, value?.milliseconds)
-    }
+    public mutating func put(_ column: StaticString, _ value: Timestamp?) { putTime(column, value) }
 
     /// Stores the raw value.
     @inlinable
