@@ -14,7 +14,7 @@ struct ClickMemberTests {
 
     /// For each member, a JSON value that differs from the value in ``base``.
     ///
-    /// A new member needs a value here, and ``ClickReading`` must copy the member into the stored click.
+    /// A new member needs a value here, and `facts` in ClickBody.swift must copy the member into the stored click.
     private static let values = [
         "link": #""b""#, "deeplink_url": #""myapp://promo/other""#, "jid": #""j2""#,
         "fingerprint": #""\#(String(repeating: "c", count: 64))""#,
@@ -63,7 +63,7 @@ struct ClickMemberTests {
             _ = try await post(Self.base.merging([name: value]) { $1 }, service)
             var click = try #require(service.watch.click)
             (click.visit, click.post) = (base.visit, base.post)
-            #expect(click != base, "\(name) is not stored: is it named in ClickReading?")
+            #expect(click != base, "\(name) is not stored: is it in `facts` of ClickBody.swift?")
         }
     }
 

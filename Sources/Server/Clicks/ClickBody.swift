@@ -4,8 +4,8 @@ internal import JSON
 
 /// The body of a click's request, with the type and length of every member validated.
 ///
-/// Unlisted members are ignored; `null` and an empty text count as not sent. ``ClickReading`` copies values to
-/// `Click.Facts`, which the store writes. A new member that is to be stored must be added to all three types.
+/// Unlisted members are ignored; `null` and an empty text count as not sent. ``ClickReading/facts``, below, has the values
+/// that the store writes.
 struct ClickBody {
     var app: String?
     var fingerprint: Fingerprint?
@@ -125,5 +125,64 @@ struct ClickBody {
         metadata = text
         // Metadata may be any JSON: only a text counts as the source.
         if utmSource == nil { utmSource = object.anyText("utm_source") }
+    }
+}
+
+/// The facts to store, most of which the body states.
+extension ClickReading {
+    var facts: Click.Facts {
+        let link = destination.link
+        var signals = SourceSignals(linkItems: destination.sourceItems + body.clickIDs.items)
+        signals.source = body.source
+        signals.utmSource = body.utmSource ?? link?.settings.utm.first { $0.name == "utm_source" }?.value
+        signals.referer = referer
+        signals.userAgent = provenance.userAgent
+        let source = signals.reading
+        var facts = Click.Facts(
+            app: app.id,
+            destination: destination.url,
+            campaignKey: campaignKey,
+            journeyID: body.journeyID ?? link?.settings.journeyID
+                ?? JourneyID(at: exchange.now, random: exchange.service.random),
+            clickedAt: provenance.clickedAt,
+            recordedAt: exchange.now,
+            window: provenance.window
+        )
+        facts.isTest = isTest
+        facts.source = source.token
+        facts.rawSource = source.raw
+        facts.platform = device.platform
+        facts.osVersion = device.osVersion
+        facts.browser = Browser(userAgent: provenance.userAgent)
+        facts.clickIDs = clickIDs
+        facts.metadata = LinkMetadata.adding(
+            (link?.settings.utm ?? []) + body.utm + destination.query,
+            to: link.map { LinkMetadata.merged(body.metadata, $0.settings) } ?? body.metadata
+        )
+        facts.isRobot = device.isRobot
+        facts.isContradictory = device.isContradictory
+        facts.link = link?.id
+        facts.variant = destination.variant?.name
+        return facts
+    }
+
+    /// The click ids of ad networks in the body, the tapped address and the deep link, as JSON; nil without any, and if
+    /// they are not kept.
+    private var clickIDs: String? {
+        guard app.settings.clickIDs != .off, !isCounted else { return nil }
+        var ids = body.clickIDs
+        ids.add(from: destination.query)
+        ids.add(from: destination.urlItems)
+        return ClickIDsBody.json(ids)
+    }
+
+    /// The page that the visitor came from, as the body states it, or else the browser's `Referer`; nil if unknown.
+    ///
+    /// A link's own landing page sends its own address as the referer. The visitor did not come from there, so it is
+    /// left out.
+    private var referer: String? {
+        guard body.referer == nil, let sent = exchange.request.field("referer") else { return body.referer }
+        guard destination.link != nil, let host = LinkHost(SourceToken.host(in: sent)) else { return sent }
+        return host == exchange.host || app.settings.links.hosts.contains(host) ? nil : sent
     }
 }

@@ -1,7 +1,8 @@
 internal import Attribution
 internal import HTTPServer
 
-/// One request that posts a click, with all values that are derived from it before the click is stored.
+/// One request that posts a click, with all values that are derived from it before the click is stored; its `facts` are
+/// beside ``ClickBody``.
 struct ClickReading {
     let body: ClickBody
     let app: App
@@ -36,11 +37,11 @@ struct ClickReading {
         self.provenance = provenance
     }
 
-    private var isTest: Bool { exchange.key?.kind == .test }
+    var isTest: Bool { exchange.key?.kind == .test }
 
-    private var isCounted: Bool { provenance.basis == .counted }
+    var isCounted: Bool { provenance.basis == .counted }
 
-    private var campaignKey: CampaignKey? { body.campaignKey ?? destination.link?.settings.campaignKey }
+    var campaignKey: CampaignKey? { body.campaignKey ?? destination.link?.settings.campaignKey }
 
     /// The click, ready to be stored.
     var newClick: NewClick {
@@ -124,62 +125,5 @@ struct ClickReading {
             return AdvertisingIDEntry(id.kind, key: key)
         }
         return evidence
-    }
-
-    private var facts: Click.Facts {
-        let link = destination.link
-        var signals = SourceSignals(linkItems: destination.sourceItems + body.clickIDs.items)
-        signals.source = body.source
-        signals.utmSource = body.utmSource ?? link?.settings.utm.first { $0.name == "utm_source" }?.value
-        signals.referer = referer
-        signals.userAgent = provenance.userAgent
-        let source = signals.reading
-        var facts = Click.Facts(
-            app: app.id,
-            destination: destination.url,
-            campaignKey: campaignKey,
-            journeyID: body.journeyID ?? link?.settings.journeyID
-                ?? JourneyID(at: exchange.now, random: exchange.service.random),
-            clickedAt: provenance.clickedAt,
-            recordedAt: exchange.now,
-            window: provenance.window
-        )
-        facts.isTest = isTest
-        facts.source = source.token
-        facts.rawSource = source.raw
-        facts.platform = device.platform
-        facts.osVersion = device.osVersion
-        facts.browser = Browser(userAgent: provenance.userAgent)
-        facts.clickIDs = clickIDs
-        facts.metadata = LinkMetadata.adding(
-            (link?.settings.utm ?? []) + body.utm + destination.query,
-            to: link.map { LinkMetadata.merged(body.metadata, $0.settings) } ?? body.metadata
-        )
-        facts.isRobot = device.isRobot
-        facts.isContradictory = device.isContradictory
-        facts.link = link?.id
-        facts.variant = destination.variant?.name
-        return facts
-    }
-
-    /// The click ids of ad networks in the body, the tapped address and the deep link, as JSON.
-    ///
-    /// Nil if there are none, or if the app or the visitor does not let the service keep them.
-    private var clickIDs: String? {
-        guard app.settings.clickIDs != .off, !isCounted else { return nil }
-        var ids = body.clickIDs
-        ids.add(from: destination.query)
-        ids.add(from: destination.urlItems)
-        return ClickIDsBody.json(ids)
-    }
-
-    /// The page that the visitor came from, as the body states it, or else the browser's `Referer`; nil if unknown.
-    ///
-    /// A link's own landing page sends its own address as the referer. The visitor did not come from there, so it is
-    /// left out.
-    private var referer: String? {
-        guard body.referer == nil, let sent = exchange.request.field("referer") else { return body.referer }
-        guard destination.link != nil, let host = LinkHost(SourceToken.host(in: sent)) else { return sent }
-        return host == exchange.host || app.settings.links.hosts.contains(host) ? nil : sent
     }
 }
