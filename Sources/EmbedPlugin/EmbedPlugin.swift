@@ -3,7 +3,7 @@ import PackagePlugin
 
 /// Turns text files into string literals at build time.
 ///
-/// - `SQLiteStorage` gets the SQL of `Migrations/SQLite`, and `PostgreSQLStorage` that of `Migrations/PostgreSQL`.
+/// - `SQLiteStorage` gets the SQL of `Migrations/SQLite`, and any other target `…Storage` that of its folder.
 /// - `Attribution` gets the tables of `Sources/Attribution/Data`.
 /// - `DomainFiles` gets the table of findings in `Sources/DomainFiles/Data`.
 /// - `Server` gets the pages of `Sources/Server/Landing/Pages`, the dashboard's style and script in
@@ -11,7 +11,7 @@ import PackagePlugin
 ///   trials in `Sources/Server/Trial/Data`.
 ///
 /// The next build embeds a new file in one of these folders if ``embeddings`` lists the file's extension. A new folder
-/// needs a row in ``embeddings``, and its target needs this plugin in `Package.swift`.
+/// outside `Migrations` needs a row in ``embeddings``, and its target needs this plugin in `Package.swift`.
 @main
 struct EmbedPlugin: BuildToolPlugin {
     /// A folder whose files a target gets as an enumeration.
@@ -21,27 +21,10 @@ struct EmbedPlugin: BuildToolPlugin {
         let fileExtensions: Set<String>
         /// The name of the enumeration.
         let enumeration: String
-        /// The files not to embed, which a test writes from the others.
-        var excluded: Set<String> = []
     }
 
     /// The folders by the name of the target.
     private static let embeddings = [
-        "SQLiteStorage": [
-            Embedding(
-                folder: "Migrations/SQLite",
-                fileExtensions: ["sql"],
-                enumeration: "EmbeddedMigrations",
-                excluded: ["schema.sql"]
-            )
-        ],
-        "PostgreSQLStorage": [
-            Embedding(
-                folder: "Migrations/PostgreSQL",
-                fileExtensions: ["sql"],
-                enumeration: "EmbeddedMigrations"
-            )
-        ],
         "Attribution": [
             Embedding(
                 folder: "Sources/Attribution/Data",
@@ -80,8 +63,15 @@ struct EmbedPlugin: BuildToolPlugin {
         ],
     ]
 
+    /// Returns the migrations of the module of a database.
+    private static func migrations(of target: String) -> [Embedding]? {
+        guard target.hasSuffix("Storage") else { return nil }
+        let folder = "Migrations/\(target.dropLast("Storage".count))"
+        return [Embedding(folder: folder, fileExtensions: ["sql"], enumeration: "EmbeddedMigrations")]
+    }
+
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
-        guard let embeddings = Self.embeddings[target.name] else {
+        guard let embeddings = Self.embeddings[target.name] ?? Self.migrations(of: target.name) else {
             Diagnostics.error("EmbedPlugin: name the folder of target \(target.name) in the table")
             return []
         }
@@ -93,7 +83,8 @@ struct EmbedPlugin: BuildToolPlugin {
         let files = try FileManager.default
             .contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .filter { embedding.fileExtensions.contains($0.pathExtension) }
-            .filter { !embedding.excluded.contains($0.lastPathComponent) }
+            // A test writes this file from the migrations.
+            .filter { $0.lastPathComponent != "schema.sql" }
             .sorted { $0.lastPathComponent < $1.lastPathComponent }
         let output = context.pluginWorkDirectoryURL.appending(path: "\(embedding.enumeration).swift")
         return .buildCommand(

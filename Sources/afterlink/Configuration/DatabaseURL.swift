@@ -5,6 +5,9 @@ internal import PostgreSQL
 
 /// The URL of a PostgreSQL database, as the settings contain it.
 package enum DatabaseURL {
+    /// The databases on servers and their URLs, for the help of the setting.
+    static let forms = "a PostgreSQL database, as in postgres://user@host/database"
+
     /// Returns the scheme of a PostgreSQL URL; nil for other texts, such as the path of a file.
     static func scheme(of text: String) -> String? {
         ["postgres", "postgresql"].first { text.hasPrefix($0 + "://") }

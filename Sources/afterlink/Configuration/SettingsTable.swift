@@ -85,8 +85,8 @@ extension Setting {
     private static let database: [Setting] = [
         value("database", .database, into: \.database)
             .saying(
-                "The SQLite file. `serve` and `init` create it if it is missing. Or the URL of a PostgreSQL database, as in"
-                    + " postgres://user@host/database, in which they create their tables."
+                "The SQLite file. `serve` and `init` create it if it is missing. Or the URL of \(DatabaseURL.forms), in which"
+                    + " they create their tables."
             ),
         optional(
             "database-password-file",
