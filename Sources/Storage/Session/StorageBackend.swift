@@ -96,14 +96,15 @@ extension StorageBackend where Loop == Reader {
     public static func reader(of loop: Loop) -> Reader? { loop }
 }
 
-/// The parts of the policy that differ between kinds of databases.
+/// The rules of the shared storage code that differ between kinds of databases.
 ///
 /// They are constants, so that the compiler leaves out what a kind of database does not need.
 public protocol StoreRules: SendableMetatype {
-    /// Whether numbers of clicks grow from commit to commit of all processes, so that each transaction reads the clicks and
-    /// posts of other processes after the newest known number.
+    /// Whether a new click's number is larger than the numbers of all committed clicks of all processes.
     ///
-    /// If not, the database's reader finds repeated posts: see ``WriterReader/click(ofPost:visit:in:recordedAt:)``.
+    /// If so, each transaction starts by reading the clicks and posts with a larger number than the newest known one,
+    /// which other processes have recorded. If not, the database's reader finds repeated posts: see
+    /// ``WriterReader/click(ofPost:visit:in:recordedAt:)``.
     static var readsNewestClicks: Bool { get }
     /// Whether the writing thread decides which names have separate counts.
     ///
