@@ -98,6 +98,12 @@ struct PrivacyTests {
         let subject = Self.subject(kind, click)
         let held = try await test.run { try await $0.held(subject) }
         #expect(held.counts.clicks == 1 && held.counts.claims == 1 && held.isComplete)
+        let values = try Dictionary(
+            #require(held.rows.first { $0.table == "claims" }).fields.map { ($0.name, $0.value) }
+        ) { first, _ in first }
+        let digits = String(click.id.high, radix: 16)
+        #expect(values["click"] == .text(String(repeating: "0", count: 16 - digits.utf8.count) + digits))
+        #expect(values["scope"] == .integer(2) && values["is_undelivered"] == .flag(false))
         #expect(try test.place.traces(of: Self.texts, Self.words).missing.isEmpty)
         let claims = try test.count(.claims)
 
