@@ -14,7 +14,7 @@ extension PostgreSQLReader {
         ) { parameters in
             parameters.append(rows.scope?.number)
             parameters.append(rows.onlyMatches)
-            parameters.append(rows.joinsClicks)
+            parameters.append(rows.isJoined)
         } read: { row throws(PostgreSQLError) in
             let check = JoinedCheck(try row.record(), &row)
             return (check.number, check)

@@ -9,7 +9,7 @@ extension SQLiteReader: ReportReader {
             rows.order == .ascending ? Self.ascendingChecks : Self.descendingChecks
         )
         let (scope, limit) = (rows.scope?.number, rows.limit ?? -1)
-        try statement.bind(rows.after, rows.through, scope, rows.onlyMatches, rows.joinsClicks, limit)
+        try statement.bind(rows.after, rows.through, scope, rows.onlyMatches, rows.isJoined, limit)
         defer { statement.reset() }
         while try statement.step() {
             var row = StatementRow(statement)
@@ -98,7 +98,7 @@ extension SQLiteReader {
         let statement = try connection.statement(
             rows.order == .ascending ? Self.ascendingClicks : Self.descendingClicks
         )
-        try statement.bind(rows.after, rows.through, rows.scope?.number, rows.limit ?? -1)
+        try statement.bind(rows.after, rows.through, rows.scope?.number, rows.isJoined, rows.limit ?? -1)
         defer { statement.reset() }
         while try statement.step() {
             var row = StatementRow(statement)
@@ -114,9 +114,10 @@ extension SQLiteReader {
     private static func clicks(_ order: StaticString) -> SQL {
         """
         SELECT \(ClickRecord.columns, of: "clicks"), claimed_at, method, links.id_high, links.id_low
-        FROM clicks LEFT JOIN claims ON claims.click = clicks.id LEFT JOIN links ON links.number = clicks.link
+        FROM clicks LEFT JOIN claims ON claims.click = iif(?4, clicks.id, NULL)
+            LEFT JOIN links ON links.number = clicks.link
         WHERE clicks.id > ?1 AND clicks.id <= ?2 AND (?3 IS NULL OR clicks.scope = ?3)
-        ORDER BY clicks.id \(order) LIMIT ?4
+        ORDER BY clicks.id \(order) LIMIT ?5
         """
     }
 

@@ -147,7 +147,7 @@ extension RecordedHistory {
                 through: bounds.lastCheck,
                 of: bounds.scope,
                 limit: limit,
-                joinsClicks: false
+                isJoined: false
             )
             try reader.checks(rows) { check in
                 checks.last = check.number

@@ -82,8 +82,13 @@ extension ExportRows {
                 break
             }
         case (_, .row(let end)):
-            let (start, onlyMatches) = (builder.lastNumber, query.table == .matches)
-            let rows = NumberedRows(.ascending, after: start, through: end, onlyMatches: onlyMatches)
+            let rows = NumberedRows(
+                .ascending,
+                after: builder.lastNumber,
+                through: end,
+                onlyMatches: query.table == .matches,
+                isJoined: query.table != .clicks
+            )
             if query.table == .clicks {
                 try clicks(rows) { click, link in builder.add(click.record, link) }
             } else {

@@ -223,21 +223,21 @@ struct EventCollection {
         let (after, through) = (RowIdentifier.first(at: start) - 1, RowIdentifier.first(at: end) - 1)
         let room = min(limit - count, Self.readLimit) + 1
         var piece: [RecordedEvent] = []
-        func rows(_ limit: Int) -> NumberedRows {
+        func rows(_ limit: Int, isJoined: Bool) -> NumberedRows {
             NumberedRows(
                 .ascending,
                 after: after,
                 through: through,
                 of: scope,
                 limit: limit,
-                joinsClicks: false
+                isJoined: isJoined
             )
         }
-        try reader.clicks(rows(room)) { click, _ in
+        try reader.clicks(rows(room, isJoined: true)) { click, _ in
             piece.append(.click(reconstruction.click(click.record, claimedAt: click.claimedAt)))
             return true
         }
-        try reader.checks(rows(room - piece.count)) { check in
+        try reader.checks(rows(room - piece.count, isJoined: false)) { check in
             piece.append(.launch(reconstruction.launch(check.record.facts)))
             return true
         }

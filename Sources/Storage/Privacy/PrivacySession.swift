@@ -143,7 +143,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         while let after = last {
             let part = try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
                 var (wanted, count, end): ([CheckRecord], Int, Int64) = ([], 0, after)
-                let rows = NumberedRows(.ascending, after: after, of: scope, limit: limit, joinsClicks: false)
+                let rows = NumberedRows(.ascending, after: after, of: scope, limit: limit, isJoined: false)
                 try reader.checks(rows) { check in
                     (count, end) = (count + 1, check.number)
                     if isWanted(check.record) { wanted.append(check.record) }
@@ -200,7 +200,13 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         while let after = last, homes.count < limit {
             let part = try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
                 var (wanted, count, end): ([UInt64], Int, Int64) = ([], 0, after)
-                let rows = NumberedRows(.ascending, after: after, of: scope, limit: readAtOnce)
+                let rows = NumberedRows(
+                    .ascending,
+                    after: after,
+                    of: scope,
+                    limit: readAtOnce,
+                    isJoined: false
+                )
                 try reader.clicks(rows) { click, _ in
                     (count, end) = (count + 1, click.record.number)
                     if isWanted(click.record) { wanted.append(click.record.id.high) }

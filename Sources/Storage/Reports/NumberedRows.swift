@@ -6,7 +6,7 @@ public import Attribution
 public protocol NumberedRowReader {
     associatedtype Failure: Error
 
-    /// Passes clicks, each with its claim and the id of its link.
+    /// Passes clicks, each with the id of its link.
     func clicks(_ rows: NumberedRows, _ body: (ClaimedClick, LinkID?) -> Bool) throws(Failure)
     /// Passes the records of checks.
     func checks(_ rows: NumberedRows, _ body: (JoinedCheck) -> Bool) throws(Failure)
@@ -28,8 +28,9 @@ public struct NumberedRows: Sendable {
     public let limit: Int?
     /// Whether only the records of matches are read.
     public let onlyMatches: Bool
-    /// Whether the records of checks have the campaigns, times and whole identifiers of their clicks.
-    public let joinsClicks: Bool
+    /// Whether each click is read with its claim, and each record of a check with the campaign, the time and the whole
+    /// identifier of its click.
+    public let isJoined: Bool
 
     public init(
         _ order: Order,
@@ -38,11 +39,11 @@ public struct NumberedRows: Sendable {
         of scope: Scope? = nil,
         limit: Int? = nil,
         onlyMatches: Bool = false,
-        joinsClicks: Bool = true
+        isJoined: Bool = true
     ) {
         (self.order, self.after, self.through) = (order, after, through)
         (self.scope, self.limit) = (scope, limit)
-        (self.onlyMatches, self.joinsClicks) = (onlyMatches, joinsClicks)
+        (self.onlyMatches, self.isJoined) = (onlyMatches, isJoined)
     }
 }
 

@@ -170,7 +170,7 @@ struct ReaderTestsRecords {
             guard records.count > before else { break }
         }
         #expect(records == numbers)
-        try reader.checks(NumberedRows(.ascending, joinsClicks: false)) { check in
+        try reader.checks(NumberedRows(.ascending, isJoined: false)) { check in
             #expect(check.clickedAt == nil && check.campaign == nil)
             return true
         }
