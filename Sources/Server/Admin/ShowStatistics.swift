@@ -119,7 +119,12 @@ public struct StatisticsBody {
             }
             json.object("drift", writeDrift)
             CollisionBody.write(report.collisions, in: directory, to: &json)
-            if !domainCopies.isEmpty { json.objects("domain_files", domainCopies, Self.writeCopy) }
+            if !domainCopies.isEmpty {
+                json.objects("domain_files", domainCopies) { json, copy in
+                    copy.write(to: &json)
+                    json.member("since", copy.since.iso8601)
+                }
+            }
             json.object("database") { json in
                 json.member("bytes", report.databaseBytes)
                 json.member("wal_bytes", report.writeAheadLogBytes)
@@ -214,21 +219,23 @@ public struct StatisticsBody {
         case .all: "all"
         }
     }
+}
 
-    private static func writeCopy(to json: inout JSONWriter, _ copy: DomainCopy) {
-        json.member("host", copy.host.text)
-        json.member("file", copy.file.rawValue)
-        json.member("copy", copy.holder.rawValue)
-        switch copy.state {
+extension DomainCopy {
+    /// Writes the copy and its state, with the first `count` differences.
+    func write(to json: inout JSONWriter, atMost count: Int = .max) {
+        json.member("host", host.text)
+        json.member("file", file.rawValue)
+        json.member("copy", holder.rawValue)
+        switch state {
         case .current: json.member("state", "current")
         case .differs(let differences):
             json.member("state", "differs")
-            json.member("differences", differences)
+            json.member("differences", Array(differences.prefix(count)))
         case .unknown(let reason):
             json.member("state", "unknown")
             json.member("reason", reason)
         }
-        json.member("since", copy.since.iso8601)
     }
 }
 

@@ -34,13 +34,8 @@ enum CampaignsPage {
                 return
             }
             write(page, query, visit, events: sums, to: &html)
-            html.exports(
-                PanelExports(table: DashboardText.campaignCaption, of: visit.address)
-                    .calling("/admin/stats", command: ["stats"], filter.statisticsItems)
-            )
-            if query.earlier != nil {
-                html.note(filter.comparison)
-            }
+            html.exports(filter.exports(of: visit.address)(DashboardText.campaignCaption))
+            if query.earlier != nil { html.note(filter.comparison) }
             if page.isPartial { html.note(DashboardText.fewCampaigns) }
             writePages(page, query, visit, to: &html)
         }

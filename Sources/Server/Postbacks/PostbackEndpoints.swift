@@ -213,20 +213,7 @@ public enum PostbackBody {
 
     /// Returns the data of the event that reports a changed copy of a domain file.
     static func text(_ copy: DomainCopy) -> String {
-        JSONWriter.object { json in
-            json.member("host", copy.host.text)
-            json.member("file", copy.file.rawValue)
-            json.member("copy", copy.holder.rawValue)
-            switch copy.state {
-            case .current: json.member("state", "current")
-            case .differs(let differences):
-                json.member("state", "differs")
-                json.member("differences", Array(differences.prefix(5)))
-            case .unknown(let reason):
-                json.member("state", "unknown")
-                json.member("reason", reason)
-            }
-        }.text
+        JSONWriter.object { copy.write(to: &$0, atMost: 5) }.text
     }
 
     /// Writes a page of deliveries; omits the requests if there are no keys.

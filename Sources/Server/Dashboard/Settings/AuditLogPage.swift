@@ -15,14 +15,10 @@ enum AuditLogPage {
                 if page.next == nil { html.empty(DashboardText.noChanges) }
             } else {
                 write(page.entries, directory, to: &html)
-                let names = ["app", "actor", "action", "since", "until"]
+                let items = ["app", "actor", "action", "since", "until"].map { ($0, visit.address[$0]) }
                 html.exports(
                     PanelExports(table: DashboardText.auditCaption, of: visit.address)
-                        .calling(
-                            "/admin/api/audit",
-                            command: ["audit"],
-                            names.map { ($0, visit.address[$0]) }
-                        )
+                        .calling("/admin/api/audit", command: ["audit"], items)
                 )
             }
             html.searched(backTo: page.next?.time, isFull: page.entries.count == query.limit)
