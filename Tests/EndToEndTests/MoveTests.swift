@@ -161,7 +161,7 @@ struct MoveTests {
         server.kill()
         let key = installation.database.path + ".key"
         try FileManager.default.moveItem(atPath: key, toPath: key + ".away")
-        #expect(try target.move(installation).status == 1)
+        #expect(try target.move(installation).status == 78)
         #expect(try target.database.execute("SELECT count(*) FROM pg_class WHERE relname = 'clicks'") == "0")
         try FileManager.default.moveItem(atPath: key + ".away", toPath: key)
         #expect(try target.move(installation).status == 0)

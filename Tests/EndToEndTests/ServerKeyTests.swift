@@ -104,7 +104,7 @@ struct ServerKeyTests {
         for line in try lines(installation) { #expect(!list.contains(line.prefix(64))) }
         #expect(try next.connect().check(fingerprint(1)).isMatch)
         #expect(try installation.run(["verify"]).text.contains("ok       server_key"))
-        #expect(try installation.run(["doctor"]).text.contains("it has 1 other key, too"))
+        #expect(try installation.run(["doctor"]).text.contains(", and 1 other key"))
     }
 
     @Test("a rotation leaves the complete old or new key file, whenever the rotation is killed")

@@ -286,7 +286,9 @@ struct TurnQuestionTests {
             // The connection is lost now, and the next attempt waits for its time.
             return kinds + [await harness.failure(of: [question])]
         }
-        #expect(kinds == [.shuttingDown, .shuttingDown, .notConnected])
+        // A question that is sent at the same moment finds the connection closed before the reason is read.
+        #expect(kinds.prefix(2).allSatisfy { $0 == .shuttingDown || $0 == .connectionLost })
+        #expect(kinds.last == .notConnected)
         let last = try harness.run { harness in
             await lock.release()
             try await harness.connection.waitUntilReady(by: QuestionHarness.end)
