@@ -19,7 +19,7 @@ struct LaunchState: Hashable, Sendable, Codable {
     enum Phase: String, Sendable, Codable {
         /// No request was sent.
         case new
-        /// A request may have been sent, and no response was read.
+        /// A request may have been sent, and there is no final result yet.
         case asked
         /// The result is stored, and was not returned to the app yet.
         case answered

@@ -1,6 +1,6 @@
 /// Reconstructs a stored click's fingerprints (hashes of device values) from its signals (the values).
 ///
-/// Once a click can no longer match, the forms and weights of its fingerprints are no longer stored.
+/// Once a click can no longer match, the index may no longer contain its system release and the hashes of its signals.
 public struct FingerprintReconstruction: Sendable {
     private let keys: [ServerKey]
     private let data: DeviceData

@@ -24,7 +24,7 @@ public struct EventSum: Equatable, Sendable {
     public var installs: Int64 = 0
     /// Revenue that app and test keys have reported, in the currency's smallest units.
     public var reported: Int64 = 0
-    /// Revenue that server keys have reported, in the same units; totals include only verified revenue.
+    /// Revenue that server keys have reported, in the same units; it alone is the `total` of the API.
     public var verified: Int64 = 0
 
     public init(name: String, currency: Currency?) { (self.name, self.currency) = (name, currency) }
@@ -91,7 +91,7 @@ public struct EventSums: Equatable, Sendable {
         sums[value] = sum
     }
 
-    /// The sums, except those whose events were all replaced.
+    /// The sums that are not zero; one is zero if events of server keys have replaced all its events.
     private var counted: [String: EventSum] {
         sums.filter { $1 != EventSum(name: $1.name, currency: $1.currency) }
     }

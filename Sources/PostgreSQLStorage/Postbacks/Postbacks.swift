@@ -239,9 +239,9 @@ extension PostgreSQLReader: PostbackRows {
         \(selectRows) AND (d.id_high, d.id_low) < ($3, $4) ORDER BY d.id_high DESC, d.id_low DESC LIMIT $5
         """
     )
-    /// Counts the deliveries that are due first.
+    /// Counts pending deliveries, but at most $2, in the order in which they are due; finds the oldest event among them.
     ///
-    /// The oldest event need not be among these if there are more than $2.
+    /// If more than $2 deliveries are pending, one that is not counted may have an older event.
     private static let countPending = PreparedStatement(
         """
         SELECT count(*) AS count, coalesce(min(id_high), 0) AS oldest FROM (

@@ -108,8 +108,7 @@ extension Routes {
         }
     }
 
-    /// Makes a route of a page; without a session, it redirects to the form for a key, which leads back to
-    /// the page.
+    /// Makes a route of a page; without a session, it redirects to the sign-in page, which leads back to the page.
     private static func page(_ path: String, _ make: @escaping Page) -> Route {
         Route(.get, path, .anyone, limitedAs: .admin, needsDirectory: true) { exchange in
             var visit: DashboardVisit?
@@ -152,8 +151,8 @@ extension Routes {
                     return try await perform(&exchange, visit)
                 } catch {
                     guard error.code == .conflict, error.field == nil else { throw error }
-                    // The write compares the record again, because another request may change it after the
-                    // check.
+                    // The record had changed before the check, or changed between the check and the write, which compares
+                    // it again. The answer shows the record as it is now.
                     try await exchange.readDirectory()
                     return try await record(exchange, form).conflict(visit).response(visit: visit)
                 }

@@ -19,7 +19,7 @@ struct LoopLearner {
         guard !facts.isRobot, clock.allowsLearning(at: facts.recordedAt) else { return }
         var forms: [FingerprintForm?] = []
         for entry in click.fingerprints where !forms.contains(entry.form) { forms.append(entry.form) }
-        // The time of recording counts, because a click that is reported days later was not observed earlier.
+        // If this click starts an epoch, the epoch begins at the recording, even if the click is some days older.
         let basis = learnt.incrementBasis(of: scope, at: facts.recordedAt)
         pending.update(scope, basis.epoch) { increments in
             ModelUpdates.addClick(
@@ -105,9 +105,9 @@ struct LoopLearner {
 
 /// Selects the launches to learn from: all up to a thousand a second, then one in two, one in four, and so on.
 ///
-/// A selected launch also counts for the skipped ones, so the cost of learning is bounded.
+/// This limits the cost of learning. A selected launch also counts for the skipped ones, so the sums stay right.
 struct LaunchSampling {
-    /// The greatest number of launches a second from which a loop learns.
+    /// The maximum number of launches to learn from in a second that has no more launches than the second before.
     private static let maximumPerSecond = 1000
     private static let second: UInt64 = 1_000_000_000
 

@@ -260,7 +260,8 @@ extension PostbackJob {
             var sender = known.removeValue(forKey: record.number) ?? Sender(record: record)
             let (former, sequence) = (sender.record.endpoint, sender.record.sequence)
             sender.record = record
-            // The numbers in memory are newer than the stored ones, unless an operator has changed the state.
+            // While this process holds the lease, its sequence and circuit are newer than the stored ones. If an operator
+            // has enabled the endpoint meanwhile, the stored circuit was reset and counts.
             if sender.leaseUntil != nil {
                 sender.record.sequence = max(sequence, record.sequence)
                 if former.state == record.endpoint.state { sender.record.endpoint.circuit = former.circuit }

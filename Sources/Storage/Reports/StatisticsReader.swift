@@ -7,7 +7,7 @@ public protocol StatisticsRows {
 
     /// Adds up the counts of a query.
     func sum(_ query: CountQuery) throws(Failure) -> CountSum
-    /// Adds up the counts of several campaigns or links, each as ``sum(_:)`` does with the query's own campaign.
+    /// Adds up the counts of each given campaign or link, as ``sum(_:)`` does if it is the query's campaign.
     func sums(_ query: CountQuery, of campaigns: [String]) throws(Failure) -> [String: CountSum]
     /// Passes the counts of a query in each span to `body`.
     func series(
@@ -152,8 +152,9 @@ struct StatisticsReader<Reader: ReportReader> {
 
     /// Adds up the counts of the most clicked campaigns or links, which an index finds among any number of them.
     ///
-    /// Over a range, the function compares only names that are among the hundred most clicked of some span. So it leaves
-    /// out a name that comes just after them in every span, although its sum may be large.
+    /// Over a range, the function compares only names that are among the most clicked of some span: the first hundred, or
+    /// more if the query's limit is higher. So it leaves out a name that comes just after them in every span, although
+    /// its sum may be large.
     ///
     /// - Parameters:
     ///   - names: campaigns or links.

@@ -100,7 +100,7 @@ extension LoopState where Backend.Loop == Backend.Reader {
     }
 }
 
-/// Reads and writes.
+/// Reads on the loop's connection.
 extension LoopState {
     private func endSnapshot() {
         guard snapshotCommit != nil else { return }
@@ -304,8 +304,8 @@ extension LoopState {
 
     /// Waits until all pending updates are on disk, unless they cannot be written now.
     ///
-    /// A report on a full disk, which operators need most, then lacks only checks without a match: clicks and matches
-    /// are on disk before their responses.
+    /// If the disk is full, operators need reports most. A report then lacks only checks without a match, because clicks
+    /// and matches are on disk before their responses.
     func flushUpdatesIfPossible() async { try? await flushUpdates() }
 }
 
@@ -340,7 +340,7 @@ extension LoopState {
 
     private func latestDirectory() throws(StoreError) -> DirectoryCache.Snapshot {
         guard !Backend.Rules.publishesDirectory else { return directoryCache.snapshot }
-        // The count does not include commits of other processes, so a new snapshot is needed.
+        // The number of commits does not include those of other processes, so the open snapshot may be too old.
         endSnapshot()
         return try read { reader throws(Reader.Failure) in try directoryCache.current(by: reader) }
     }

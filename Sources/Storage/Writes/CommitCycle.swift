@@ -13,9 +13,9 @@ public import Attribution
 ///                rollback ─▶ begin ─▶ savepoint, prepare, perform, release or undo … ─▶ take …
 /// a step fails for the whole batch: rollback ─▶ reopen, if the connection is lost ─▶ refuse ─▶ rest
 ///            and the batch may be repeated: … ─▶ begin ─▶ prepare ─▶ perform …, twice; then one write after the other
-/// commit fails, but may have stored the batch: doubt ─▶ reopen ─▶ answer if it is stored, else refuse or repeat; if it
-///                                                 ▲   │ fails     is stored but unseen, refuse those that wait
-///                                                 └─ pause
+/// commit fails, but may have stored the batch: doubt ─▶ reopen ─▶ answer, refuseUnseen, refuse or repeat
+///                                                       ▲   │ fails
+///                                                       └─ pause
 /// ```
 public struct CommitCycle: Sendable {
     /// The result of the last action.
@@ -51,8 +51,8 @@ public struct CommitCycle: Sendable {
         case refuse(Int, StoreError)
         /// Refuses all writes of the batch, none of which was done.
         case refuseBatch(StoreError)
-        /// Refuses the writes of the batch whose callers wait, and answers the others: all were done, but readers may not see
-        /// them yet.
+        /// Refuses the batch's writes with a deadline, and answers the store's own writes, which have none: all were done,
+        /// but readers may not see them yet.
         case refuseUnseen(StoreError)
         /// Refuses all waiting writes.
         case refuseWaiting(StoreError)
@@ -77,7 +77,7 @@ public struct CommitCycle: Sendable {
         case repetition
         /// Each write is done within a savepoint, so that only those that fail are refused.
         case oneByOne
-        /// Nothing, because the batch is committed.
+        /// The failure is only reported, because the batch is committed.
         case report
     }
 
@@ -104,10 +104,11 @@ public struct CommitCycle: Sendable {
         case rollingBack(EngineFailure, Sequel)
         /// Another connection is being opened.
         case replacing(EngineFailure, Sequel)
-        /// It is unknown whether the batch is committed. The cycle reports this, asks another connection, or pauses
-        /// before the next connection.
+        /// It is unknown whether the batch is committed; the cycle reports this.
         case doubting(EngineFailure)
+        /// Another connection is being opened, which finds out whether the batch is committed.
         case asking(EngineFailure)
+        /// The cycle waits before it opens the next connection for ``asking(_:)``.
         case pausing(EngineFailure)
         case reporting
     }
@@ -122,7 +123,7 @@ public struct CommitCycle: Sendable {
     private var phase = Phase.resting
     private var count = 0
     private var gathersUntil: UInt64 = 0
-    /// How often the batch was repeated as a whole.
+    /// How often the batch was repeated: as a whole, and then once with its writes one by one.
     private var repetitions = 0
     /// When a lost connection may be opened again, in nanoseconds; nil while the connection works.
     private var retryAt: UInt64?
@@ -226,7 +227,7 @@ public struct CommitCycle: Sendable {
         return step(.rollingBack(failure, sequel(of: failure)), .rollback)
     }
 
-    /// Returns the action after a failure of the whole batch.
+    /// Returns what follows after a failure of the whole batch, and counts the repetition.
     private mutating func sequel(of failure: EngineFailure) -> Sequel {
         // If ``repetitions`` is above the maximum, the writes were done one by one already, and nothing is
         // repeated.
