@@ -82,29 +82,6 @@ struct LearningStorageTests {
         #expect(abs(model.launches - 240) < 5)
     }
 
-    @Test(
-        "if checks do the work of the learning jobs, a server knows what another server has just learnt",
-        arguments: backends.filter { !$0.deletesEachRow }
-    )
-    func knowsOthers(backend: Backend) async throws {
-        let here = try await TestStore(backend) { $0.learnsAtOnce = true }
-        let other = try await TestStore(backend, in: here.place) { $0.learnsAtOnce = true }
-        defer { other.stop() }
-        try await play(here, from: TestStore.noon, count: 1)
-        let app = here.app
-        // The increments are written after the responses.
-        let isKnown = try await other.run { session in
-            let end = Polling.end
-            while ContinuousClock.now < end {
-                let model = try await session.matchingModel(of: app, isTest: false, at: TestStore.noon)
-                if abs(model.launches - 2) < 0.01 { return true }
-            }
-            return false
-        }
-        #expect(isKnown)
-        here.stop()
-    }
-
     @Test("the model counts a launch once, even if it repeats its check within seconds", arguments: backends)
     func countsOnce(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }

@@ -15,8 +15,9 @@ struct PolicyGridPanel {
     init(_ app: App, _ exchange: Exchange, _ visit: DashboardVisit) async throws(APIError) {
         let statistics = exchange.stores.statistics
         (self.app, self.visit, now) = (app, visit, exchange.now)
-        grid = try await exchange.store(await statistics.policyGrid(of: app.id))
+        // In this order: a comparison that ends between the two is then shown at the next request, never as missing.
         isRequested = statistics.isPolicyGridRequested(of: app.id)
+        grid = try await exchange.store(await statistics.policyGrid(of: app.id))
         ownWindow = app.settings.window ?? exchange.service.settings.attributionWindow
     }
 

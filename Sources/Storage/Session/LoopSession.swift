@@ -34,7 +34,6 @@ extension DatabaseSession {
             let scope = try? loop.scope(of: click.facts.app, isTest: click.facts.isTest)
         {
             loop.lessons.learn(from: click, scope)
-            storeIncrementsAtOnce()
         }
         return outcome
     }
@@ -77,15 +76,6 @@ extension DatabaseSession {
         _ = try await loop.readRows { rows throws(Backend.Loop.Rows.Failure) in
             try learnt.reload(scope, at: now, rows)
         }
-    }
-
-    /// Queues what was learnt from one event, if checks do the work of the learning jobs.
-    ///
-    /// The next event may reach another server. Its model counts the clicks of the last two minutes, so it
-    /// must find this event.
-    private func storeIncrementsAtOnce() {
-        guard loop.state.learnt.isAtOnce, !Backend.Rules.readsNewestClicks else { return }
-        loop.state.storeIncrements()
     }
 
     public func claim(_ choice: ClickChoice, for check: Check, _ basis: CheckBasis) async throws(StoreError)
@@ -156,7 +146,6 @@ extension DatabaseSession {
         }
         // The number of launches that this launch represents in the model.
         let launches = loop.lessons.learn(from: report, of: check, scope, at: now)
-        storeIncrementsAtOnce()
         let expectation = launches > 0 ? CheckExpectation(report) : nil
         let sample = CalibrationSample(report)
         let recordsAtOnce = loop.state.configuration.recordsAtOnce

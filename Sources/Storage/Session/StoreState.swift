@@ -163,14 +163,9 @@ extension StoreState {
         isStoppingFlag.store(true, ordering: .relaxed)
         jobs.stop()
         queue.requestUpdates()
-        storeIncrements()
-        queue.stop()
-    }
-
-    /// Queues the model's increments that are not stored yet.
-    func storeIncrements() {
         let slices = learnt.takeSlices()
         if !slices.isEmpty { queue.append(QueuedWrite(.learning(.add(slices))) { _ in }, isInternal: true) }
+        queue.stop()
     }
 
     func beginBackgroundThread() { threads.withLock { $0.backgroundCount += 1 } }
