@@ -220,7 +220,11 @@ struct CheckRecordTests {
         let recorded = click
         // None of these can be a click whose signals differ from those of the launch.
         var others = [NewClick](repeating: click, count: 4)
-        for index in others.indices { others[index].visit = hash(UInt64(index) + 20) }
+        // Each is another visit, and so another post.
+        for index in others.indices {
+            others[index].visit = hash(UInt64(index) + 20)
+            others[index].post = hash(UInt64(index) + 30)
+        }
         others[0].facts.isRobot = true
         others[1].facts.isTest = true
         others[2].evidence.canonicalText = nil
