@@ -23,6 +23,8 @@ extension SignedApplePostback {
 
     /// Reads a postback of SKAdNetwork, and verifies its signature.
     ///
+    /// Ignores the fields of later versions, which the signature of the postback's version does not cover.
+    ///
     /// - Throws: ``FieldProblem`` for a postback that Apple cannot have written. A version that cannot be verified
     ///   causes no error.
     public init(skAdNetwork values: [String: PostbackValue], keys: ApplePublicKeys = .published)
@@ -30,6 +32,11 @@ extension SignedApplePostback {
     {
         let fields = PostbackFields(values: values)
         let version = try fields.text("version", upTo: 16)
+        let signedFields = version.flatMap { Self.orders[$0] }
+        // Any sender could add a field of a later version to a genuine postback, whose signature does not cover it.
+        func signed<Value>(_ name: String, _ value: Value?) -> Value? {
+            signedFields?.contains(name) ?? true ? value : nil
+        }
         var postback = ApplePostback(
             .skAdNetwork,
             network: try fields.required("ad-network-id", try fields.text("ad-network-id")),
@@ -42,16 +49,16 @@ extension SignedApplePostback {
             throw FieldProblem("source-domain", "source-app-id and source-domain exclude each other.")
         }
         postback.publisher = app ?? domain
-        let source = try fields.source()
+        let source = signed("source-identifier", try fields.source())
         let campaign = try fields.number("campaign-id", in: 1...100).map(String.init)
         postback.source = source ?? campaign
         let redownload = try fields.flag("redownload")
         postback.conversionType = redownload.map { $0 ? "redownload" : "download" }
-        let fidelity = try fields.number("fidelity-type", in: 0...1)
+        let fidelity = signed("fidelity-type", try fields.number("fidelity-type", in: 0...1))
         postback.interaction = fidelity.map { $0 == 0 ? "view" : "click" }
-        let (didWin, sequence) = (
-            try fields.flag("did-win"), try fields.number("postback-sequence-index", in: 0...2)
-        )
+        let didWin = signed("did-win", try fields.flag("did-win"))
+        let index = "postback-sequence-index"
+        let sequence = signed(index, try fields.number(index, in: 0...2))
         (postback.didWin, postback.sequence) = (didWin ?? true, sequence ?? 0)
         try fields.readUnsigned(into: &postback)
         let text = try fields.required(
@@ -59,26 +66,26 @@ extension SignedApplePostback {
             try fields.text("attribution-signature", upTo: 1024)
         )
         let signature = Base64URL.bytes(ofStandard: text)
-        guard let order = version.flatMap({ Self.orders[$0] }) else {
+        guard let order = signedFields else {
             self.init(postback, .unsupported, message: [], signature: signature, keys)
             return
         }
-        var signed: [String: String] = [:]
-        signed["version"] = version
-        signed["ad-network-id"] = postback.network
-        signed["campaign-id"] = campaign
-        signed["source-identifier"] = source
-        signed["app-id"] = postback.item
-        signed["transaction-id"] = postback.id
-        signed["redownload"] = redownload.map { "\($0)" }
-        signed["publisher"] = postback.publisher
-        signed["fidelity-type"] = fidelity.map { "\($0)" }
-        signed["did-win"] = didWin.map { "\($0)" }
-        signed["postback-sequence-index"] = sequence.map { "\($0)" }
-        if let missing = order.first(where: { signed[$0] == nil && $0 != "publisher" }) {
+        var texts: [String: String] = [:]
+        texts["version"] = version
+        texts["ad-network-id"] = postback.network
+        texts["campaign-id"] = campaign
+        texts["source-identifier"] = source
+        texts["app-id"] = postback.item
+        texts["transaction-id"] = postback.id
+        texts["redownload"] = redownload.map { "\($0)" }
+        texts["publisher"] = postback.publisher
+        texts["fidelity-type"] = fidelity.map { "\($0)" }
+        texts["did-win"] = didWin.map { "\($0)" }
+        texts[index] = sequence.map { "\($0)" }
+        if let missing = order.first(where: { texts[$0] == nil && $0 != "publisher" }) {
             throw FieldProblem(missing, "The postback has no \(missing).")
         }
-        let message = order.compactMap { signed[$0] }.joined(separator: Self.separator)
+        let message = order.compactMap { texts[$0] }.joined(separator: Self.separator)
         self.init(postback, .skAdNetwork, message: Array(message.utf8), signature: signature, keys)
     }
 }

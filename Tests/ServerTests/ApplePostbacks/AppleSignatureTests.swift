@@ -100,6 +100,21 @@ struct AppleSignatureTests {
     }
 
     @Test(
+        "ignore the fields of later versions, which their signatures do not cover",
+        arguments: [
+            (AppleSamples.version3, #""postback-sequence-index":1"#),
+            (AppleSamples.version3, #""source-identifier":"1234""#),
+            (AppleSamples.version21, #""did-win":false"#), (AppleSamples.version21, #""fidelity-type":1"#),
+            (AppleSamples.version21, #""postback-sequence-index":2"#),
+        ]
+    )
+    func fieldsOfLaterVersions(sample: String, field: String) throws {
+        let changed = try Self.read("{\(field),\(sample.dropFirst())")
+        #expect(changed.verification == .valid)
+        #expect(try changed.postback == Self.read(sample).postback)
+    }
+
+    @Test(
         "without a known key are unverifiable, and not invalid",
         arguments: [
             AppleSamples.version21.replacing("\"2.1\"", with: "\"2.0\""),
