@@ -161,6 +161,7 @@ public enum SourceToken: String, CaseIterable, Sendable {
         rules.indices.flatMap { rule in rules[rule].hosts.map { ($0, rule) } },
         uniquingKeysWith: min
     )
+    private static let maximumHostLength = rulesOfHosts.keys.map(\.utf8.count).max() ?? 0
     private static let parts = TokenSet(rules.flatMap(\.parts))
     private static let rulesOfParts = rules.indices.flatMap { rule in rules[rule].parts.map { _ in rule } }
 
@@ -168,7 +169,8 @@ public enum SourceToken: String, CaseIterable, Sendable {
     private static func rule(ofHost host: String) -> Int? {
         var rest = host[...]
         while true {
-            if let rule = rulesOfHosts[String(rest)] { return rule }
+            // Strangers send hosts of thousands of labels, so only parents that may have a rule are copied and hashed.
+            if rest.utf8.count <= maximumHostLength, let rule = rulesOfHosts[String(rest)] { return rule }
             guard let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) else { return nil }
             rest = rest[rest.utf8.index(after: dot)...]
         }

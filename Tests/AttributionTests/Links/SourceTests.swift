@@ -40,6 +40,13 @@ struct SourceTests {
         #expect(Self.link(("utm_source", word)).reading.token == token)
     }
 
+    @Test("of a host with very many labels are read in linear time", .timeLimit(.minutes(1)))
+    func manyLabels() {
+        let labels = String(repeating: "a.", count: 300_000)
+        #expect(Self.link(("source", labels + "x.com")).reading.token == .twitter)
+        #expect(Self.link(("source", labels + "ax.com")).reading.token == .unknown)
+    }
+
     @Test(
         "come from the first known signal, else are `unknown`, and are `direct` if there is no signal at all",
         arguments: [
