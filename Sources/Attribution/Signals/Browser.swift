@@ -45,7 +45,7 @@ public struct Browser: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// Reads the major version that follows a marker, in `instagram 415.0` or `chrome/131.0`.
+    /// Reads the major version that follows a marker, as in `instagram 415.0` or `chrome/131.0`; nil without the marker.
     private static func version(after marker: String, in bytes: [UInt8]) -> Int? {
         let marker = Array(marker.utf8)
         var rest = bytes[...]
@@ -54,6 +54,7 @@ public struct Browser: RawRepresentable, Hashable, Sendable {
             if rest.starts(with: marker) { break }
             rest = rest.dropFirst()
         }
+        guard rest.starts(with: marker) else { return nil }
         let value = rest.dropFirst(marker.count).drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "/") }
         let digits = value.prefix(while: \.isASCIIDigit)
         return digits.count <= 4 ? AgentText.number(digits) : nil

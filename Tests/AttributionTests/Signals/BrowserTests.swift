@@ -35,6 +35,11 @@ struct BrowserTests {
                 "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)"
                     + " Mobile/15E148", "web_view"
             ),
+            // The agent does not contain the text before its browser's version.
+            (
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)"
+                    + " Mobile/15E148 Safari/604.1", "safari"
+            ),
             ("Chrome/123456.0", "chrome"), ("Chrome/x", "chrome"), ("Chrome/", "chrome"),
             ("FBAN/", "facebook"),
             ("curl/8.5", "other"), ("", "unknown"),
