@@ -94,7 +94,8 @@ extension Explanation {
             text += "; the probability that this is right is \(Self.percent(confidence))"
         }
         text += "."
-        if let confidence = facts.confidence, facts.playFinding == nil,
+        // The minimum applies to matches by fingerprint alone.
+        if let confidence = facts.confidence, facts.method?.confidence == nil,
             confidence < min(facts.minimumConfidence, Verdict.highestConfidence)
         {
             text +=

@@ -45,9 +45,12 @@ extension Explanation {
         let doubt = " (\(finding.rawValue)), so the match is not guaranteed."
         switch finding {
         case .clickInjection:
+            // Times of the server that cannot be compared have left the finding to the times of the device.
+            let isByServer = install[.storeClick] != nil && install.begin(before: record.facts.at) != nil
             let times =
-                install.times(.installBegin, .storeClick)
-                ?? install.times(.installBeginOnDevice, .storeClickOnDevice)
+                isByServer
+                ? install.times(.installBegin, .storeClick)
+                : install.times(.installBeginOnDevice, .storeClickOnDevice)
             let early = times.map { Self.elapsed(from: $0.0, to: $0.1) + " " } ?? ""
             return
                 "According to Google Play the installation began \(early)before the click that led to the store\(doubt)"

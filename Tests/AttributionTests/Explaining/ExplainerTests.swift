@@ -226,14 +226,19 @@ struct ExplainerTests {
     @Test(
         "state that a match is less likely than the app demands only if that is true",
         arguments: [
-            (0.5, 0.999, true), (0.5, 0.7, true), (0.83, 0.7, false), (0.95, 0.999, true),
-            (0.99, 0.999, false),
-        ]
+            (.fingerprint, 0.5, 0.999, true), (.fingerprint, 0.5, 0.7, true),
+            (.fingerprint, 0.83, 0.7, false), (.probabilistic, 0.95, 0.999, true),
+            (.fingerprint, 0.99, 0.999, false),
+            // The minimum does not apply to ids.
+            (.clickID, 0.95, 0.999, false), (.gaid, 0.95, 0.97, false),
+        ] as [(AttributionMethod, Double, Double, Bool)]
     )
-    func lessThanDemanded(confidence: Double, minimum: Double, isStated: Bool) throws {
+    func lessThanDemanded(method: AttributionMethod, confidence: Double, minimum: Double, isStated: Bool)
+        throws
+    {
         let record = try record(nil, launch: "iPhone|Asia/Dubai|tr") { facts in
             facts.click = ClickID(high: 4, low: 4)
-            facts.method = .fingerprint
+            facts.method = method
             facts.confidence = confidence
             facts.minimumConfidence = minimum
         }
@@ -295,6 +300,21 @@ struct ExplainerTests {
         #expect(explanation.summary.contains("the probability that this is right is 50 %."))
         #expect(!explanation.summary.contains("that the app demands"), "no fingerprint matched")
         #expect(explanation.advice == finding.advice && !explanation.advice.isEmpty)
+    }
+
+    @Test("state an early installation by the times of the device if the server's times are after the launch")
+    func installationByDevice() throws {
+        let clicked = click(1, minutesAgo: 60)
+        let seconds = clicked.clickedAt.milliseconds / 1000
+        let record = try record(nil) { facts in
+            (facts.click, facts.method, facts.confidence) = (clicked.id, .signedToken, 0.5)
+            var install = PlayInstall()
+            (install[.storeClick], install[.installBegin]) = (seconds + 30, seconds + 10_800)
+            (install[.storeClickOnDevice], install[.installBeginOnDevice]) = (seconds + 42, seconds + 30)
+            (facts.play, facts.playFinding) = (install, .clickInjection)
+        }
+        let summary = Explanation(record: record).summary
+        #expect(summary.contains("began 12 s before the click that led to the store"), "\(summary)")
     }
 
     @Test("can be requested by check id, click id, request id or fingerprint")
