@@ -167,8 +167,10 @@ public struct PostbackDraft: Sendable {
         let secret = PostbackSecret(random: random)
         endpoint.secret = keys.current.seal(secret.bytes, of: endpoint.id, random: random)
         if !headers.isEmpty {
-            let lines = Array(headers.joined(separator: "\n").utf8)
-            endpoint.headers = keys.current.seal(lines, of: endpoint.id, random: random)
+            // The lines are stored as they were validated: a line break at the end of one would join it with the next.
+            let lines = headers.map(PostbackEndpoint.field).map { "\($0.name): \($0.value)" }
+            let bytes = Array(lines.joined(separator: "\n").utf8)
+            endpoint.headers = keys.current.seal(bytes, of: endpoint.id, random: random)
         }
         return (endpoint, secret)
     }

@@ -61,6 +61,18 @@ struct PostbackDraftTests {
         #expect(Self.fields { ($0.url, $0.types) = ("x", []) } == ["url", "types"])
     }
 
+    @Test("header fields are sent without the line breaks around them")
+    func lineBreaks() throws {
+        var draft = PostbackDraft()
+        (draft.url, draft.types) = ("https://example.com/hook", ["match.created"])
+        draft.headers = ["A: 1\r", "\r\nB: 2\n"]
+        let (keys, random) = (PostbackSigningTests.keys, PostbackSigningTests.random)
+        let (endpoint, _) = try draft.endpoint(of: Self.app, keys: keys, at: Self.now, random: random)
+        let fields = try #require(endpoint.fields(keys))
+        #expect(fields.map(\.name) == ["A", "B"])
+        #expect(fields.map(\.value) == ["1", "2"])
+    }
+
     @Test("the body of a match has what a receiver needs, and nothing about the visitor")
     func matchBody() {
         var facts = Click.Facts(
