@@ -175,14 +175,18 @@ private struct Compiler {
         var tokens: [WildcardPattern.Token] = []
         var rest = text.unicodeScalars[...]
         while let scalar = rest.popFirst() {
-            if scalar == "$", rest.first == "(", let end = rest.firstIndex(of: ")") {
-                let name = String(rest[..<end].dropFirst())
-                if let token = token(named: name) {
-                    tokens.append(token)
-                    rest = rest[rest.index(after: end)...]
-                    continue
+            if scalar == "$", rest.first == "(" {
+                // No name contains these characters. A search for `)` alone would read a pattern of many `$(` to its end
+                // for each of them.
+                let name = rest.dropFirst().prefix { !"$()".unicodeScalars.contains($0) }
+                if rest[name.endIndex...].first == ")" {
+                    if let token = token(named: String(name)) {
+                        tokens.append(token)
+                        rest = rest[name.endIndex...].dropFirst()
+                        continue
+                    }
+                    unknown.append(String(name))
                 }
-                unknown.append(name)
             }
             tokens.append(Self.token(scalar))
         }

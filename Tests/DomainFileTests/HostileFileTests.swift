@@ -87,6 +87,15 @@ struct HostileFileTests {
         _ = file.findings
     }
 
+    @Test("with tens of thousands of variables without an end are read in linear time")
+    func openVariables() {
+        let opened = String(repeating: "$(", count: 60_000)
+        #expect(WildcardPattern(opened).unknownVariables.isEmpty)
+        #expect(WildcardPattern(opened + "digit)").unknownVariables.isEmpty)
+        let findings = file([opened + "drink)"]).findings
+        #expect(findings.count { $0.kind == .unknownVariable } == 1)
+    }
+
     @Test("have findings about unreachable rules only among the first 500 rules")
     func order() {
         let rules = ["/a/*"] + (0..<600).map { "/a/\($0)" }
