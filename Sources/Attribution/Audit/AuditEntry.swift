@@ -119,7 +119,7 @@ public struct AuditEntry: Equatable, Sendable {
         self.after = after
     }
 
-    public var at: Timestamp { Timestamp(milliseconds: Int64(id.high >> 16)) }
+    public var at: Timestamp { id.time }
 
     /// The kind of what was changed, such as `app` or `link`.
     public var subjectKind: String { String(action.prefix { $0 != "." }) }

@@ -210,9 +210,10 @@ enum URLPath {
 
 /// Percent-encoding (RFC 3986 §2.1).
 package enum PercentEncoding {
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
     /// Appends `byte` as `%` and two capital hexadecimal digits.
     static func append(_ byte: UInt8, to text: inout [UInt8]) {
-        let digits = Array("0123456789ABCDEF".utf8)
         text.append(UInt8(ascii: "%"))
         text.append(digits[Int(byte >> 4)])
         text.append(digits[Int(byte & 15)])

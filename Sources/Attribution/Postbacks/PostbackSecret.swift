@@ -16,9 +16,8 @@ public struct PostbackSecret: Sendable, HiddenValue {
     /// Reads `whsec_` and base64; nil for any other text.
     public init?(_ text: String) {
         guard text.hasPrefix(Self.prefix) else { return nil }
-        let digits = text.dropFirst(Self.prefix.count).replacing("+", with: "-").replacing("/", with: "_")
-        let padding = digits.utf8.suffix(2).count { $0 == UInt8(ascii: "=") }
-        guard let bytes = Base64URL.bytes(of: String(digits.dropLast(padding))) else { return nil }
+        guard let bytes = Base64URL.bytes(ofStandard: String(text.dropFirst(Self.prefix.count)))
+        else { return nil }
         self.init(bytes: bytes)
     }
 
