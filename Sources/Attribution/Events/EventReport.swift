@@ -47,12 +47,13 @@ public enum EventCount {
         value.split(separator: " ", maxSplits: 1).first.map(String.init) ?? value
     }
 
-    /// A cohort's events are summed up to the end of each of these days; the day of the match is 0.
+    /// A cohort's events are summed up to the end of each of these days; day 0 is the 24 hours from an installation's
+    /// match on.
     public static let cohortDays: [Int64] = [0, 1, 3, 7, 14, 30]
 
     /// Returns the first of ``cohortDays`` that ends after an event; nil if all of them end before it.
     ///
-    /// An event before its match counts on the day of the match.
+    /// An event before its match counts on day 0.
     public static func cohortDay(of event: Timestamp, matchedAt: Timestamp) -> Int64? {
         let age = max(0, event.milliseconds(since: matchedAt) / 86_400_000)
         return cohortDays.first { age <= $0 }

@@ -112,7 +112,8 @@ public enum Prefetching {
 /// The rows of a list of robots.
 struct RobotRows {
     var robots: [RobotAgents.Robot] = []
-    /// Texts in the agents of people's browsers; a robot's keyword within such a text does not count.
+    /// Texts in the agents of people's browsers; a robot's keyword that starts after such a text's first character, and
+    /// within the text, does not count.
     var people: [String] = []
 
     /// A kind of row.
@@ -210,10 +211,10 @@ struct AgentPatternSet: Sendable {
         }
     }
 
-    /// A text within which a keyword does not count.
+    /// A text, and the position within it at which a keyword that starts there does not count.
     private struct Exception {
         let bytes: [UInt8]
-        /// The keyword's position in the text.
+        /// The keyword's position in the text, at least 1.
         let offset: Int
     }
 

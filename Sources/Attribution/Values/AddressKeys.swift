@@ -2,11 +2,11 @@ internal import Crypto
 
 /// The keys that hash addresses, a new one each day.
 ///
-/// Each day's key is derived from the previous day's and does not reveal it. Servers that share a seed
-/// therefore agree on every later key without communicating. A server that retains the secret of one day has
-/// the keys from that day on, but none of the earlier ones; ``advanced(to:readyUntil:)`` destroys keys in
-/// this way. A key covers one day. It can be destroyed once the attribution windows of all clicks of that day
-/// have ended.
+/// A day's key is derived from the day's seed, and the seed is derived from the previous day's seed, which it does not
+/// reveal. Servers that share a seed therefore agree on every later key without communicating. A server that retains
+/// the seed of one day has the keys from that day on, but none of the earlier ones; ``advanced(to:readyUntil:)``
+/// destroys keys in this way. A key covers one day. It can be destroyed once the attribution windows of all clicks of
+/// that day have ended.
 public struct AddressKeys: Sendable {
     /// The bytes from which the keys of a day and the following days are derived, up to the day of the next
     /// seed.
