@@ -200,10 +200,11 @@ public struct Origin: Hashable, Sendable {
 enum URLPath {
     /// Returns whether a segment of the path is `.` or `..`, unescaped, or escaped once or twice.
     ///
-    /// Backslashes and escaped slashes count as slashes, as they do for some servers.
+    /// Backslashes and escaped slashes count as slashes, and a segment ends at a semicolon, as they do for some servers.
     static func hasDotSegment(_ path: ArraySlice<UInt8>) -> Bool {
         let decoded = PercentEncoding.decoded(PercentEncoding.decoded(path))
         return decoded.split(whereSeparator: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") })
+            .map { $0.prefix { $0 != UInt8(ascii: ";") } }
             .contains { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }
     }
 }

@@ -43,6 +43,7 @@ struct DestinationTests {
                     "https://shop.example/apple", "https://shop.example/App", "https://shop.example/x/app",
                     "https://shop.example/app/../admin", "https://shop.example/app/%2e%2e/admin",
                     "https://shop.example/app/.%2E/admin", "https://shop.example/app/..%2fadmin",
+                    "https://shop.example/app/..;/admin", "https://shop.example/app/..%3bx=1/admin",
                     "https://shop.example/app/%252e%252e/admin", "https://shop.example/app/%5c..%5cadmin",
                     "https://shop.example/app/.", "https://shop.example/app%2fx",
                 ]
