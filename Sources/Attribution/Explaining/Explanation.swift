@@ -103,7 +103,9 @@ extension Explanation {
                 + " matches all the same if the app is set so, or while the server has learnt from too few launches."
         }
         if facts.candidates > 1 {
-            text += " \(facts.candidates - 1) other live clicks had the same fingerprint."
+            let others = facts.candidates - 1
+            text += others == 1 ? " Another live click" : " \(others) other live clicks"
+            text += " had the same fingerprint."
         }
         if let isSame = clicks.first(where: { $0.state == .answered })?.hasSameScreen {
             text +=

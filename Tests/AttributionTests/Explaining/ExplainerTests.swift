@@ -247,6 +247,23 @@ struct ExplainerTests {
     }
 
     @Test(
+        "count the other live clicks",
+        arguments: [
+            (0, nil), (1, nil), (2, " Another live click had the same fingerprint."),
+            (3, " 2 other live clicks had the same fingerprint."),
+        ] as [(Int, String?)]
+    )
+    func otherClicks(candidates: Int, words: String?) throws {
+        let record = try record(nil, launch: "iPhone|Asia/Dubai|tr") { facts in
+            (facts.click, facts.method) = (ClickID(high: 4, low: 4), .fingerprint)
+            facts.candidates = candidates
+        }
+        let summary = Explanation(record: record).summary
+        #expect(summary.contains("had the same fingerprint.") == (words != nil))
+        if let words { #expect(summary.contains(words)) }
+    }
+
+    @Test(
         "show 100 % only for certainty",
         arguments: [
             (0, "0 %"), (0.004, "0 %"), (0.834, "83 %"), (0.994, "99 %"), (0.995, "99.5 %"),
