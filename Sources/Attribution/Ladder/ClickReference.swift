@@ -40,16 +40,18 @@ public enum ClickReference: Hashable, Sendable {
 
     /// Reads the first well-formed reference among the parameters of a link or a referrer.
     ///
-    /// If no reference is well-formed, the result is the first one; nil if there is none. Parameters named `al` come
-    /// before those named `click_id`.
+    /// Parameters named `al` come before those named `click_id`. If no reference is well-formed, the result is the first
+    /// one named `al`; nil if there is none.
     ///
     /// A reference ends at the first character that cannot be part of one, because apps append to a referrer
     /// with a wrong separator, and people continue their text after a link.
     init?(items: [QueryItem]) {
         let references = Self.itemNames.lazy.flatMap { name in
-            items.lazy.filter { $0.name == name }.compactMap { item in
+            items.lazy.filter { $0.name == name }.compactMap { item -> ClickReference? in
                 let value = item.value.trimmed.utf8.prefix { Base64URL.value(of: $0) != nil }
-                return ClickReference(String(decoding: value, as: UTF8.self))
+                let reference = ClickReference(String(decoding: value, as: UTF8.self))
+                // Other services name their own ids `click_id`; such an id is no broken reference to a click.
+                return name == Self.linkName ? reference : reference.flatMap { $0.isWellFormed ? $0 : nil }
             }
         }
         guard let first = references.first(where: \.isWellFormed) ?? references.first else { return nil }

@@ -38,6 +38,7 @@ struct LaunchEvidenceTests {
             "utm_source=(not%20set)&utm_medium=(not%20set)", "gclid=Cj0KCQ", "al=", "al", "AL=\(token)",
             "token=\(token)", token, "al=&click_id=", "al=%C3%A9", "%", "%25%25%25%25",
             "referrer=referrer=referrer=referrer=al=\(token)", "utm_source=al",
+            "click_id=a1b2c3&utm_source=network",
         ]
     )
     func otherReferrer(text: String) { #expect(InstallReferrer(text).reference == nil) }
@@ -87,6 +88,7 @@ struct LaunchEvidenceTests {
             "https://go.example/s#al=\(token)", "https://go.example/\(token)", "https:// ?al=\(token)",
             "https://go.example/s ?al=\(token)", "ftp://go.example/s?al=\(token)", "myapp://s?al=\(token)",
             "my password is hunter2", "https://go.example/s?al=", "https://", "hhttps:/",
+            "https://shop.example/?click_id=a1b2c3",
         ]
     )
     func otherText(text: String) { #expect(PasteboardText(text).reference == nil) }
