@@ -41,7 +41,7 @@ public enum ClickReference: Hashable, Sendable {
     /// Reads the first well-formed reference among the parameters of a link or a referrer.
     ///
     /// Parameters named `al` come before those named `click_id`. If no reference is well-formed, the result is the first
-    /// one named `al`; nil if there is none.
+    /// one that can only be a broken reference; nil if there is none.
     ///
     /// A reference ends at the first character that cannot be part of one, because apps append to a referrer
     /// with a wrong separator, and people continue their text after a link.
@@ -51,7 +51,8 @@ public enum ClickReference: Hashable, Sendable {
                 let value = item.value.trimmed.utf8.prefix { Base64URL.value(of: $0) != nil }
                 let reference = ClickReference(String(decoding: value, as: UTF8.self))
                 // Other services name their own ids `click_id`; such an id is no broken reference to a click.
-                return name == Self.linkName ? reference : reference.flatMap { $0.isWellFormed ? $0 : nil }
+                let isOurs = name == Self.linkName || value.starts(with: "\(ClickSubject.prefix)_".utf8)
+                return isOurs ? reference : reference.flatMap { $0.isWellFormed ? $0 : nil }
             }
         }
         guard let first = references.first(where: \.isWellFormed) ?? references.first else { return nil }
