@@ -150,6 +150,23 @@ struct DeliveryTests {
         }
     }
 
+    // A watched connection that has ended must not keep its socket open until the next sweep.
+    @Test("a connection closes at once after its last response, even if an earlier response was watched")
+    func closesAtOnce() async throws {
+        try await TestServer.run {
+            $0.sweepInterval = .seconds(600)
+        } answer: { request in
+            var response = Response(.ok, text: "a")
+            if request.path == "/watched" { response.onDelivery = { _ in } }
+            return response
+        } during: { server in
+            let client = try RawClient(port: server.server.port)
+            _ = try client.ask("GET /watched HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = try client.ask("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            #expect(try client.rest().isEmpty)
+        }
+    }
+
     @Test("several responses are reported once each, in their order", arguments: versions)
     func several(version: Version?) async throws {
         try await run(version) { server, reports in

@@ -26,6 +26,8 @@ final class Connection {
     let slot: Int
     var state: ConnectionState
     var ledger = DeliveryLedger()
+    /// Whether the loop's list of watched connections contains this one.
+    var isWatched = false
     /// The TLS session; `nil` without TLS.
     ///
     /// It is created on the peer's first byte, because a session takes tens of kilobytes.

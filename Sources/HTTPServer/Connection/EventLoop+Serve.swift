@@ -101,7 +101,10 @@ extension EventLoop {
             return .close
         }
         if let report = response.onDelivery {
-            if connection.ledger.isEmpty { watched.append(connection) }
+            if !connection.isWatched {
+                connection.isWatched = true
+                watched.append(table.token(connection.slot))
+            }
             connection.ledger.watch(until: connection.writtenEnd, report)
         }
         return connection.state.answered(at: .now())

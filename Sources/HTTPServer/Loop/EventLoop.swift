@@ -60,8 +60,11 @@ actor EventLoop {
     /// The pending work, oldest first, from the index `nextWorkItem` on.
     var pendingWork: [Worker.WorkItem] = []
     var nextWorkItem = 0
-    /// Connections with responses whose delivery the loop must report.
-    var watched: [Connection] = []
+    /// The tokens of connections with responses whose delivery the loop must report, each once.
+    ///
+    /// They are tokens, because a reference would keep the socket of an ended connection open until the next sweep, and
+    /// an idle loop does not sweep.
+    var watched: [UInt64] = []
     /// Unused output buffers.
     var spareOutputs: [[UInt8]] = []
 
@@ -169,11 +172,16 @@ extension EventLoop {
         for slot in table.takeOverdue(at: now) {
             if let connection = table.connections[slot] { wake(connection, .deadline) }
         }
-        for connection in watched where !connection.ledger.isEmpty {
+        for token in watched {
+            guard let connection = table.connection(token), !connection.ledger.isEmpty else { continue }
             connection.ledger.acknowledge(connection.socket.progress.acknowledgedCount)
             if connection.ledger.isEmpty, connection.interest == .ending { wake(connection, .ready) }
         }
-        watched.removeAll { $0.ledger.isEmpty }
+        watched.removeAll { token in
+            guard let connection = table.connection(token) else { return true }
+            connection.isWatched = !connection.ledger.isEmpty
+            return !connection.isWatched
+        }
         if acceptIsPaused { resumeAccepting() }
         if now >= mayReturnMemoryAt { returnMemory(at: now) }
     }
