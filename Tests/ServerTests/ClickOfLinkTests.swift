@@ -308,6 +308,11 @@ struct ClickOfLinkTests {
         #expect(await owner("a", other.bearer) == other.app)
         #expect(await owner("a", [:], #","app":"\#(other.app.text)""#) == other.app)
         #expect(await owner("b", ["Host": "api.example"]) == other.app)
+        // A click without a link belongs to the app of the host that a trusted proxy reports.
+        service.watch.click = nil
+        let plain = #"{"fingerprint":"\#(hex)","deeplink_url":"other://x"}"#
+        await service.click(plain, fields: ["Host": "inside", "X-Forwarded-Host": "go.other.example"])
+        #expect(service.watch.click?.facts.app == other.app)
         // Several apps have a link with this slug, and the request does not name an app.
         #expect(await owner("a", ["Host": "api.example"]) == nil)
         let unclear = await service.click(Self.body("a"), fields: ["Host": "api.example"])

@@ -87,8 +87,7 @@ extension Exchange {
         let origin = request.field("origin").flatMap(Origin.init)
         let app = try namedApp(body, link, origin)
         // A link's own page has a link host or the request's host as its origin.
-        let requested = request.host.flatMap { LinkHost($0) }
-        let hosts = app.settings.links.hosts
+        let (requested, hosts) = (host, app.settings.links.hosts)
         let isOwnPage = link != nil && origin?.host.map { $0 == requested || hosts.contains($0) } == true
         guard key == nil, !isOwnPage else { return app }
         guard app.settings.openClicks else { throw .invalidAPIKey }
@@ -121,7 +120,7 @@ extension Exchange {
             return app
         }
         if let link, let app = directory.app(link.app) { return app }
-        let listing = request.host.flatMap { LinkHost($0) }.map { directory.apps(listing: $0) } ?? []
+        let listing = host.map { directory.apps(listing: $0) } ?? []
         if listing.count == 1, let app = listing.first { return app }
         if let origin {
             let owners = directory.apps.filter {
