@@ -295,6 +295,13 @@ struct ConnectionStateTests {
         machine.stop()
         machine.pass(.milliseconds(100))
         #expect(machine.log == ["GET /", "close"])
+
+        // An empty line starts no request, and does not extend the time.
+        machine = Machine()
+        machine.stop()
+        machine.feed("\r\n")
+        machine.pass(.milliseconds(100))
+        #expect(machine.log == ["close"])
     }
 
     @Test("after a stop, finishes a request that has started, at any byte")

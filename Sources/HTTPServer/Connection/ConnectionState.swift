@@ -204,7 +204,8 @@ extension ConnectionState {
         guard let head else {
             if case .idle = phase {
                 guard parser.hasBegun else {
-                    deadline = now.advanced(byNanoseconds: timeouts.idle)
+                    // During a stop, an empty line must not extend the farewell.
+                    if !isStopping { deadline = now.advanced(byNanoseconds: timeouts.idle) }
                     return .read
                 }
                 phase = .head
