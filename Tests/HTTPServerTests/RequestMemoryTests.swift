@@ -108,6 +108,18 @@ struct RequestMemoryTests {
         #expect(memory[.answering] == 0)
     }
 
+    // The request has taken its head from the input buffer, where the parser's ranges lead to other bytes or to none.
+    @Test(
+        "a complete request above the limit is refused with its Origin, also if other bytes follow it",
+        arguments: ["", "GET /other HTTP/1.1\r\nHost: b\r\nCookie: a\r\nOrigin: https://b.example\r\n\r\n"]
+    )
+    func refusesWholeRequest(rest: String) {
+        var machine = Machine(memory: RequestMemory(limit: 1))
+        machine.feed("GET / HTTP/1.1\r\nHost: a\r\nAccept: */*\r\nOrigin: https://a.example\r\n\r\n" + rest)
+        #expect(machine.log == Machine.refusal(.memoryExhausted))
+        #expect(machine.rejections.first?.origin == "https://a.example")
+    }
+
     @Test("the memory of TLS sessions is returned to the system after most of them have ended")
     func returnsSessions() {
         let memory = RequestMemory(limit: 1000)

@@ -183,7 +183,9 @@ extension ConnectionState {
     private mutating func advance(at now: MonotonicTime) -> Action {
         do {
             let action = try continueReading(at: now)
-            return accountFor(action) ? action : refuse(.memoryExhausted)
+            guard !accountFor(action) else { return action }
+            guard case .respond(let request) = action else { return refuse(.memoryExhausted) }
+            return refuse(.memoryExhausted, of: request)
         } catch {
             return refuse(error)
         }
@@ -292,13 +294,16 @@ extension ConnectionState {
         return .respond(request)
     }
 
-    private mutating func refuse(_ refusal: Refusal) -> Action {
+    /// Refuses the current request, or the connection; `request` is `nil` for a request that is not complete.
+    ///
+    /// A complete request has taken its head from the input buffer, and only the request itself has its `Origin`.
+    private mutating func refuse(_ refusal: Refusal, of request: Request? = nil) -> Action {
         phase = .responding
         isLast = true
         // Without a method, `finish` continues to read: if the server closed with unread bytes, the peer could lose
         // the response.
         method = nil
-        let origin = refusedOrigin
+        let origin = if let request { request.field("origin") } else { refusedOrigin }
         input = InputBuffer()
         body = []
         abandon()
@@ -306,7 +311,9 @@ extension ConnectionState {
         return .reject(.init(kind: kind, reason: reason, peer: peer, firstByteAt: start, origin: origin))
     }
 
-    /// The `Origin` field, without which a web page could not read the response; `nil` if the parser has read none.
+    /// The `Origin` field of an incomplete request, without which a web page could not read the response.
+    ///
+    /// It is `nil` if the parser has read none.
     private var refusedOrigin: String? {
         guard let last = parser.lines.last else { return nil }
         let head = RequestHead(bytes: input.head(Int(last.value.upperBound)), lines: parser.lines)
