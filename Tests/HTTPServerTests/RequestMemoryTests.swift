@@ -108,6 +108,20 @@ struct RequestMemoryTests {
         #expect(memory[.answering] == 0)
     }
 
+    @Test("the requests behind a handler's request are counted with it")
+    func countsPipelinedRequests() {
+        let memory = RequestMemory(limit: .max)
+        var machine = Machine(memory: memory)
+        machine.answersAtOnce = false
+        machine.feed(String(repeating: get, count: 101))
+        #expect(memory[.answering] >= 101 * get.utf8.count)
+        for _ in 0..<100 { machine.answer() }
+        #expect(machine.requests.count == 101)
+        #expect(memory[.answering] <= get.utf8.count + 1024)
+        machine.answer()
+        #expect(memory[.answering] == 0)
+    }
+
     // The request has taken its head from the input buffer, where the parser's ranges lead to other bytes or to none.
     @Test(
         "a complete request above the limit is refused with its Origin, also if other bytes follow it",

@@ -350,7 +350,9 @@ extension ConnectionState {
             return accountForWaiting(input.heldByteCount + body.capacity)
         case .respond:
             accountForWaiting(0)
-            return accountForAnswering(requestByteCount)
+            // Later requests wait in the buffer until the handler has responded.
+            input.shrink()
+            return accountForAnswering(requestByteCount + input.heldByteCount)
         case .reject, .linger, .close: return true
         }
     }

@@ -9,7 +9,7 @@ package final class RequestMemory {
     package enum Account: Int {
         /// Requests that have not arrived completely.
         case waiting
-        /// Requests that handlers have.
+        /// Requests that handlers have, and the requests behind them.
         case answering
         /// Responses that wait for room in their sockets, and the requests behind them.
         case unsent
