@@ -27,7 +27,9 @@ public protocol ResponseStream: AnyObject {
     /// - Throws: an error that cuts the body off.
     func next(atMost count: Int) async throws -> [UInt8]?
 
-    /// Called when the server stops or the peer has ended its side: a call of `next` that waits must return soon.
+    /// Called if the server begins to stop, or the peer ends its side, during the stream.
+    ///
+    /// A call of `next` that waits must then return soon. A peer that ended its side before the stream gets it whole.
     func interrupt()
 
     /// Called once, when the server needs no more pieces; for HEAD, it needs none.
@@ -70,7 +72,7 @@ public struct Response {
     ///
     /// The server reports `failed` only if it saw a failure. A peer that acknowledged everything and then reset the
     /// connection got its response. Leave the property `nil` if no code needs the result, because the server spends
-    /// time on watching a delivery.
+    /// time on watching a delivery. The server ignores the property if the response has a `stream`.
     public var onDelivery: ((Delivery) -> Void)?
 
     public init(

@@ -22,8 +22,8 @@ public final class WebServer: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: the settings.
-    ///   - makeHandler: creates the handler of a loop. `start` calls it once on each loop's thread, with the loop's
-    ///     number, from 0 on, and the loop's port, with which the handler can wait for descriptors and times.
+    ///   - makeHandler: creates the handler of a loop; `start` calls it once on each loop's thread. Its arguments are
+    ///     the loop's number, from 0 on, and the loop's port, with which the handler can wait for descriptors and times.
     /// - Throws: `StartError` if the address is in use, or the system refuses a resource.
     public init(
         _ configuration: HTTPServerConfiguration,

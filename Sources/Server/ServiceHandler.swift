@@ -40,7 +40,8 @@ final class ServiceHandler: RequestHandler {
         let router = answersDashboard(request) ? dashboard?.router ?? self.router : self.router
         let match = request.withPathBytes { router.route(request.method, $0) }
         var line = RequestLog.Line(requestID: requestIDs.identify(request), method: request.method.rawValue)
-        // A method that the path of a link does not allow has no route, as on other paths.
+        // The fallback's route also gets methods that it does not allow. As on other paths, such a request is logged
+        // and counted without a route.
         if case .found(let route, _) = match, [route.method, .head].contains(request.method) {
             line.route = route
         }

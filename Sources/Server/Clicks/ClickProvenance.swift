@@ -30,7 +30,8 @@ struct ClickProvenance {
         }
         address = body.address ?? exchange.address
         isVisitorsAddress = body.address != nil
-        // All other header fields describe the customer's server, not the visitor.
+        // The header fields describe the customer's server, not the visitor. Only its user agent is used, and only if
+        // the body states none.
         headers = VisitHeaders(userAgent: body.userAgent ?? exchange.request.field("user-agent") ?? "")
         clickedAt = body.clickedAt ?? exchange.now
         guard !clickedAt.isAhead(of: exchange.now) else {

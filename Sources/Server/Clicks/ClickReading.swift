@@ -1,8 +1,9 @@
 internal import Attribution
 internal import HTTPServer
 
-/// One request that posts a click, with all values that are derived from it before the click is stored; its `facts` are
-/// beside ``ClickBody``.
+/// One request that posts a click, with all values that are derived from it before the click is stored.
+///
+/// The extension with its `facts` is in the file of ``ClickBody``.
 struct ClickReading {
     let body: ClickBody
     let app: App

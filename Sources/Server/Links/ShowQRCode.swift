@@ -59,7 +59,7 @@ enum ShowQRCode {
 
     /// Returns the field that names the file after the link's slug.
     ///
-    /// A slug's only character that a file name cannot contain is the slash.
+    /// A file name may contain every character of a slug except the slash.
     static func fileName(_ slug: String, _ format: QRPicture.Format) -> FieldLine {
         let name = "\(slug.replacing("/", with: "-")).\(format.rawValue)"
         return FieldLine(name: "Content-Disposition", value: "inline; filename=\"\(name)\"")

@@ -9,8 +9,8 @@ extension Exchange {
     /// A request with a server key is not refused: a customer's server sends the clicks and checks of all visitors from
     /// one address.
     ///
-    /// - Throws: 429 if the address has used up its limit. `Retry-After` is ``RateLimiter/Refusal/retryAfter``, after
-    ///   which the next request passes. It gets no jitter.
+    /// - Throws: 429 if the address has used up its limit. `Retry-After` is ``RateLimiter/Refusal/retryAfter`` without
+    ///   jitter; after this time, the next request passes.
     func checkRate(_ limitClass: RateLimitClass) throws(APIError) {
         guard let limiter = loop.rateLimiters[limitClass.index],
             let refusal = limiter.take(for: address, at: request.firstByteAt),
@@ -135,9 +135,9 @@ public struct RateLimit: Equatable, Sendable {
 /// A token bucket for each address, for one class of requests.
 ///
 /// A bucket is stored as the time at which it will be full again (the generic cell rate algorithm, ITU-T I.371). A time
-/// in the past means a full bucket, which need not be stored. The table is bounded: if a shard (a part of the table
-/// with its own lock) is full of buckets in use, new addresses share one bucket, so that a flood of addresses does not
-/// fill the memory.
+/// in the past means a full bucket, which need not be stored. The table is bounded, so that a flood of addresses does
+/// not fill the memory. If a shard (a part of the table with its own lock) is full of buckets in use, all new addresses
+/// of this shard share one bucket.
 package final class RateLimiter: Sendable {
     package struct Refusal: Equatable {
         /// Whole seconds until the next request is allowed, at least 1.
