@@ -160,7 +160,7 @@ public struct HTTPSRequest: Sendable {
         guard !name.isEmpty, name.utf8.count <= 253, port > 0,
             isAddress || name.utf8.allSatisfy({ ByteClass.isHostName($0) && $0 != UInt8(ascii: "%") }),
             target.utf8.first == UInt8(ascii: "/"), target.utf8.allSatisfy(ByteClass.isTarget),
-            fields.allSatisfy(Self.isSendable)
+            fields.allSatisfy(ResponseWriter.isWritable)
         else { return nil }
         self.host = name
         self.port = port
@@ -168,11 +168,6 @@ public struct HTTPSRequest: Sendable {
         self.target = target
         self.fields = fields
         self.body = body
-    }
-
-    private static func isSendable(_ line: FieldLine) -> Bool {
-        !line.name.isEmpty && line.name.utf8.allSatisfy(ByteClass.isToken)
-            && line.value.utf8.allSatisfy(ByteClass.isFieldValue)
     }
 
     /// The bytes of the request, which asks the server to close the connection after the response.

@@ -39,10 +39,8 @@ package struct ResponseWriter {
                 output.append(contentType.text)
                 output.append("\r\n")
             }
-            output.append("X-Content-Type-Options: nosniff\r\n")
-        } else {
-            output.append("X-Content-Type-Options: nosniff\r\n")
         }
+        output.append("X-Content-Type-Options: nosniff\r\n")
         if !context.keepsAlive {
             output.append("Connection: close\r\n")
         } else if context.version == .http10 {

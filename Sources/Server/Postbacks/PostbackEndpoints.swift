@@ -177,9 +177,7 @@ enum PostbackEndpoints {
         let id = exchange.parameter.flatMap { EndpointID($0) }
         let all = try await exchange.store(await exchange.stores.postbacks.endpoints())
         guard let status = all.first(where: { $0.endpoint.id == id }), exchange.maySee(status.endpoint.app)
-        else {
-            throw APIError(status: .notFound, code: .notFound, message: "There is no endpoint with this id")
-        }
+        else { throw .notFound("There is no endpoint with this id") }
         exchange.app = status.endpoint.app
         return status
     }
