@@ -77,6 +77,31 @@ struct DashboardPageJourneys {
         #expect(tab.complaints.isEmpty, "\(tab.complaints)")
     }
 
+    @Test("a choice sends the form of filters at once, and no form that changes something")
+    func choices() throws {
+        let stage = try DashboardStage()
+        let tab = try stage.signedIn()
+        func sent(_ page: String, choosing value: String, of name: String) throws -> String {
+            try tab.open("http://localhost\(page)")
+            return try tab.value(
+                of: """
+                    (() => {
+                      let sent = 0;
+                      addEventListener("submit", (event) => { event.preventDefault(); sent += 1; });
+                      const field = document.querySelector("[name=\(name)]");
+                      field.value = "\(value)";
+                      field.dispatchEvent(new Event("change", { bubbles: true }));
+                      return sent;
+                    })()
+                    """
+            )
+        }
+        #expect(try sent("/", choosing: "30d", of: "period") == "1")
+        #expect(try sent("/settings", choosing: "admin", of: "kind") == "0")
+        #expect(try sent("/settings/audit", choosing: "2027-01-31", of: "since") == "0")
+        #expect(tab.complaints.isEmpty, "\(tab.complaints)")
+    }
+
     @Test(
         "after the session's key was revoked, the open page says so, and every next step ends at the sign-in form"
     )

@@ -143,10 +143,11 @@
     });
     if (document.hidden) stream = { close() {} }; else start();
   }
-  // A new choice sends the form at once; without this script, the button sends it.
-  for (const form of document.querySelectorAll(".filters")) {
+  // A new choice of filters sends the form at once; without this script, the button sends it. A form that is sent by
+  // POST changes something, so only its button sends it.
+  for (const form of document.querySelectorAll(".filters:not([method])")) {
     form.addEventListener("change", (event) => {
-      if (event.target.type === "date") form.period.value = "custom";
+      if (event.target.type === "date" && form.period) form.period.value = "custom";
       if (event.target.tagName === "SELECT" && event.target.value !== "custom") form.requestSubmit();
     });
   }
