@@ -82,6 +82,16 @@ struct LivePageTests {
         #expect(rows.count == 50 && rows.last == "Click" && !rows.dropLast().contains("Click"))
     }
 
+    @Test("counts nothing twice after the clock was set back")
+    func clockSetBack() async throws {
+        await click(1)
+        service.clock.advance(seconds: 10)
+        #expect(try await message("/live/now").minutes.reduce(0, +) == 1)
+        service.clock.advance(seconds: -5)
+        let (rows, minutes) = try await message("/live/now")
+        #expect(rows.count == 1 && minutes.reduce(0, +) == 1)
+    }
+
     @Test("separates test traffic from live traffic")
     func separatesTests() async throws {
         await click(1)

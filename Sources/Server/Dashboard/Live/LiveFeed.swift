@@ -150,7 +150,11 @@ final class LiveFeed: Sendable {
             state.isReading = true
             // If the clock was set back, or the last read was more than half an hour ago, read the last half hour.
             let oldest = time - Self.minuteCount * 60_000
-            guard state.position >= oldest, state.position <= time else { return oldest }
+            guard state.position >= oldest, state.position <= time else {
+                // Of the older rows, ``seen`` no longer has the keys, and the read would count them twice.
+                (state.seen, state.events, state.minutes) = ([:], [:], [:])
+                return oldest
+            }
             return state.position - Self.overlap
         }
         guard let start else { return }
