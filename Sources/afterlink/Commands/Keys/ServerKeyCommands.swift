@@ -32,14 +32,15 @@ enum RotateServerKeyCommand {
         let summary = try CommandDatabase.explaining(configuration) { try $0.survey().summary }
         let now = WallClock.system.now()
         let source = try configuration.keySource()
+        // Open the database before the keys change: it may be of an older version, and the command fails then.
+        let database = try CommandDatabase.open(configuration)
+        defer { database.close() }
         let list = try source.changeServerKeys(erasesFormer: false) { list in
             try refuse(list, source, summary, configuration, at: now)
             let new = ServerKeyList.Entry(bytes: SystemRandom.bytes(ServerKey.byteCount), madeAt: now)
             return ServerKeyList([new] + list.entries)
         }
         try renewAddresses(source, at: now)
-        let database = try CommandDatabase.open(configuration)
-        defer { database.close() }
         try await database.audit.note(AuditedChange(.rotateServerKey), by: .commandLine)
         let seconds = ServerKeyList.settlingMilliseconds / 1000
         let use =
