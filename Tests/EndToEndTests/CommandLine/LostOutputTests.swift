@@ -37,6 +37,22 @@ struct LostOutputTests {
         #expect(revoked.status == 0 && revoked.text.hasPrefix("Revoked key_"))
     }
 
+    @Test("the failure names a new endpoint, with the command that makes another secret", arguments: kinds)
+    func endpoint(kind: String) throws {
+        let installation = try Installation()
+        let database = ["--database", installation.database.path]
+        let create = ["postbacks", "create", "--url", "https://example.com/hooks", "--type", "match.created"]
+        let output = try run(create + database, output: kind)
+        #expect(output.status == 1)
+        #expect(output.errors.contains("was created, but could not be printed."))
+        let advice = try #require(output.errors.components(separatedBy: "`afterlink ").dropFirst().first)
+        let words = advice.prefix { $0 != "`" }.split(separator: " ").map(String.init)
+        #expect(words.starts(with: ["postbacks", "rotate"]))
+        #expect(try installation.run(words).text.hasPrefix("The new secret, shown only now: whsec_"))
+        let rotated = try run(words + database, output: kind)
+        #expect(rotated.status == 1 && rotated.errors.contains("was replaced, but could not be printed."))
+    }
+
     @Test("the failure names a new app, which exists", arguments: kinds)
     func app(kind: String) throws {
         let installation = try Installation()

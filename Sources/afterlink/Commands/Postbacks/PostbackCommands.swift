@@ -75,7 +75,15 @@ enum CreatePostbackCommand {
             json.member("secret", orNull: shown)
         }
         let line = shown.map { "Its secret, shown only now: \($0)" } ?? "Its requests are unsigned."
-        invocation.show("Created the endpoint \(endpoint.id.text).\n\(line)", json: json)
+        let advice =
+            endpoint.isTemplate
+            ? "`afterlink postbacks list` shows it; do not create it again."
+            : "Run `afterlink postbacks rotate \(endpoint.id.text)` for another secret; do not create it again."
+        try Console.show(
+            arguments.has("json") ? json : "Created the endpoint \(endpoint.id.text).\n\(line)",
+            orElse: .because("The endpoint \(endpoint.id.text) was created, but could not be printed.")
+                .advising(advice)
+        )
         guard let warning else { return }
         Console.printError("Warning: \(warning) If the service has this setting already, all is well.\n")
     }
@@ -145,11 +153,17 @@ enum ListDeliveriesCommand {
         }
         query.type = try arguments.word("type")
         query.event = try arguments.read("event", "must be an id, as evt_…") { OutboxEventID($0) }
-        query.limit = min(try arguments.limit ?? DeliveryQuery.standardLimit, DeliveryQuery.limits.upperBound)
+        let count = try arguments.limit ?? DeliveryQuery.standardLimit
         let (database, keys) = try PostbackChoice.open(invocation, for: .reading)
         defer { database.close() }
         let endpoint = try await PostbackChoice.find(invocation, in: database)
-        let page = try await database.postbacks.deliveries(query)
+        var page = DeliveryPage([], next: nil)
+        repeat {
+            query.limit = min(count - page.deliveries.count, DeliveryQuery.limits.upperBound)
+            let next = try await database.postbacks.deliveries(query)
+            page.deliveries += next.deliveries
+            (page.next, query.before) = (next.next, next.next)
+        } while query.before != nil && page.deliveries.count < count
         let now = WallClock.system.now()
         let json = JSONWriter.text { json in PostbackBody.write(page, to: endpoint, keys, at: now, &json) }
         invocation.show(text(page.deliveries), json: json)
@@ -302,7 +316,11 @@ enum RotatePostbackCommand {
         let json = JSONWriter.text { PostbackBody.write(rotation, of: endpoint.id, to: &$0) }
         let text =
             "The new secret, shown only now: \(rotation.secret.text)\nThe previous one signs until \(rotation.until.iso8601)."
-        invocation.show(text, json: json)
+        try Console.show(
+            invocation.arguments.has("json") ? json : text,
+            orElse: .because("The secret of \(endpoint.id.text) was replaced, but could not be printed.")
+                .advising("Run the command again, and give the receiver the printed secret at once.")
+        )
     }
 }
 
