@@ -63,7 +63,7 @@ final class LiveFeed: Sendable {
     private static let streamLimit = 64
     /// At least this many of the newest events of each kind are kept: as many as a page lists.
     private static let eventLimit = LivePage.rowCount
-    /// If a read of one table has returned this many rows, it ends, and the remaining rows are left out.
+    /// If a read of one table has returned this many rows, it ends, and the next read continues there.
     private static let rowLimit = 20_000
     /// The maximum time from the creation of a row's number to the commit of the row, in milliseconds.
     private static let overlap: Int64 = 2_000
@@ -159,10 +159,15 @@ final class LiveFeed: Sendable {
         }
         guard let start else { return }
         defer { state.withLock { $0.isReading = false } }
-        for table in [ExportTable.clicks, .checks] { try await read(table, from: start, store) }
+        var end = time
+        for table in [ExportTable.clicks, .checks] {
+            end = min(end, try await read(table, from: start, store))
+        }
+        // If the rows of the overlap alone fill a read, the next one would not come further, so leave rows out.
+        let position = end > start + Self.overlap ? end : time
         state.withLock { state in
-            (state.readAt, state.position) = (time, time)
-            state.seen = state.seen.filter { $1 >= time - 2 * Self.overlap }
+            (state.readAt, state.position) = (time, position)
+            state.seen = state.seen.filter { $1 >= position - 2 * Self.overlap }
             let oldest = Self.minute(of: time) - Self.minuteCount
             state.minutes = state.minutes.filter { $0.key > oldest }
             state.events = state.events.filter { Self.minute(of: $1.last?.at.milliseconds ?? 0) > oldest }
@@ -182,8 +187,11 @@ final class LiveFeed: Sendable {
         state.withLock { $0.sessionsReadAt > openedAt.milliseconds && !$0.sessions.contains(session) }
     }
 
+    /// Reads the rows of a table that were recorded after a time, until the table ends or the limit is reached.
+    ///
+    /// - Returns: the time up to which the table was read; the largest number if it was read to its end.
     private func read(_ table: ExportTable, from start: Int64, _ store: any ExportStore)
-        async throws(StoreError)
+        async throws(StoreError) -> Int64
     {
         var query = ExportQuery(table, end: .row(.max))
         query.since = .row(start << 16)
@@ -193,6 +201,8 @@ final class LiveFeed: Sendable {
             state.withLock { state in for row in page.rows { Self.add(row, of: table, to: &state) } }
             (query.since, count) = (page.next, count + page.rows.count)
         } while query.since != nil && count < Self.rowLimit
+        guard case .row(let last)? = query.since else { return .max }
+        return last >> 16
     }
 
     private static func add(_ row: ExportRow, of table: ExportTable, to state: inout State) {
