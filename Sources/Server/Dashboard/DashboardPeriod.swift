@@ -110,10 +110,12 @@ struct DashboardSpan: Sendable {
         )
     }
 
-    /// Returns the name of an interval: its date, or the time of day of an hour.
+    /// Returns the name of an interval: its date, the time of day of an hour, or both if there are hours of two days.
     func label(of start: Timestamp) -> String {
         let text = start.advanced(byMilliseconds: offset * 3_600_000).iso8601
-        return String(interval == .hour ? text.dropFirst(11).prefix(5) : text.prefix(10))
+        let (date, time) = (text.prefix(10), text.dropFirst(11).prefix(5))
+        guard interval == .hour else { return String(date) }
+        return days.count == 1 ? String(time) : "\(date) \(time)"
     }
 
     /// The starts of the intervals.

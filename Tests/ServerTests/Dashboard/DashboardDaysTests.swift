@@ -60,6 +60,12 @@ struct DashboardDaysTests {
         #expect(
             hours.first?[0] == "00:00" && hours.filter { $0[1] == "1" }.map { $0[0] } == ["01:00", "02:00"]
         )
+        let both = await browser.get("/?period=custom&from=2026-10-09&to=2026-10-10").text
+        let hoursOfBoth = PageMarkup.table(
+            "Clicks, launches and matches, 2026-10-09 – 2026-10-10",
+            in: both
+        ).dropFirst().map { $0[0] }
+        #expect(Set(hoursOfBoth).count == hoursOfBoth.count && hoursOfBoth.first == "2026-10-09 00:00")
         #expect(!day.contains("Clicks by hour of day"))
         let byHour = PageMarkup.table("Clicks by hour of day", in: week)
         let zone = offset == 0 ? "UTC" : "UTC\(offset < 0 ? "−5" : "+3")"
