@@ -56,9 +56,15 @@ enum ChangeAppCommand {
             throw CommandFailure.because(dashboard.message).advising("Nothing was changed.")
         }
         try await checkHosts(before, changed.settings, directory, database.links)
-        try await AppName.translatingConflict(changed.settings.name) {
-            let (id, settings) = (changed.id, changed.settings)
-            try await database.apps.update(id, from: nil, to: settings, by: .commandLine)
+        let (former, settings) = (before.settings, changed.settings)
+        do throws(StoreError) {
+            try await database.apps.update(changed.id, from: former, to: settings, by: .commandLine)
+        } catch {
+            guard error.code == .conflict else { throw error }
+            let isTaken = directory.apps.contains { $0.id != changed.id && $0.settings.name == settings.name }
+            guard !isTaken else { throw AppName.isTaken(settings.name) }
+            throw CommandFailure.because("Another process has changed the app meanwhile.")
+                .advising("Nothing was changed. Run the command again.")
         }
         invocation.show(AppListing.table([changed]), json: AppListing.json(changed))
     }

@@ -41,8 +41,10 @@ enum CreateAppCommand {
         defer { database.close() }
         let now = WallClock.system.now()
         let app = App(id: AppID(at: now, random: RandomSource.system), settings: settings, createdAt: now)
-        try await AppName.translatingConflict(settings.name) {
+        do throws(StoreError) {
             try await database.apps.create(app, with: [], by: .commandLine)
+        } catch {
+            throw error.code == .conflict ? AppName.isTaken(settings.name) : CommandFailure(error)
         }
         let created = """
             Created the app "\(settings.name)", \(app.id.text).
@@ -86,13 +88,9 @@ enum AppName {
         return name
     }
 
-    /// Runs a change of an app, and explains the conflict with another app's name.
-    static func translatingConflict(_ name: String, _ change: () async throws -> Void) async throws {
-        do {
-            try await change()
-        } catch let error as StoreError where error.code == .conflict {
-            throw CommandFailure.because("There is an app named \"\(name)\" already.")
-                .advising("Give another name; `afterlink apps list` shows all apps.")
-        }
+    /// Returns the failure of a command that gives an app the name of another one.
+    static func isTaken(_ name: String) -> CommandFailure {
+        CommandFailure.because("There is an app named \"\(name)\" already.")
+            .advising("Give another name; `afterlink apps list` shows all apps.")
     }
 }
