@@ -67,7 +67,9 @@ struct DashboardPage {
             + " require-trusted-types-for 'script'"
         return [
             FieldLine(name: "Content-Security-Policy", value: policy), .noStore,
-            FieldLine(name: "Referrer-Policy", value: "no-referrer"),
+            // With `no-referrer`, the `Origin` of a form is `null` (Fetch Standard, "append a request Origin header"),
+            // and ``DashboardForm`` would refuse the dashboard's own forms.
+            FieldLine(name: "Referrer-Policy", value: "same-origin"),
             FieldLine(name: "Cross-Origin-Opener-Policy", value: "same-origin"),
             FieldLine(name: "Cross-Origin-Resource-Policy", value: "same-origin"),
         ]

@@ -284,7 +284,7 @@ struct DashboardAccessTests {
             "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self';"
                 + " img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none';"
                 + " base-uri 'none'; require-trusted-types-for 'script'",
-            "Cache-Control: no-store", "Referrer-Policy: no-referrer",
+            "Cache-Control: no-store", "Referrer-Policy: same-origin",
             "Cross-Origin-Opener-Policy: same-origin",
             "Cross-Origin-Resource-Policy: same-origin",
         ] {
