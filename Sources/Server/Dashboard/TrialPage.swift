@@ -177,7 +177,7 @@ extension TrialPage {
             return html.paragraph(reason)
         }
         html.paragraph(DashboardText.scan(url))
-        html.code(code, title: DashboardText.codeTitle(url))
+        html.code(code, title: DashboardText.codeOf(url))
     }
 }
 

@@ -141,7 +141,6 @@ extension DashboardText {
     static func scan(_ url: String) -> String {
         "Scan the code: it opens \(url). The click appears on Live, and so does the first launch."
     }
-    static func codeTitle(_ url: String) -> String { "QR code of \(url)" }
 
     static func noTestKey(_ app: String) -> String {
         "The app has no valid test key. Create one with `afterlink keys create --kind test --app \(app)`, and try again."

@@ -68,7 +68,7 @@ enum AppSettingOptions {
         let hours = "must be whole hours from -12 to 14"
         let offset = try arguments.read("reporting-offset", hours, App.Settings.reportingOffset)
         if let offset { settings.reportingOffset = offset }
-        settings.clickIDs = try MatchingOptions.word("click-ids", arguments) ?? settings.clickIDs
+        settings.clickIDs = try arguments.word("click-ids") ?? settings.clickIDs
         for text in arguments.values("conversion-schema") ?? [] {
             settings.conversionSchemas = try schemas(text, over: settings.conversionSchemas)
         }
@@ -152,11 +152,11 @@ enum MatchingOptions {
 
     /// Changes the settings that the arguments name, and keeps the others.
     static func apply(_ arguments: Arguments, to settings: inout App.Settings) throws {
-        settings.policy.rule = try word("matching", arguments) ?? settings.policy.rule
+        settings.policy.rule = try arguments.word("matching") ?? settings.policy.rule
         let sentence = "must be a number from 0 to 1, as in 0.7"
         let minimum = try arguments.read("minimum-confidence", sentence, ValueText.probability)
         if let minimum { settings.policy.minimumConfidence = minimum }
-        settings.policy.onAmbiguity = try word("on-ambiguity", arguments) ?? settings.policy.onAmbiguity
+        settings.policy.onAmbiguity = try arguments.word("on-ambiguity") ?? settings.policy.onAmbiguity
         if let isOn = try arguments.isOn("fingerprinting") { settings.policy.usesFingerprints = isOn }
         if let text = arguments.value("default-link") {
             settings.defaultLink = try text == "none" ? nil : link(text)
@@ -168,13 +168,6 @@ enum MatchingOptions {
         guard settings.policy.onAmbiguity == .campaignOnly, settings.defaultLink == nil else { return }
         throw CommandFailure.usage("--on-ambiguity campaignOnly needs a default link, and the app has none.")
             .advising("Nothing was done. Give the link, too, as in --default-link myapp://home.")
-    }
-
-    static func word<Word: RawRepresentable & CaseIterable>(_ option: String, _ arguments: Arguments)
-        throws -> Word? where Word.RawValue == String
-    {
-        let allowed = Word.allCases.map { $0.rawValue }.joined(separator: ", ")
-        return try arguments.read(option, "must be one of \(allowed)") { Word(rawValue: $0) }
     }
 
     private static func link(_ text: String) throws -> DeepLinkURL {

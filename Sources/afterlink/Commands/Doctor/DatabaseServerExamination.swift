@@ -116,14 +116,11 @@ package struct DatabaseServerExamination {
 
     /// Findings about prepared transactions.
     private var leftovers: [Diagnosis] {
-        var found: [Diagnosis] = []
-        if server.preparedTransactions > 0 {
-            let count = DatabaseSummary.count(server.preparedTransactions, "prepared transaction")
-            found.append(
-                .warning("transactions", "\(count) of another program keep locks and old rows")
-                    .advising("finish them; `SELECT * FROM pg_prepared_xacts` lists them")
-            )
-        }
-        return found
+        guard server.preparedTransactions > 0 else { return [] }
+        let count = DatabaseSummary.count(server.preparedTransactions, "prepared transaction")
+        return [
+            .warning("transactions", "\(count) of another program keep locks and old rows")
+                .advising("finish them; `SELECT * FROM pg_prepared_xacts` lists them")
+        ]
     }
 }
