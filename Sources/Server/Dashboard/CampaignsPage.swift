@@ -151,7 +151,8 @@ enum OneCampaignPage {
                 let launches = visit.address.page("/launches").with("campaign", campaign.text)
                 html.link(launches, DashboardText.launchesOfCampaign)
             }
-            write(found.links, visit, to: &html)
+            // A page that is empty although it is not the last one does not show that there is no link.
+            if !found.links.isEmpty || found.next == nil { write(found.links, visit, to: &html) }
         }
     }
 
