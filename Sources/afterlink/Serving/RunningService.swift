@@ -43,7 +43,7 @@ final class RunningService: Sendable {
     ///   - chosen: the settings.
     ///   - origins: the settings that the operator set, with their sources.
     /// - Returns: the service, which serves.
-    /// - Throws: the reason why it cannot serve; then no part of it runs.
+    /// - Throws: the reason why it cannot serve; the process must end then, because threads may still run.
     static func start(
         _ chosen: Configuration,
         _ origins: [ConfigurationReader.Origin] = []
