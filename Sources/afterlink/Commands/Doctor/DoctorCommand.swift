@@ -89,12 +89,16 @@ enum DoctorCommand {
         let server = report.server.map {
             DatabaseServerExamination($0, version: ProgramVersion.text, at: now).diagnoses()
         }
+        // The finding `database` reports an older version, in which the record of this test cannot be written.
+        let isCurrent = report.summary.pendingMigrations.isEmpty
+        let receivers =
+            await isCurrent ? Diagnosis.applePostbacks(configuration, report.directory, at: now) : []
         return database.diagnoses() + (server ?? [])
             + ServerKeyExamination.diagnoses(configuration, report.summary, at: now)
             + Diagnosis.dashboardHost(configuration, report.directory)
             + (await Diagnosis.traffic(configuration, report, at: now))
             + KeyExamination.diagnoses(report.directory.keys, at: now)
-            + (await Diagnosis.applePostbacks(configuration, report.directory, at: now))
+            + receivers
             + [.clock(now, newestClickAt: report.summary.newestClickAt, newestFileAt: newest)]
             + ServiceExamination(configuration: configuration, holder: report.holder).diagnoses()
             + InitialSettings.withoutEffect(origins, configuration, report.directory).map {
