@@ -161,7 +161,7 @@ final class LiveFeed: Sendable {
         defer { state.withLock { $0.isReading = false } }
         var end = time
         for table in [ExportTable.clicks, .checks] {
-            end = min(end, try await read(table, from: start, store))
+            end = try await min(end, read(table, from: start, store))
         }
         // If the rows of the overlap alone fill a read, the next one would not come further, so leave rows out.
         let position = end > start + Self.overlap ? end : time
