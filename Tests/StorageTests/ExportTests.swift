@@ -167,6 +167,34 @@ struct ExportTests {
         #expect(matches.first?.cursor == checks.first { $0.values[4] == .text("match") }?.cursor)
     }
 
+    @Test(
+        "contain every event of an app, although whole pages have events of another app",
+        arguments: backends
+    )
+    func eventsOfApp(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let (app, other) = (test.app, AppID(high: 2, low: 2))
+        let rows = try await test.run { session in
+            let new = App(id: other, settings: App.Settings(name: "Other"), createdAt: TestStore.noon)
+            try await session.create(new)
+            // With two rows a page, three events of the other app fill more than a page.
+            for (owner, id) in [(app, "a"), (other, "b"), (other, "c"), (other, "d"), (app, "e")] {
+                let name = try #require(EventName("open"))
+                _ = try await session.record(
+                    EventBatch(
+                        app: owner,
+                        isTest: false,
+                        isVerified: true,
+                        receivedAt: TestStore.noon,
+                        events: [AppEvent(id: id, name: name, occurredAt: TestStore.noon)]
+                    )
+                )
+            }
+            return try await Self.rows(of: .events, app: app, pages: 2, session)
+        }
+        #expect(rows.map(\.values[0]) == [.text("a"), .text("e")])
+    }
+
     @Test("contain each count of an ended hour once, and continue behind any of them", arguments: backends)
     func counters(backend: Backend) async throws {
         let test = try await TestStore(backend)

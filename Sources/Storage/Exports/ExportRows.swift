@@ -76,11 +76,7 @@ extension ExportRows {
         case (.deliveries, .delivery): try readDeliveries(&builder)
         case (.deletions, .row(let end)): try readDeletions(&builder, through: end)
         case (.applePostbacks, .row(let end)): try readApplePostbacks(&builder, through: end)
-        case (.events, .row(let end)):
-            guard let numbers = builder.numbers(through: end) else { break }
-            for event in try exportedEvents(numbers, atMost: query.limit + 1) where !builder.add(event) {
-                break
-            }
+        case (.events, .row(let end)): try readEvents(&builder, through: end)
         case (_, .row(let end)):
             let rows = NumberedRows(
                 .ascending,
@@ -109,6 +105,17 @@ extension ExportRows {
             next = last
         }
         builder.add(try oldestRows(), before: RowIdentifier.time(of: end))
+    }
+
+    private func readEvents(_ builder: inout PageBuilder, through end: Int64) throws(Failure) {
+        let limit = builder.query.limit
+        var next = builder.lastNumber
+        while next < end {
+            let events = try exportedEvents((next + 1)...end, atMost: limit)
+            for event in events where !builder.add(event) { return }
+            guard events.count == limit, let last = events.last?.number else { return }
+            next = last
+        }
     }
 
     private func readApplePostbacks(_ builder: inout PageBuilder, through end: Int64) throws(Failure) {

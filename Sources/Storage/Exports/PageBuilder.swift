@@ -31,11 +31,6 @@ struct PageBuilder {
         }
     }
 
-    /// The numbers of the rows that may be in the page; nil if there are none.
-    func numbers(through end: Int64) -> ClosedRange<Int64>? {
-        lastNumber < end ? (lastNumber + 1)...end : nil
-    }
-
     /// Adds a row, unless the query excludes its app; returns whether the page has room for another one.
     private mutating func add(_ cursor: ExportCursor, of app: AppID?, _ values: (AppID) -> [ExportValue])
         -> Bool
