@@ -279,7 +279,8 @@ extension WriteTransaction {
                 OutboxRange(
                     scope: record.scope,
                     after: OutboxEventID(high: event.high, low: event.low &- 1),
-                    before: event.high + 1,
+                    // An id that a caller made up may have the largest half, and no stored event has that one.
+                    before: event.high &+ 1,
                     limit: 1,
                     samples: true
                 )

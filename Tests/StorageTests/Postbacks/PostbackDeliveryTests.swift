@@ -71,6 +71,9 @@ struct PostbackDeliveryTests {
         history.types = [.clickRecorded]
         // The first click came before an endpoint wanted clicks.
         #expect(try await scenario.replay(history, to: plain) == 1)
+        var invented = PostbackReplay(.all)
+        invented.event = OutboxEventID(high: .max, low: .max)
+        #expect(try await scenario.replay(invented, to: plain) == 0)
     }
 
     @Test("test traffic goes to endpoints of its own", arguments: backends)
