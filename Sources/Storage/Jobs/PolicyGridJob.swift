@@ -70,6 +70,8 @@ public struct PolicyGridJob<Reader: ReportReader>: Job {
         guard try lease.isHeld(at: now, in: context) else {
             // Another process compares all apps; a request here waits until it has ended.
             if isDaily { (waiting, isDaily) = ([], false) }
+            // The next comparison may start with another app, which must not get this one's events.
+            (collection, replay) = (nil, nil)
             return Self.pause
         }
         do throws(StoreError) {
