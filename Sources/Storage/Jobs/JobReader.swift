@@ -186,7 +186,9 @@ public struct RenewedLease {
     public mutating func isHeld<Reader>(at now: Timestamp, in context: JobContext<Reader>) throws(StoreError)
         -> Bool
     {
-        if let until, now.advanced(byMilliseconds: milliseconds / 2) < until { return true }
+        // If more than the whole length is left, the clock was set back, and another process may take the lease.
+        let rest = until?.milliseconds(since: now) ?? 0
+        if rest > milliseconds / 2, rest <= milliseconds { return true }
         let isTaken = try context.take(context.lease(of: job, at: now, milliseconds: milliseconds))
         until = isTaken ? now.advanced(byMilliseconds: milliseconds) : nil
         return isTaken

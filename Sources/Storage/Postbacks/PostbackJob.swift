@@ -164,7 +164,6 @@ public struct PostbackJob<Reader: JobReader>: Job {
 
     private static var interval: UInt64 { 1_000_000_000 }
     private static var removalInterval: UInt64 { 60_000_000_000 }
-    private static var leaseMilliseconds: Int64 { 4000 }
     /// The maximum number of deliveries of an endpoint that are read at once.
     private static var readAtOnce: Int { 64 }
     /// The number of threads that are reserved for endpoints that do not fail.
@@ -279,7 +278,7 @@ extension PostbackJob {
     }
 
     private func lease(of sender: Sender, at now: Timestamp) -> JobLease {
-        var lease = context.lease(of: .postbacks, at: now, milliseconds: Self.leaseMilliseconds)
+        var lease = context.lease(of: .postbacks, at: now, milliseconds: Sender.leaseMilliseconds)
         lease.subject = sender.record.endpoint.id.text
         return lease
     }
@@ -410,12 +409,20 @@ extension PostbackJob {
 extension PostbackJob.Sender {
     var isBusy: Bool { !inFlight.isEmpty || !waiting.isEmpty }
 
-    func holds(at now: Timestamp) -> Bool { leaseUntil.map { $0 > now } ?? false }
+    static var leaseMilliseconds: Int64 { 4000 }
+
+    func holds(at now: Timestamp) -> Bool { leaseRest(at: now) > 0 }
 
     /// Returns whether the endpoint's lease must be renewed; the lease of an idle endpoint expires.
-    func renews(at now: Timestamp) -> Bool {
-        guard isBusy, let leaseUntil else { return false }
-        return leaseUntil.milliseconds(since: now) < 2000
+    func renews(at now: Timestamp) -> Bool { isBusy && leaseUntil != nil && leaseRest(at: now) < 2000 }
+
+    /// Returns for how many milliseconds this process still has the lease.
+    ///
+    /// The result is 0 if more than the whole length is left: the clock was set back after the lease was taken, and
+    /// another process may take it.
+    private func leaseRest(at now: Timestamp) -> Int64 {
+        let rest = leaseUntil?.milliseconds(since: now) ?? 0
+        return (0...Self.leaseMilliseconds).contains(rest) ? rest : 0
     }
 
     /// Returns whether to read due deliveries now; false until most of the deliveries in memory are sent.

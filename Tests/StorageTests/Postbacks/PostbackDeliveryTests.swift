@@ -178,6 +178,29 @@ struct PostbackDeliveryTests {
         #expect(scenario.receiver.waiting == 1)
     }
 
+    @Test("a process whose clock was set back sends only while it has the lease", arguments: backends)
+    func clockSetBack(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        try await scenario.endpoint()
+        scenario.test.clock.advance(seconds: 3600)
+        try await scenario.match(1)
+        try await scenario.send()
+        #expect(scenario.receiver.calls.count == 1)
+        scenario.test.clock.advance(seconds: -3600)
+        let second = try await TestStore(backend, in: scenario.test.place)
+        let receiver = TestReceiver()
+        receiver.answer { _ in nil }
+        func job(_ database: some TestDatabase) -> any Job {
+            PostbackJob(database.makeJobContext(), receiver.settings)
+        }
+        var other = job(second.database)
+        try await scenario.match(2)
+        for moment in 1...4 as ClosedRange<UInt64> { _ = try other.slice(at: moment * 1_000_000_000) }
+        #expect(receiver.calls.count == 1, "the lease of an hour ago is from a clock that was ahead")
+        try await scenario.send()
+        #expect(scenario.receiver.calls.count == 1)
+    }
+
     @Test("of two processes, only one sends", arguments: backends)
     func lease(backend: Backend) async throws {
         let scenario = try await PostbackScenario(backend)
