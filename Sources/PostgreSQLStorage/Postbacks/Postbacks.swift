@@ -74,8 +74,8 @@ extension PostgreSQLWriter {
     )
     private static let setProgress = PreparedStatement(
         """
-        UPDATE postback_endpoints p SET sequence = r.sequence, failures = r.failures, failing_since = r.failing_since
-        FROM \(rowsWith: EndpointRecord.columns) WHERE p.id_low = r.id_low
+        UPDATE postback_endpoints p SET sequence = greatest(p.sequence, r.sequence), failures = r.failures,
+        failing_since = r.failing_since FROM \(rowsWith: EndpointRecord.columns) WHERE p.id_low = r.id_low
         """
     )
     private static let updateDeliveries = PreparedStatement(

@@ -87,7 +87,7 @@ extension SQLiteWriter {
         UPDATE postback_endpoints SET secret = ?2, headers = ?3, former_secret = ?4, former_until = ?5 WHERE id_low = ?1
         """
     private static let setProgress: SQL = """
-        UPDATE postback_endpoints SET sequence = ?2, failures = ?3, failing_since = ?4 WHERE id_low = ?1
+        UPDATE postback_endpoints SET sequence = max(sequence, ?2), failures = ?3, failing_since = ?4 WHERE id_low = ?1
         """
     private static let insertEvent = SQL.insert("outbox_events", OutboxRecord.columns)
     private static let insertDelivery = SQL.insert("deliveries", DeliveryRecord.columns)

@@ -32,7 +32,7 @@ public protocol PostbackWriter: ClickWriter {
     func insert(_ endpoint: EndpointRecord) throws(Failure)
     /// Stores state, reason, secrets and header fields of an endpoint.
     func update(_ endpoint: EndpointRecord) throws(Failure)
-    /// Stores an endpoint's last sequence number and its failures.
+    /// Stores an endpoint's last sequence number, unless a higher one is stored, and its failures.
     func setProgress(of endpoint: EndpointRecord) throws(Failure)
     func insert(_ event: OutboxRecord) throws(Failure)
     func insert(_ delivery: DeliveryRecord) throws(Failure)

@@ -318,8 +318,7 @@ extension PostbackJob {
             let rows = try context.read { reader throws(Reader.Failure) in
                 try reader.dueDeliveries(of: record, at: now, atMost: Self.readAtOnce + sender.inFlight.count)
             }
-            let known = sender.inFlight.union(sender.waiting.map(\.record.id))
-            found[number] = rows.filter { !known.contains($0.record.id) }
+            found[number] = sender.unknown(among: rows)
             senders[number]?.readsAt = rows.count < Self.readAtOnce ? moment + Self.interval : 0
         }
         found = found.filter { !$0.value.isEmpty }
@@ -336,9 +335,11 @@ extension PostbackJob {
                     record.endpoint.state == .enabled
                 else { continue }
                 senders[number]?.record = record
-                found[number] = try context.read { reader throws(Reader.Failure) in
+                let rows = try context.read { reader throws(Reader.Failure) in
                     try reader.dueDeliveries(of: record, at: now, atMost: Self.readAtOnce)
                 }
+                // Calls from before the lease was lost may still be under way.
+                found[number] = senders[number]?.unknown(among: rows)
             }
         }
         for (number, rows) in found {
@@ -423,6 +424,12 @@ extension PostbackJob.Sender {
     private func leaseRest(at now: Timestamp) -> Int64 {
         let rest = leaseUntil?.milliseconds(since: now) ?? 0
         return (0...Self.leaseMilliseconds).contains(rest) ? rest : 0
+    }
+
+    /// Returns the deliveries that are neither in memory nor under way.
+    func unknown(among rows: [DeliveryRow]) -> [DeliveryRow] {
+        let known = inFlight.union(waiting.map(\.record.id))
+        return rows.filter { !known.contains($0.record.id) }
     }
 
     /// Returns whether to read due deliveries now; false until most of the deliveries in memory are sent.
