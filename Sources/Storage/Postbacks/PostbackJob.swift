@@ -160,6 +160,7 @@ public struct PostbackJob<Reader: JobReader>: Job {
     private var hasEndpoints = false
     private var refreshesAt: UInt64 = 0
     private var removesAt: UInt64 = 0
+    private var rereadsAt: UInt64 = 0
     private var measuresAt: UInt64 = 0
 
     private static var interval: UInt64 { 1_000_000_000 }
@@ -312,6 +313,14 @@ extension PostbackJob {
 
     /// Reads due deliveries, takes the leases of their endpoints, and numbers the deliveries.
     private mutating func read(at moment: UInt64, _ now: Timestamp) throws(StoreError) {
+        if moment >= rereadsAt {
+            // An erasure may have deleted deliveries meanwhile, which must not be sent from memory.
+            for (number, sender) in senders where !sender.waiting.isEmpty {
+                senders[number]?.waiting = []
+                senders[number]?.readsAt = 0
+            }
+            rereadsAt = moment + Self.interval
+        }
         var found: [Int64: [DeliveryRow]] = [:]
         for (number, sender) in senders where sender.reads(at: moment, now) {
             let record = sender.record

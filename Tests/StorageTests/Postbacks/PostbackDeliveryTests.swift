@@ -178,6 +178,35 @@ struct PostbackDeliveryTests {
         #expect(scenario.receiver.waiting == 1)
     }
 
+    @Test("a delivery that an erasure has deleted is not sent from memory", arguments: backends)
+    func erased(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        scenario.receiver.answer { _ in nil }
+        try await scenario.endpoint()
+        var clicks: [Click] = []
+        for number in 1...6 as ClosedRange<UInt64> { clicks.append(try await scenario.match(number)) }
+        try await scenario.send()
+        // Four calls wait for their responses, and two deliveries wait in memory.
+        let sent = scenario.receiver.calls.map(\.text)
+        let click = try #require(clicks.first { click in !sent.contains { $0.contains(click.id.text) } })
+        let app = scenario.test.app
+        let record = Erasure(
+            id: ErasureID(high: 1, low: 1),
+            at: TestStore.noon,
+            app: app,
+            kind: .click,
+            actor: .command(user: "ann")
+        )
+        _ = try await scenario.test.run { session in
+            try await session.erase(DataSubject(.click(click.id), of: app), record)
+        }
+        scenario.receiver.answer { _ in PostbackAnswer(status: 204) }
+        scenario.receiver.answerWaiting(PostbackAnswer(status: 204))
+        try await scenario.send()
+        #expect(scenario.receiver.calls.count == 5)
+        #expect(!scenario.receiver.calls.contains { $0.text.contains(click.id.text) })
+    }
+
     @Test("a process whose clock was set back sends only while it has the lease", arguments: backends)
     func clockSetBack(backend: Backend) async throws {
         let scenario = try await PostbackScenario(backend)
