@@ -13,8 +13,10 @@ public struct ErasureSlice: Sendable {
     var events: [EventRecord] = []
     /// The numbers of clicks that have a match to which events are credited.
     var installs: [Int64] = []
-    /// Whether this is the last step, whose clicks are deleted already.
+    /// Whether this is the last step of a pass, whose clicks are deleted already.
     public var isLast = false
+    /// Whether nothing is left to delete, so that the audit log and the outbox get the erasure.
+    var isComplete = false
 }
 
 /// A learnt counter of a scope.
@@ -105,8 +107,8 @@ extension WriteTransaction {
         if !slice.installs.isEmpty {
             record.counts.installs = try writer.eraseInstalls(ofClicks: slice.installs)
         }
-        if slice.isLast {
-            try writer.finishErasure(of: slice.clicks)
+        if slice.isLast { try writer.finishErasure(of: slice.clicks) }
+        if slice.isComplete {
             let kind = AuditFields([(name: "kind", texts: [record.kind.rawValue])])
             try note(AuditedChange(.erase, app: record.app, of: record.id.text, to: kind), by: record.actor)
             if let scope = slice.scopes.first(where: { !$0.isTest }) {

@@ -33,6 +33,9 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             // Clicks and checks may have come meanwhile, and one pass finds a limited number.
             found = try await find(subject)
         } while !found.isEmpty
+        var end = ErasureSlice(record: record, scopes: found.scopes, windows: windows)
+        end.isComplete = true
+        try await loop.write(.erase(end))
         record.isLogCleared = try await loop.clearLog()
         return record
     }
