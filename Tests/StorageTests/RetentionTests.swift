@@ -69,6 +69,33 @@ struct RetentionTests {
         #expect(try test.count(.entries) == 0 && test.count(.claims) == 0)
     }
 
+    @Test("if the other kind gets the shorter retention, its clicks that expired before are deleted, too")
+    func changesKind() async throws {
+        let month: Int64 = 30 * 86_400
+        let first = try await TestStore {
+            $0.retentionSeconds = month
+            $0.matchRetentionSeconds = 1000
+        }
+        try await first.run { session in
+            for number in 1...10 as ClosedRange<UInt64> {
+                _ = try await session.record(.sample(fingerprint: number))
+            }
+            for number in 1...3 as ClosedRange<UInt64> {
+                _ = try await session.match(.sample(fingerprint: number, caller: number))
+            }
+        }
+        first.clock.advance(seconds: 5 * 86_400)
+        try first.store.runRetention()
+        #expect(try first.count(.entries) == 7)
+        let second = try await TestStore(.sqlite, in: first.place) {
+            $0.retentionSeconds = 1000
+            $0.matchRetentionSeconds = month
+        }
+        second.clock.advance(seconds: 5 * 86_400 + 1)
+        try second.store.runRetention()
+        #expect(try second.count(.entries) == 0)
+    }
+
     @Test("the click ids of ad networks are deleted with their click, to the last byte", arguments: backends)
     func deletesClickIDs(backend: Backend) async throws {
         let test = try await TestStore(backend) {

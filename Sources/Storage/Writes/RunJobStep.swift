@@ -81,12 +81,18 @@ extension WriteTransaction {
     {
         let deadlines = step.deadlines
         guard deadlines.some > deadlines.all else { return false }
-        let sorted = Timestamp(milliseconds: try reader.value(of: .sortedUpTo) ?? .min)
+        let kind: Int64 = deadlines.deletesMatchesFirst ? 1 : 0
+        let sortedKind = try reader.value(of: .sortedKind)
+        var sorted = Timestamp(milliseconds: try reader.value(of: .sortedUpTo) ?? .min)
+        // If the other kind had the shorter retention before, clicks of this kind are left from before that time.
+        if let sortedKind, sortedKind != kind { sorted = Timestamp(milliseconds: .min) }
         let start = max(sorted, deadlines.all)
         let due = try reader.clicks(expiringFrom: start, before: deadlines.some, atMost: step.limit)
         guard !due.isEmpty else { return false }
         var done = 0
-        for click in due where done == 0 || MonotonicTime.now().nanoseconds < deadline {
+        // The clicks of the first millisecond are handled together, because the next step starts after them.
+        for click in due
+        where done == 0 || click.expiresAt == start || MonotonicTime.now().nanoseconds < deadline {
             done += 1
             let isMatched = try reader.claimTime(ofClick: click.number) != nil
             guard isMatched == deadlines.deletesMatchesFirst else { continue }
@@ -99,6 +105,7 @@ extension WriteTransaction {
         // If more clicks than the limit expire in one millisecond, the rest stays for the longer retention.
         if isMore, end == start { end = end.advanced(byMilliseconds: 1) }
         try writer.set(.sortedUpTo, to: end.milliseconds)
+        if sortedKind != kind { try writer.set(.sortedKind, to: kind) }
         return isMore
     }
 

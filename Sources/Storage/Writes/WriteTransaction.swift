@@ -63,6 +63,8 @@ public enum StoredValue: String, Sendable {
     case closedBefore = "closed_before"
     /// Every click of the kind with the shorter retention that expired before this time is deleted.
     case sortedUpTo = "sorted_up_to"
+    /// The kind that ``sortedUpTo`` is about: 1 for clicks that launches have consumed, 0 for others.
+    case sortedKind = "sorted_kind"
     /// The latest expiry of a click that retention has deleted; erasures may have deleted later ones.
     case deletedUpTo = "deleted_up_to"
     /// The number of stored records of checks.
