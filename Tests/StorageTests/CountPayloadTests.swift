@@ -165,6 +165,32 @@ struct LateAdmissionTests {
         #expect(raw.admitted(by: &later) { _, _, _ in [] } == direct)
     }
 
+    @Test("events of many days in turn keep to the limit of each day, whose names are read once")
+    func manyDays() {
+        var (names, reads, admitted) = (AdmittedNames(), 0, Set<String>())
+        func time(_ days: Int) -> Timestamp {
+            TestStore.noon.advanced(byMilliseconds: Int64(days) * -86_400_000)
+        }
+        for index in 0..<600 {
+            let (days, name) = (index % 3, "event_\(index)")
+            let counted = names.admit(name, .event, of: Self.scopes[0], at: time(days)) { _ in
+                reads += 1
+                return []
+            }
+            if days == 2 { admitted.insert(counted) }
+        }
+        #expect(reads == 3)
+        #expect(admitted.count == 101 && admitted.contains("other"))
+        names.forgetOldSpans()
+        for days in [0, 1, 2] {
+            _ = names.admit("late", .event, of: Self.scopes[0], at: time(days)) { _ in
+                reads += 1
+                return []
+            }
+        }
+        #expect(reads == 4, "only two days stay in memory")
+    }
+
     @Test("names beyond a day's limit are counted together, and the sums stay")
     func limits() {
         let (scope, day) = (Self.scopes[0], Granularity.day.start(of: TestStore.noon))

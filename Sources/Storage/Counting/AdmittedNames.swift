@@ -12,6 +12,8 @@ public struct AdmittedNames: Sendable {
         let period: Timestamp
     }
     private var names: [Page: Set<String>] = [:]
+    /// The spans whose names were read since the last ``forgetOldSpans()``.
+    private var added: [Page] = []
 
     public init() {}
 
@@ -37,13 +39,29 @@ public struct AdmittedNames: Sendable {
         let period = Self.span(of: dimension).start(of: time)
         let page = Page(scope: scope, dimension: dimension, period: period)
         if names[page] == nil {
-            forgetOldest(like: page)
+            added.append(page)
             names[page] = Set(try read(period).map(dimension.limitedName)).subtracting([overflow])
         }
         if names[page]?.contains(name) == true { return name }
         guard names[page]?.count ?? 0 < limit else { return overflow }
         names[page, default: []].insert(name)
         return name
+    }
+
+    /// Keeps only two spans of each dimension: the one that was added last, and the newest other one.
+    ///
+    /// Around the end of a span, events of that span and of the next one arrive.
+    ///
+    /// It is called between two transactions. Within a transaction, names may be admitted that are not in the database
+    /// yet, so a span that is read twice would exceed its limit.
+    public mutating func forgetOldSpans() {
+        for page in added where names[page] != nil {
+            let others = names.keys.filter { other in
+                other.scope == page.scope && other.dimension == page.dimension && other.period != page.period
+            }
+            for oldest in others.sorted(by: { $0.period < $1.period }).dropLast() { names[oldest] = nil }
+        }
+        added = []
     }
 
     /// Forgets all names after a rollback, because the names that the transaction admitted are not in the
@@ -53,12 +71,5 @@ public struct AdmittedNames: Sendable {
     /// The length of the spans that limit a dimension's names.
     private static func span(of dimension: Dimension) -> Granularity {
         dimension == .launch || dimension == .click ? .quarter : .day
-    }
-
-    /// Limits a dimension to two spans: around the end of a span, events of that span and of the next one arrive.
-    private mutating func forgetOldest(like page: Page) {
-        let others = names.keys.filter { $0.scope == page.scope && $0.dimension == page.dimension }
-        guard others.count >= 2, let oldest = others.min(by: { $0.period < $1.period }) else { return }
-        names[oldest] = nil
     }
 }

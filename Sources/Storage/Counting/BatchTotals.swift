@@ -192,6 +192,7 @@ struct BatchTotals: Sendable {
     mutating func commit() {
         counts.removeAll()
         drift.commit()
+        names.forgetOldSpans()
     }
 
     /// Drops what the transaction added, after it was rolled back.

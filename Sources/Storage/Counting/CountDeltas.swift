@@ -266,7 +266,8 @@ extension CountDeltas {
     ) throws(Failure) -> CountDeltas {
         var admitted = CountDeltas()
         admitted.live = live
-        // The counts come in the order of time, because only the names of two spans stay in memory.
+        names.forgetOldSpans()
+        // The counts come in the order of time, so that the first names of a span are admitted.
         for (key, count) in counts.sorted(by: { $0.key.period < $1.key.period }) {
             let label = try key.label.admitted { dimension, name throws(Failure) in
                 try names.admit(name, dimension, of: key.scope, at: key.period) { period throws(Failure) in
