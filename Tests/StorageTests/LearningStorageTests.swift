@@ -184,6 +184,20 @@ struct LearningStorageTests {
         #expect(isMended)
     }
 
+    @Test("the start of the model stays while the clock is years behind", arguments: backends)
+    func staysBehind(backend: Backend) async throws {
+        let before = try await TestStore(backend) { $0.learnsAtOnce = true }
+        try await play(before, from: TestStore.noon, count: 5)
+        before.stop()
+        let began = try before.count(.modelStart)
+        let test = try await TestStore(backend, in: before.place) { $0.trustsClock = false }
+        test.clock.now = TestStore.noon.advanced(byMilliseconds: -20 * 365 * 86_400_000)
+        try await play(test, from: test.clock.now, count: 1)
+        // The first slice starts a round, and the second one computes the model.
+        try test.database.beginStoringLearnt(slices: 2)
+        #expect(try test.count(.modelStart) == began)
+    }
+
     @Test(
         "the model starts when its first click is recorded, not when that click happened",
         arguments: backends

@@ -71,7 +71,9 @@ public struct LearningJob<Reader: JobReader>: Job {
         let model = try context.read { reader throws(Reader.Failure) in
             try learnt.reload(scope, at: now, reader)
         }
-        if model.epoch.began > now { try context.queue.perform(.learning(.beginEarlier(scope, at: now))) }
+        // Before a clock that starts in the past is set, the start of learning only seems to be in the future.
+        guard model.epoch.began > now, let settled = context.settledNow() else { return }
+        try context.queue.perform(.learning(.beginEarlier(scope, at: settled)))
     }
 }
 
