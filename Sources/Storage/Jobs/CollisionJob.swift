@@ -1,7 +1,7 @@
 public import Attribution
 
-/// Counts collisions (visitors with equal fingerprints) once a minute if this process has written anything, and stores
-/// the reports for the statistics.
+/// Counts collisions (visitors with equal fingerprints) once a minute if this process has committed since its last count,
+/// and stores the reports for the statistics.
 ///
 /// If several processes have the database open, the one with the job's lease (the right to do it) counts.
 public struct CollisionJob<Reader: JobReader>: Job {
@@ -10,7 +10,7 @@ public struct CollisionJob<Reader: JobReader>: Job {
 
     private let context: JobContext<Reader>
     private var census: CollisionCensus?
-    /// The number of this process's commits at the end of the last round; nil before the first round.
+    /// ``StoreState/commitCount`` at the end of the last round; nil before the end of the first round.
     private var countedCommits: UInt64?
     /// The time at which the lease was taken or renewed, in nanoseconds; nil without a lease.
     private var leasedAt: UInt64?
@@ -62,7 +62,9 @@ public struct CollisionJob<Reader: JobReader>: Job {
         return leasedAt != nil
     }
 
-    /// Whether this process has committed since its last round, if any, and no process has counted within the pause.
+    /// Whether this process has committed since its last round, and no process has counted within the pause.
+    ///
+    /// Before its first round, a process needs no commit.
     private func isRoundDue(at now: Timestamp) throws(StoreError) -> Bool {
         guard countedCommits != context.state.commitCount else { return false }
         let last = try context.read { reader throws(Reader.Failure) in try reader.progress(of: .collisions) }

@@ -20,7 +20,7 @@ public struct ReplaySettings: Sendable {
 /// Compares other windows and minimum confidences by a backtest of each app's live traffic, and stores the
 /// results.
 ///
-/// It does so on request, and once a day from a day after the first launch on.
+/// It does so on request, and daily; the first daily comparison comes a day after the first launch.
 ///
 /// If several processes have the database open, the one with the job's lease (the right to do it) compares.
 ///

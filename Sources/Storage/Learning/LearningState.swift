@@ -256,7 +256,7 @@ extension LearningState {
     /// Removes all increments that are not stored yet, and returns them as slices.
     ///
     /// Callers store the slices when the store stops, and before a search for a person's data. If checks do the
-    /// work of the learning jobs, callers also store them before a model is computed, and after clicks and checks.
+    /// work of the learning jobs, callers also store the slices before a model is computed.
     func takeSlices() -> [LearntSlice] {
         let left = round.withLock { round in
             defer { round = Round() }

@@ -154,8 +154,9 @@ public struct PostbackJob<Reader: JobReader>: Job {
     private var order: [Int64] = []
     /// Outcomes that are not stored yet.
     private var step = PostbackStep()
-    /// The endpoints that metrics count: all but endpoints that an operator has disabled, to which no
-    /// delivery is expected.
+    /// The endpoints that metrics count.
+    ///
+    /// Endpoints that an operator has disabled are left out, because they get no deliveries.
     private var endpoints: [EndpointRecord] = []
     private var hasEndpoints = false
     private var refreshesAt: UInt64 = 0

@@ -5,7 +5,9 @@ struct SubjectRows: Sendable {
     var scopes: [Scope] = []
     var clicks: [ClickHome] = []
     var checks: [CheckRecord] = []
-    /// The learnt sums under hashes of these rows, without hashes that other checks have too.
+    /// The stored learnt sums under hashes of these rows.
+    ///
+    /// Sums under a hash that another check has too are left out, unless the subject is that hash.
     var sums: Set<LearntSum> = []
     var events: [EventRecord] = []
     var installs: [AttributedInstall] = []

@@ -47,7 +47,7 @@ public struct NumberedRows: Sendable {
     }
 }
 
-/// A bounded walk back through rows, from a cursor on, which gathers a page of the rows that match a query.
+/// Gathers a page of the rows that match a query; a page ends at its limit of rows, or at the limit of rows that are read.
 struct PageWalk<Element, Cursor> {
     private(set) var elements: [Element] = []
     private let limit: Int
@@ -67,6 +67,6 @@ struct PageWalk<Element, Cursor> {
 
     private var isFull: Bool { count == rowLimit || elements.count == limit }
 
-    /// The cursor after which the next page starts; nil if the rows ended before a limit.
+    /// The cursor after which the next page starts; nil if the rows ended and no limit was reached.
     var next: Cursor? { isFull ? last : nil }
 }

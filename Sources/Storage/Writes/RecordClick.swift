@@ -90,7 +90,7 @@ extension WriteTransaction {
             }
         }
         guard let id else { return nil }
-        // Nil if retention has deleted it meanwhile: then this click is a new one.
+        // If that click was deleted meanwhile, this one is new.
         let first = try reader.click(numbered: id)
         guard let first, first.facts.isRobot, !facts.isRobot else { return first }
         // A person's visit does not repeat a prefetch or a robot's visit, so the idempotency key goes to the new click.
