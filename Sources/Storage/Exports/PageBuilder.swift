@@ -7,6 +7,11 @@ struct PageBuilder {
     private let apps: [Int64: AppID]
     /// The apps by their ``App/appleItems``.
     private let items: [String: App]
+    /// The number of rows of other apps that the page has left out.
+    private var excludedCount = 0
+
+    /// A page ends after this many rows of other apps, because other long reads wait until it is read.
+    private static let maximumExcluded = 50_000
 
     init(_ query: ExportQuery, _ snapshot: DirectoryCache.Snapshot) {
         self.query = query
@@ -36,7 +41,12 @@ struct PageBuilder {
         -> Bool
     {
         page.next = nil
-        guard let app, query.app == nil || query.app == app else { return true }
+        guard let app, query.app == nil || query.app == app else {
+            excludedCount += 1
+            guard excludedCount >= Self.maximumExcluded else { return true }
+            page.next = cursor
+            return false
+        }
         page.rows.append(ExportRow(cursor, values(app)))
         guard page.rows.count >= query.limit else { return true }
         page.next = cursor
