@@ -21,7 +21,8 @@ struct LaunchEvidenceTests {
             ("market://details?id=com.example&referrer=al%253D\(token)", token), ("  al=\(token) ", token),
             ("al=\(token);utm_source=x", token), ("al=\(token),more", token), ("al=\(id)", id),
             ("click_id=\(id)&utm_source=x", id), ("al%3D\(id)", id), ("click_id=\(token)", token),
-            ("al=broken&click_id=\(id)", id), ("click_id=clk_broken", "clk_broken"), ("al=%20\(token)%20", token), ("al=broken", "broken"),
+            ("al=broken&click_id=\(id)", id), ("click_id=clk_broken", "clk_broken"),
+            ("al=%20\(token)%20", token), ("al=broken", "broken"),
             ("al=\(token)&utm_content=sale?", token), ("al%3D\(token)%26utm_term%3Dwhy%3F", token),
             ("https://play.example/?id=x&al=\(token)&q=?", token), ("click_id=\(token)&al=\(id)", id),
         ]
