@@ -27,6 +27,9 @@ struct DashboardPage {
             html.element("head") { html in
                 html.open("meta", ["charset": "utf-8"])
                 html.open("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
+                // By the header's `no-referrer`, the `Origin` of a form would be `null` (Fetch Standard, "append a request
+                // Origin header"), and browsers without `Sec-Fetch-Site` could not send the dashboard's forms.
+                html.open("meta", ["name": "referrer", "content": "same-origin"])
                 html.open("meta", ["name": "color-scheme", "content": "light dark"])
                 html.element("title", "\(title) – Afterlink")
                 html.open("link", ["rel": "icon", "href": "data:,"])
@@ -67,9 +70,7 @@ struct DashboardPage {
             + " require-trusted-types-for 'script'"
         return [
             FieldLine(name: "Content-Security-Policy", value: policy), .noStore,
-            // With `no-referrer`, the `Origin` of a form is `null` (Fetch Standard, "append a request Origin header"),
-            // and ``DashboardForm`` would refuse the dashboard's own forms.
-            FieldLine(name: "Referrer-Policy", value: "same-origin"),
+            FieldLine(name: "Referrer-Policy", value: "no-referrer"),
             FieldLine(name: "Cross-Origin-Opener-Policy", value: "same-origin"),
             FieldLine(name: "Cross-Origin-Resource-Policy", value: "same-origin"),
         ]

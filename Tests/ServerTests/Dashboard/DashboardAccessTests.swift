@@ -284,11 +284,13 @@ struct DashboardAccessTests {
             "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self';"
                 + " img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none';"
                 + " base-uri 'none'; require-trusted-types-for 'script'",
-            "Cache-Control: no-store", "Referrer-Policy: same-origin",
+            "Cache-Control: no-store", "Referrer-Policy: no-referrer",
             "Cross-Origin-Opener-Policy: same-origin",
             "Cross-Origin-Resource-Policy: same-origin",
         ] {
             #expect(answer.fieldLines.contains(line), "\(path) lacks \(line)")
         }
+        // Without it, browsers would send `Origin: null` with the dashboard's own forms.
+        #expect(answer.text.contains(#"<meta name="referrer" content="same-origin">"#), "\(path)")
     }
 }
