@@ -57,13 +57,15 @@ struct StartTests {
         try connection.execute(
             "UPDATE migrations SET name = '0001_clicks_claims_counters.sql' WHERE number = 1"
         )
-        for command in ["serve", "apps list", "doctor"] {
+        let serve = "serve --listen 127.0.0.1:0"
+        for command in [serve, "apps list", "doctor"] {
             let output = try installation.run(command.split(separator: " ").map(String.init))
             #expect(command == "doctor" || output.status == 78, "\(command): \(output.errors)")
             let said = output.text + output.errors
             #expect(said.contains("made by a development version of Afterlink"), "\(command): \(said)")
         }
-        #expect(try installation.run(["serve"]).errors.contains("afterlink links export"))
+        let output = try installation.run(serve.split(separator: " ").map(String.init))
+        #expect(output.errors.contains("afterlink links export"))
     }
 
     @Test("a database of a newer version is refused with exit status 78, because no restart helps")
