@@ -133,6 +133,27 @@ struct PrivacyTests {
         #expect(again.1.first?.actor == .command(user: "ann lee") && again.1.first?.kind == kind)
     }
 
+    @Test(
+        "a launch without a match is found by its install id, but not at the request of an app",
+        arguments: backends
+    )
+    func installWithoutMatch(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let (app, record) = (AppID(high: 1, low: 1), Self.record(.install))
+        let (byApp, byOperator, left) = try await test.run { session in
+            _ = try await session.match(.sample(fingerprint: 1, install: 777_002))
+            _ = try await session.match(.sample(fingerprint: 2, install: 777_009))
+            let subject = DataSubject(.install(live: [Self.install], test: []), of: app)
+            return (
+                try await session.held(subject.ofInstall(isTest: false)).counts.checks,
+                try await session.erase(subject, record).counts.checks,
+                try await session.held(subject).counts.checks
+            )
+        }
+        #expect(byApp == 0 && byOperator == 1 && left == 0)
+        #expect(try test.count(.checks) == 1)
+    }
+
     @Test("a post that repeats an erased click is a new click", arguments: backends)
     func repeatedPost(backend: Backend) async throws {
         let test = try await TestStore(backend)

@@ -25,6 +25,8 @@ public struct DataSubject: Sendable {
 
     public let app: AppID
     public let key: Key
+    /// Whether all records of checks are searched for hashes of the subject; otherwise only those of its clicks are found.
+    public let isSearchedInChecks: Bool
 
     /// The number of past days that are searched; ``AddressHashes`` can distinguish their keys from the keys of today
     /// and tomorrow.
@@ -71,11 +73,20 @@ public struct DataSubject: Sendable {
             case .address: Self.address(text, addresses, at: now)
             }
         guard let key else { throw FieldProblem(kind.rawValue, "\(kind.rawValue) must be \(kind.form).") }
-        (self.app, self.key) = (app, key)
+        self.init(key, of: app)
     }
 
     /// Creates the subject of a known key.
-    package init(_ key: Key, of app: AppID) { (self.key, self.app) = (key, app) }
+    ///
+    /// Records of checks have no hash of a user.
+    package init(_ key: Key, of app: AppID, isSearchedInChecks: Bool = true) {
+        (self.key, self.app) = (key, app)
+        if case .user = key {
+            self.isSearchedInChecks = false
+        } else {
+            self.isSearchedInChecks = isSearchedInChecks
+        }
+    }
 
     private static func address(_ text: String, _ keys: AddressKeys, at now: Timestamp) -> Key? {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
@@ -104,18 +115,13 @@ public struct DataSubject: Sendable {
         }
     }
 
-    /// Returns the installation with only its live hashes, or only its test hashes.
+    /// Returns the installation with only its live hashes, or only its test hashes, as an app names it.
+    ///
+    /// Any app may send an unknown id, for which a search of all checks would be a slow answer.
     public func ofInstall(isTest: Bool) -> DataSubject {
         let hashes = installs(isTest: isTest)
-        return DataSubject(.install(live: isTest ? [] : hashes, test: isTest ? hashes : []), of: app)
-    }
-
-    /// Whether records of checks contain hashes of the subject; otherwise checks are found through their clicks.
-    public var isInChecks: Bool {
-        switch key {
-        case .click, .fingerprint, .address: true
-        case .install, .user: false
-        }
+        let key = Key.install(live: isTest ? [] : hashes, test: isTest ? hashes : [])
+        return DataSubject(key, of: app, isSearchedInChecks: false)
     }
 
     /// Returns the installation's hashes of live or test traffic; empty for another kind of value.
@@ -136,13 +142,15 @@ public struct DataSubject: Sendable {
         return words.contains(isNetwork ? address.near : address.exact)
     }
 
-    /// Returns whether a check's record belongs to the subject by its own values, regardless of its click.
-    public func has(_ facts: CheckFacts) -> Bool {
+    /// Returns whether a check's record belongs to the subject by its own values, regardless of its click; `isTest` is
+    /// whether the record is one of test traffic.
+    public func has(_ facts: CheckFacts, isTest: Bool) -> Bool {
         switch key {
         case .click(let id): facts.click?.high == id.high
         case .fingerprint(let keys):
             keys.contains { $0 == facts.fingerprint || facts.otherFingerprints.contains($0.index) }
-        case .install, .user: false
+        case .install: installs(isTest: isTest).contains { $0.index == facts.caller }
+        case .user: false
         case .address: has(facts.address)
         }
     }

@@ -93,10 +93,10 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             found.clicks += try await clicks(of: subject, scope)
             try await addEvents(of: subject, scope, to: &found)
             let numbers = Set(found.clicks.map(\.click.id.high))
-            // Reading all checks would be a slow answer to an unknown id, which any app may send.
-            guard subject.isInChecks || !numbers.isEmpty else { continue }
+            guard subject.isSearchedInChecks || !numbers.isEmpty else { continue }
             try await forEachPart(scope) { check in
-                subject.has(check.facts) || check.facts.click.map { numbers.contains($0.high) } ?? false
+                subject.has(check.facts, isTest: scope.isTest)
+                    || check.facts.click.map { numbers.contains($0.high) } ?? false
             } _: {
                 found.checks += $0
                 return found.checks.count < HeldData.maximumClicks
