@@ -146,7 +146,7 @@ struct FaultTests {
         for number in 1...20 { #expect(try next.check(fingerprint(number)).isMatch) }
     }
 
-    @Test("a sync that does not end causes 503 within 5 s; later the claim goes to the next check")
+    @Test("while a sync does not end, responses and `/readyz` have 503; then the next check gets the claim")
     func slowSync() throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
         let connection = try server.connect()
@@ -157,7 +157,10 @@ struct FaultTests {
         let first = try connection.check(fingerprint(1))
         #expect(first.status == 503)
         #expect(ContinuousClock.now - start < .seconds(5), "long before an SDK gives up")
+        #expect(try Polling.until { try connection.get("/readyz").status == 503 })
+        #expect(try Polling.until { installation.log.contains("the database server does not respond") })
         try disk.set()
+        #expect(try Polling.until { try connection.get("/readyz").status == 200 })
         #expect(try Polling.until { try connection.check(fingerprint(1)).isMatch })
         #expect(try connection.check(fingerprint(1)).isNoMatch)
         #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 1)

@@ -1,6 +1,7 @@
 /// The state of a store, for readiness and metrics.
 public struct StoreHealth: Sendable {
-    /// The error of the last transaction; nil if it succeeded, or there was none yet.
+    /// The error of the last transaction, or why the present one does not end; nil if the last one succeeded, or there
+    /// was none yet.
     public var lastFailure: StoreError?
     public var isStopping = false
     /// The number of writes that wait or run.

@@ -146,7 +146,10 @@ enum ShowMetrics {
         var metrics: [MetricFamily] = []
         let lag = "Seconds since the oldest stored click became due for deletion."
         for (name, value, help) in [
-            ("accepts_writes", health.acceptsWrites ? 1 : 0, "1 if the last write reached the disk."),
+            (
+                "accepts_writes", health.acceptsWrites ? 1 : 0,
+                "1 if the last write reached the disk and none waits for two seconds."
+            ),
             ("queue_length", Int64(health.queueLength), "Writes that wait or are under way."),
             ("database_bytes", health.databaseBytes, "Size of the database."),
             ("wal_bytes", health.writeAheadLogBytes, "Size of the write-ahead log."),

@@ -102,6 +102,7 @@ public final class StoreState: Sendable {
     public var healthSnapshot: StoreHealth {
         var snapshot = health.snapshot
         snapshot.queueLength = queue.count
+        if queue.isStuck(at: MonotonicTime.now().nanoseconds) { snapshot.lastFailure = .stuck }
         snapshot.refusals.merge(queue.refusals, uniquingKeysWith: +)
         snapshot.isStopping = isStoppingFlag.load(ordering: .relaxed)
         snapshot.hindrance = health.hindrance(at: configuration.monotonicNow())
@@ -200,6 +201,7 @@ extension StoreState {
             let now = MonotonicTime.now().nanoseconds
             queue.expire(at: now)
             claims.expire(at: now)
+            if queue.isStuck(at: now) { failures.note(.stuck, of: .writing, at: now) }
             if now >= updatesAreDueAt, !updates.isEmpty {
                 updatesAreDueAt = now + 500_000_000
                 queue.requestUpdates()

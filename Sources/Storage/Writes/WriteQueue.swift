@@ -10,6 +10,8 @@ public final class WriteQueue: Sendable {
         var waiting: [QueuedWrite] = []
         /// The batch, until it is answered.
         var running: [QueuedWrite] = []
+        /// When the writing thread took the first write of this batch, in nanoseconds of the monotonic clock.
+        var runningSince: UInt64 = 0
         var isWriterAsleep = false
         var isStopping = false
         /// Whether the writing thread has taken its last batch.
@@ -109,6 +111,7 @@ public final class WriteQueue: Sendable {
                 taken = Array(state.waiting.prefix(count))
                 state.waiting.removeFirst(taken.count)
             }
+            if state.running.isEmpty, !taken.isEmpty { state.runningSince = MonotonicTime.now().nanoseconds }
             state.running.append(contentsOf: taken)
             state.obstacle = nil
             defer { state.wantsUpdates = false }
@@ -133,6 +136,14 @@ public final class WriteQueue: Sendable {
 
     /// Whether a caller got `timedOut` for a write that may still be committed, and that reads may not show yet.
     var isInDoubt: Bool { isInDoubtFlag.load(ordering: .acquiring) }
+
+    /// Returns whether the running batch has waited so long that the disk or the database server does not respond.
+    func isStuck(at now: UInt64) -> Bool {
+        state.withLock { !$0.running.isEmpty && now > $0.runningSince + Self.longestRun }
+    }
+
+    /// In nanoseconds; far longer than a batch takes, and shorter than the patience of a load balancer.
+    private static let longestRun: UInt64 = 2_000_000_000
 
     /// Stores why no transaction can begin now; requests that time out report it.
     func note(obstacle: StoreError) { state.withLock { $0.obstacle = obstacle } }
@@ -185,6 +196,7 @@ public final class WriteQueue: Sendable {
 
 extension StoreError {
     static let late = StoreError(.timedOut, "the database did not answer in time")
+    static let stuck = StoreError(.timedOut, "the disk or the database server does not respond")
     static let underWay = StoreError(.underWay, "another server may be answering the same launch")
 }
 
