@@ -87,6 +87,8 @@ struct ExplainTests {
         let none = try installation.run(["explain", "launch-2"])
         #expect(none.status != 0)
         #expect(none.errors.contains("The database has no record of this check."))
+        let unknown = try installation.run(["explain", "clk_01jz8w6t7n3k5m9q2r4v6x8y0z"])
+        #expect(unknown.status != 0 && unknown.errors.contains("The database has no click with this id."))
         #expect(try installation.run(["explain", "two words"]).status != 0)
     }
 }

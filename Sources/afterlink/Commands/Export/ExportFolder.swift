@@ -100,6 +100,10 @@ package struct ExportFolder {
             .advising("Name the state file of this directory, or an empty directory.")
         }
         state.pending = file
+        // The state refers to the draft, so a power cut must not lose the draft's name after the state is on disk.
+        try attempt("The directory could not be synced", advice: "Run the command again.") {
+            try OpenFile(directory, O_RDONLY | O_DIRECTORY).synchronize()
+        }
         try state.write(to: statePath)
         try afterStep()
         try publish(file, &state)

@@ -43,8 +43,9 @@ enum RevokeKeyCommand {
     )
 
     private static func run(_ invocation: Invocation) async throws {
-        guard let text = invocation.arguments.operands.first, let id = KeyID(text) else {
-            throw CommandFailure.usage("A key's id begins with key_.")
+        let text = invocation.arguments.operands.first ?? ""
+        guard let id = KeyID(text) else {
+            throw CommandFailure.usage("This is no id of a key; an id is key_ and 26 letters and digits.")
                 .advising(
                     "`afterlink keys list` shows the ids. Never write the secret text on a command line."
                 )

@@ -21,7 +21,10 @@ enum LinkOptions {
     /// Sets the fields that the arguments name, and keeps the others; an empty text removes a field.
     static func apply(_ arguments: Arguments, to fields: inout LinkFields) {
         for field in LinkField.allCases {
-            if let texts = arguments.values(name(field)) { fields[field] = texts }
+            guard let texts = arguments.values(name(field)) else { continue }
+            // A day means its start, as for the other times of commands.
+            fields[field] =
+                field == .expiresAt ? texts.map { TimeArgument.moment($0)?.iso8601 ?? $0 } : texts
         }
     }
 }
@@ -57,7 +60,7 @@ extension LinkField {
         case .journeyID: ("ID", "One journey id for all clicks; otherwise each click gets a new one.")
         case .windowSeconds:
             ("SECONDS", "The time after a click in which a first launch is credited to it, 60 to 2592000.")
-        case .expiresAt: ("TIME", "The end of the link, as in 2027-01-31T18:00:00Z.")
+        case .expiresAt: ("TIME", "The end of the link, as in 2027-01-31T18:00:00Z or 2027-01-31.")
         case .maximumClicks: ("N", "The number of clicks, without robots' clicks, after which the link ends.")
         case .variants:
             ("'NAME WEIGHT LINK'", "One of several destinations, by weight: 'b 30 myapp://promo/b'.")

@@ -29,7 +29,7 @@ enum CreatePostbackCommand {
             ]) + [.json],
         settings: PostbackChoice.keySettings + ["postback-allow"],
         examples: [
-            "afterlink postbacks create --url https://example.com/hooks --type match.created --type link.*":
+            "afterlink postbacks create --url https://example.com/hooks --type match.created --type 'link.*'":
                 "Send matches and changes of links."
         ],
         run: run

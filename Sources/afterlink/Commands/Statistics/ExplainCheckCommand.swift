@@ -49,6 +49,9 @@ enum ExplainCheckCommand {
                 let text = ClickExplanationText(explanation: explanation)
                 return invocation.show(text.text, json: explanation.json().text)
             }
+            if case .click = reference {
+                throw CommandFailure.because("The database has no click with this id.")
+            }
             throw CommandFailure.because("The database has no record of this check.")
                 .advising(
                     "Records stay for --retention-checks seconds. A serving process writes them within a second."
