@@ -92,6 +92,29 @@ struct PolicyWarningTests {
         #expect(warnings(MatchPolicy(), PolicyFigures(collisions: report(matches: 1000, wrong: 100))).isEmpty)
     }
 
+    @Test("an expired or revoked admin key warns as a missing one does")
+    func adminKeys() throws {
+        let now = Timestamp(milliseconds: 1000)
+        let digest = try #require(KeyDigest(bytes: Array(repeating: 1, count: 32)))
+        func warnings(expires: Int64? = nil, revoked: Int64? = nil) -> [String] {
+            let key = APIKey(
+                id: KeyID(high: 1, low: 3),
+                kind: .admin,
+                app: nil,
+                label: "phone",
+                digest: digest,
+                createdAt: Timestamp(milliseconds: 0),
+                expiresAt: expires.map { Timestamp(milliseconds: $0) },
+                revokedAt: revoked.map { Timestamp(milliseconds: $0) }
+            )
+            return Directory(apps: [], keys: [key]).warnings(at: now)
+        }
+        #expect(warnings().isEmpty && warnings(expires: 1001).isEmpty)
+        for texts in [warnings(expires: 1000), warnings(expires: 2000, revoked: 500)] {
+            #expect(texts.count == 1 && texts.first?.contains("keys create --kind admin") == true)
+        }
+    }
+
     @Test("warnings use only the counts of one app's whole live traffic")
     func figures() {
         var report = StatisticsReport()

@@ -4,11 +4,13 @@ extension Directory {
     /// Warnings about settings that an operator should change before strangers can reach the service.
     ///
     /// The service logs them at the start and lists them in the statistics.
-    public var warnings: [String] {
+    public func warnings(at now: Timestamp) -> [String] {
         let destinations = openDestinations
-        guard !keys.contains(where: { $0.kind == .admin && $0.revokedAt == nil }) else { return destinations }
+        guard !keys.contains(where: { $0.kind == .admin && $0.isValid(at: now) }) else {
+            return destinations
+        }
         return destinations + [
-            "there is no admin key, so /admin cannot be called; create one with"
+            "there is no valid admin key, so /admin cannot be called; create one with"
                 + " `afterlink keys create --kind admin`"
         ]
     }

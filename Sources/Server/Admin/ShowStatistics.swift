@@ -15,7 +15,7 @@ enum ShowStatistics {
         body.domainCopies = exchange.domainCopies
         let endpoints = try await exchange.store(await exchange.stores.postbacks.endpoints()).map(\.endpoint)
         body.warnings =
-            warnings(exchange.directory, exchange.service.settings)
+            warnings(exchange)
             + endpoints.filter { exchange.maySee($0.app) }.compactMap(\.warning)
             + exchange.directory.policyWarnings(report.policyFigures(of: query))
         return Response(.ok, json: body.json())
@@ -38,9 +38,10 @@ enum ShowStatistics {
         return query
     }
 
-    private static func warnings(_ directory: Directory, _ settings: ServiceSettings) -> [String] {
+    private static func warnings(_ exchange: Exchange) -> [String] {
         let warning = "the test clock is on: any request can set the time; never use it in production"
-        return directory.warnings + (settings.usesTestClock ? [warning] : [])
+        return exchange.directory.warnings(at: exchange.now)
+            + (exchange.service.settings.usesTestClock ? [warning] : [])
     }
 }
 

@@ -12,7 +12,7 @@ enum OverviewPage {
         let (report, earlier) = try await reports(&exchange, filter)
         let directory = exchange.directory
         let warnings =
-            directory.warnings + directory.policyWarnings(report.policyFigures(of: query))
+            directory.warnings(at: exchange.now) + directory.policyWarnings(report.policyFigures(of: query))
             + report.drift.flatMap(\.readings).compactMap(alarm)
             + (try await postbackAlarms(filter, exchange)) + machineAlarms(exchange)
         let slugs = try await exchange.slugs(ofLinks: report.byLink.map(\.name))

@@ -221,7 +221,8 @@ final class RunningService: Sendable {
         _ configuration: Configuration
     ) -> [String] {
         let without = InitialSettings.withoutEffect(origins, configuration, directory)
-        return without.map { "\($0.text); \($0.advice)" } + directory.warnings + directory.policyWarnings()
+        return without.map { "\($0.text); \($0.advice)" }
+            + directory.warnings(at: WallClock.system.now()) + directory.policyWarnings()
     }
 
     private static func makeLog(_ configuration: Configuration, _ output: LogOutput) throws -> Log {

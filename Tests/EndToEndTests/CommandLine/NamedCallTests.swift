@@ -119,7 +119,7 @@ struct NamedCallTests {
             uniqueKeysWithValues: apps.map { ($0.id, PolicyFigures(checks: 1000, certainMatches: 0)) }
         )
         let directory = Directory(apps: apps, keys: [])
-        let texts = directory.policyWarnings(figures) + directory.warnings
+        let texts = directory.policyWarnings(figures) + directory.warnings(at: Timestamp(milliseconds: 0))
         #expect(texts.count >= policies.count)
         for text in texts { #expect(NamedCalls.faults(in: text) == [], "\(text)") }
     }

@@ -98,6 +98,7 @@ struct RefusedStartTests {
         server.send(SIGTERM)
         #expect(server.waitUntilExit() == 0)
         let log = try String(contentsOf: folder.url.appending(path: "log"), encoding: .utf8)
-        #expect(log.contains("there is no admin key") && log.contains("afterlink keys create --kind admin"))
+        #expect(log.contains("there is no valid admin key"))
+        #expect(log.contains("afterlink keys create --kind admin"))
     }
 }

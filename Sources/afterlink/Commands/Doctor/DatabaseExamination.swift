@@ -11,7 +11,7 @@ struct DatabaseExamination {
 
     func diagnoses() -> [Diagnosis] {
         [schema] + (isFile ? space : [])
-            + report.directory.warnings.map {
+            + report.directory.warnings(at: now).map {
                 .warning("destinations", $0).advising("do it before the service is public")
             }
     }

@@ -51,7 +51,8 @@ enum ShowStatisticsCommand {
             Console.printError(try await absence(of: campaign, query, in: database, at: now))
         }
         let warnings =
-            directory.warnings + (try await database.postbacks.endpoints()).compactMap(\.endpoint.warning)
+            directory.warnings(at: now)
+            + (try await database.postbacks.endpoints()).compactMap(\.endpoint.warning)
             + directory.policyWarnings(report.policyFigures(of: query))
         var body = StatisticsBody(report: report, query: query, directory: directory, now: now)
         body.version = ProgramVersion.text
