@@ -215,6 +215,7 @@ struct QRCodeTests {
         let asked: [(fields: [String: String], peer: PeerAddress, origin: String)] = [
             (["Host": "192.0.2.7:8080"], TestService.peer, "http://192.0.2.7:8080"),
             (forwarded, proxy, "https://l.example"),
+            (forwarded.merging(["X-Forwarded-Proto": "HTTPS"]) { $1 }, proxy, "https://l.example"),
             (forwarded, TestService.peer, "http://inside:80"),
         ]
         for (fields, peer, origin) in asked {

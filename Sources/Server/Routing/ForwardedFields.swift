@@ -47,9 +47,10 @@ extension Request {
         return host
     }
 
-    /// Returns the protocols of the visitor's request that a trusted proxy states: at most one for each field.
+    /// Returns the protocols of the visitor's request that a trusted proxy states, in lower case: at most one for each
+    /// field.
     fileprivate func statedProtocols(trusting proxies: TrustedProxies) -> [String] {
-        let byField = forwarded("x-forwarded-proto", trusting: proxies)
+        let byField = forwarded("x-forwarded-proto", trusting: proxies)?.asciiLowercased
         guard hasField("forwarded"), proxies.trusts(NetworkAddress(high: peer.high, low: peer.low)) else {
             return [byField].compactMap(\.self)
         }
