@@ -129,6 +129,7 @@ enum OneCampaignPage {
         let found = try await exchange.store(await exchange.stores.links.links(links))
         let events = try await OverviewPage.events(exchange, filter, hasGroups: true)
         let directory = exchange.directory
+        let isFull = found.links.count == links.limit
         return .page(title: DashboardText.title(ofCampaign: campaign.text)) { [earlier] html in
             filter.writeForm(visit, comparing: true, to: &html) { html in
                 html.hidden("campaign", campaign.text)
@@ -153,6 +154,12 @@ enum OneCampaignPage {
             }
             // A page that is empty although it is not the last one does not show that there is no link.
             if !found.links.isEmpty || found.next == nil { write(found.links, visit, to: &html) }
+            html.searched(backTo: found.next?.time, isFull: isFull)
+            if let next = found.next {
+                let older = visit.address.page("/links").with("campaign", campaign.text)
+                    .with("archived", "any").with("before", next.text)
+                html.next(older, DashboardText.olderLinks)
+            }
         }
     }
 

@@ -139,6 +139,22 @@ struct CampaignsPageTests {
         #expect(PageMarkup(page.text).tags.count { $0.name == "script" } == 1)
     }
 
+    @Test("a campaign's page with a hundred links leads to its older ones, archived or not")
+    func manyLinks() async throws {
+        func older() async -> String? {
+            let page = PageMarkup(await browser.get("/campaigns/one?campaign=Spring").text)
+            return page.tags.compactMap { $0.attributes["href"] }.first { $0.contains("before=") }
+        }
+        for number in 0..<101 {
+            if number == 99 { #expect(await older() == nil) }
+            try await service.makeLink(
+                #"{"slug":"s\#(number)","destination":"myapp://s","campaign_key":"Spring"}"#
+            )
+        }
+        let page = await browser.get(try #require(await older()))
+        #expect(page.status == 200 && page.text.contains(">s0<") && !page.text.contains(">s1<"))
+    }
+
     @Test("the page of one campaign has its revenue, its cohorts, and the variants of its links")
     func eventsAndVariants() async throws {
         let id = try await service.makeLink(
