@@ -72,6 +72,7 @@ final class RunningService: Sendable {
         let holder = Wiring.database(configuration).holder()
         let store = try openStore(configuration, lateService, sender, log)
         lateStore.value = store
+        var keyMaintenance: KeyMaintenanceThread?
         do {
             let stores = store.makeStores(nil)
             let apps = stores.apps
@@ -89,8 +90,11 @@ final class RunningService: Sendable {
                 process: { ProcessFacts.samples() + [output.failureSample] }
             )
             lateService.value = service
-            let keyMaintenance = try start(servers, firstApp) {
-                try KeyMaintenanceThread(keys, keyring, of: service, store: store, log: log)
+            let (thread, domainMonitor) = try explaining(firstApp) {
+                let started = try KeyMaintenanceThread(keys, keyring, of: service, store: store, log: log)
+                keyMaintenance = started
+                try servers.start()
+                return (started, try startDomainMonitor(chosen, store, service))
             }
             let running = RunningService(
                 Parts(
@@ -101,8 +105,8 @@ final class RunningService: Sendable {
                     store: store,
                     firstApp: firstApp,
                     service: service,
-                    keyMaintenance: keyMaintenance,
-                    domainMonitor: try startDomainMonitor(configuration, store, service),
+                    keyMaintenance: thread,
+                    domainMonitor: domainMonitor,
                     shutdownGrace: .seconds(configuration.shutdownGrace)
                 )
             )
@@ -122,6 +126,8 @@ final class RunningService: Sendable {
             running.announce(configuration, warnings: warnings + (known ?? []))
             return running
         } catch {
+            servers.stop(within: .zero)
+            keyMaintenance?.stop()
             store.stop(Self.storeGrace)
             throw error
         }
@@ -190,15 +196,13 @@ final class RunningService: Sendable {
         }
     }
 
-    private static func start(
-        _ servers: Servers,
+    /// Runs a part of the start; its failure names the keys of a new app, which were not shown.
+    private static func explaining<Result>(
         _ firstApp: FirstApp?,
-        keeping: () throws -> KeyMaintenanceThread
-    ) throws -> KeyMaintenanceThread {
+        _ body: () throws -> Result
+    ) throws -> Result {
         do {
-            let thread = try keeping()
-            try servers.start()
-            return thread
+            return try body()
         } catch {
             guard let firstApp, !firstApp.madeKeys.isEmpty else { throw error }
             let failure = CommandFailure(describing: error)
