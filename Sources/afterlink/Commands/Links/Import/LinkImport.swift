@@ -44,16 +44,15 @@ struct LinkImport {
     mutating func run(_ file: LinkFile, allOrNothing: Bool, isTrial: Bool) async throws {
         let drafts = try await check(file)
         guard !isTrial, !allOrNothing || refusedCount == 0 else { return progress.finish() }
-        var made: [LinkID] = []
         var rest = drafts[...]
         while !rest.isEmpty {
             let slice = Array(rest.prefix(Self.sliceLength))
             rest = rest.dropFirst(slice.count)
-            made += try await make(slice)
-            progress.update("Creating: \(made.count) of \(drafts.count) links")
+            try await make(slice)
+            progress.update("Creating: \(madeCount) of \(drafts.count) links")
             // If a slug was refused here, another process has taken it since the validation.
             guard !allOrNothing || refusedCount == 0 else {
-                try await undo(made)
+                try await undo()
                 break
             }
         }
@@ -155,7 +154,7 @@ struct LinkImport {
         return FieldProblem("archived_at", "archived_at must be a time such as 2027-01-31.")
     }
 
-    private mutating func make(_ slice: [Draft]) async throws -> [LinkID] {
+    private mutating func make(_ slice: [Draft]) async throws {
         do throws(LinkStoreError) {
             try await database.links.create(slice.map(\.new), by: .commandLine)
         } catch {
@@ -166,26 +165,26 @@ struct LinkImport {
                         FieldProblem("slug", LinkStoreError.slugTaken(slug).advice ?? "")
                     ]
                 }
-                return []
+                return
             }
-            var made: [LinkID] = []
-            for draft in slice { made += try await make([draft]) }
-            return made
+            for draft in slice { try await make([draft]) }
+            return
         }
         for draft in slice { outcomes[draft.index].id = draft.new.link.id }
-        return slice.map(\.new.link.id)
     }
 
     /// Deletes the created links, except those that were clicked in the meantime.
-    private mutating func undo(_ made: [LinkID]) async throws {
-        for id in made {
+    private mutating func undo() async throws {
+        for index in outcomes.indices {
+            guard let id = outcomes[index].id else { continue }
             do throws(LinkStoreError) {
                 try await database.links.delete(id, by: .commandLine)
             } catch {
-                guard error == .clicked || error == .notFound else { throw error }
+                if error == .clicked { continue }
+                guard error == .notFound else { throw error }
             }
+            outcomes[index].id = nil
         }
-        for index in outcomes.indices { outcomes[index].id = nil }
     }
 }
 
