@@ -79,6 +79,24 @@ struct RestoreTests {
         #expect(!names.contains { $0.contains("partial") || $0.contains("replaced") })
     }
 
+    @Test("a restore with --overwrite moves another key aside, also to another file system")
+    func keyElsewhere() throws {
+        let installation = try backedUp()
+        let folder = "/dev/shm/afterlink-\(UUID().uuidString)"
+        let files = FileManager.default
+        try files.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? files.removeItem(atPath: folder) }
+        let (key, other) = (folder + "/server.key", Data((String(repeating: "ab", count: 32) + "\n").utf8))
+        #expect(files.createFile(atPath: key, contents: other, attributes: [.posixPermissions: 0o600]))
+        let words = ["restore", installation.backup, "--overwrite", "--server-key-file", key]
+        let output = try installation.run(words)
+        #expect(output.status == 0, "\(output.errors)")
+        #expect(files.contents(atPath: key) == files.contents(atPath: installation.backup + ".key"))
+        let names = try files.contentsOfDirectory(atPath: installation.folder.path)
+        let aside = try #require(names.first { $0.contains(".replaced-") && $0.hasSuffix(".key") })
+        #expect(files.contents(atPath: installation.folder.path + "/" + aside) == other)
+    }
+
     @Test("a restore is not affected by a log without its database")
     func strayLog() throws {
         let installation = try backedUp()

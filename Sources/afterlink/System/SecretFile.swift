@@ -87,6 +87,17 @@ struct SecretFile {
         if erasesFormer { try former.erase() }
     }
 
+    /// Gives the file another name, or copies and deletes it if that name is on another file system.
+    func move(to name: String) throws(SystemError) {
+        do throws(SystemError) {
+            try TextFile.rename(path, to: name)
+        } catch {
+            guard error.number == EXDEV else { throw error }
+            try SecretFile(path: name).create(try read().text)
+            TextFile.delete(path)
+        }
+    }
+
     /// Runs `body` under the lock on the file's folder, which every process takes before it replaces a secret file.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result {
         // Lock the folder: the file itself is replaced by a new one. If `body` throws, closing the descriptor unlocks it.

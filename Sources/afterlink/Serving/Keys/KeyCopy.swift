@@ -87,7 +87,7 @@ struct KeyCopy {
             try attempt(
                 "The database is restored, but its key could not replace the previous one",
                 advice: "Move \(path) away and copy the backup's key there, with mode 0600."
-            ) { try TextFile.rename(path, to: aside) }
+            ) { try SecretFile(path: path).move(to: aside) }
         }
         try Self.put(server.text, at: path)
     }
