@@ -42,16 +42,20 @@ struct KeyCopy {
     /// - Throws: what `publish` throws; the previous files are restored then.
     func accompany(_ backup: String, _ publish: () throws -> Void) throws {
         let paths = [backup + Self.serverSuffix, backup + Self.addressSuffix]
-        let former = paths.map(Self.text)
+        let former = paths.map { path in (text: Self.text(at: path), exists: TextFile.exists(path)) }
         // Until the new backup has its name, the previous backup of that name needs the previous keys.
-        let before = former[0].flatMap { ServerKeyList($0) }
+        let before = former[0].text.flatMap { ServerKeyList($0) }
         try Self.put((before.map(server.joined) ?? server).text, at: paths[0])
         if let addresses { try Self.put(addresses, at: paths[1]) }
         do {
             try publish()
         } catch {
-            for (path, text) in zip(paths, former) {
-                if let text { try? Self.put(text, at: path) } else { TextFile.delete(path) }
+            for (path, file) in zip(paths, former) {
+                if let text = file.text {
+                    try? Self.put(text, at: path)
+                } else if !file.exists {
+                    TextFile.delete(path)
+                }
             }
             throw error
         }
