@@ -1,3 +1,4 @@
+internal import Crypto
 internal import Glibc
 
 /// Small files of text, and what the system reports about files.
@@ -19,9 +20,8 @@ package enum TextFile {
     ///
     /// - Throws: `EEXIST` if the file exists, or another error of the system.
     static func create(_ path: String, text: String) throws(SystemError) {
-        let draft = "\(path).\(getpid())"
-        // A killed process with the same id may have left its draft.
-        delete(draft)
+        // In containers that share a volume, several processes can have the same id.
+        let draft = "\(path).\(HexadecimalText.text(SystemRandom.bytes(8)))"
         defer { delete(draft) }
         let file = try OpenFile(draft, O_WRONLY | O_CREAT | O_EXCL)
         try file.write(Array(text.utf8))
