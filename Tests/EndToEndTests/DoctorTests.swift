@@ -56,6 +56,21 @@ struct DoctorTests {
         #expect(lines(output, "modes").contains { $0.hasSuffix("chmod 700 \(installation.folder.path)") })
     }
 
+    @Test("`doctor` names the folder of a server key elsewhere if other users can change it")
+    func keyFolder() throws {
+        let installation = try Installation()
+        let folder = installation.folder.appending(path: "keys").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        let key = folder + "/server.key"
+        try FileManager.default.moveItem(atPath: installation.database.path + ".key", toPath: key)
+        for (mode, isNamed) in [(0o755, false), (0o775, true), (0o1777, false)] {
+            try setMode(mode, of: folder)
+            let output = try doctor(installation, ["--server-key-file", key])
+            let found = lines(output, "modes").contains { $0.hasSuffix("chmod go-w \(folder)") }
+            #expect(found == isNamed, "\(output.text)")
+        }
+    }
+
     @Test("`doctor` prints a proxy's settings for Apple's postbacks as indented lines, once for all problems")
     func proxySettings() throws {
         let installation = try Installation()

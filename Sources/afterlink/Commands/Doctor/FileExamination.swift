@@ -8,6 +8,8 @@ struct FileExamination {
     /// The database file and its log; empty for a database on a server.
     private let databaseFiles: [String]
     private let keys: [String]
+    /// The file with the password of a database on a server, if the settings name one.
+    private let passwordFiles: [String]
     /// Whether a group may read key files, which may be mounted on several servers.
     private let isShared: Bool
 
@@ -15,26 +17,28 @@ struct FileExamination {
         database = configuration.databasePath
         databaseFiles = configuration.isOnServer ? [] : [database, database + "-wal", database + "-shm"]
         keys = [configuration.serverKeyPath, configuration.addressKeyPath]
+        let passwordFile = configuration.isOnServer ? configuration.databasePasswordFile : nil
+        passwordFiles = passwordFile.map { [$0] } ?? []
         isShared = configuration.isOnServer
     }
 
     func diagnoses() -> [Diagnosis] {
-        let keys = keys.filter { path in
+        func isUnfit(_ path: String) -> Bool {
             !(isShared && TextFile.status(of: path).map(FileModes.isFitForSecrets) ?? true)
         }
-        var diagnoses = (databaseFiles + keys).compactMap { path in
-            FileModes.mode(of: path).flatMap { $0 & 0o077 == 0 ? nil : open(path, $0, "600", .problem) }
-        }
+        var diagnoses = (databaseFiles + keys.filter(isUnfit)).compactMap { open($0, 0o077, "600", .problem) }
+        diagnoses += passwordFiles.filter(isUnfit).compactMap { open($0, 0o077, "600", .warning) }
         let folder = TextFile.directory(of: database)
-        if let mode = FileModes.mode(of: folder), mode & 0o077 != 0 {
-            diagnoses.append(open(folder, mode, "700", .warning))
-        }
+        diagnoses += [open(folder, 0o077, "700", .warning)].compactMap(\.self)
+        // Other users may list another folder with secrets, but must not replace the files.
+        let others = Set((keys + passwordFiles).map { TextFile.directory(of: $0) }).subtracting([folder])
+        diagnoses += others.sorted().compactMap { open($0, 0o022, "go-w", .warning) }
         guard diagnoses.isEmpty else { return diagnoses }
         return [
             .ok(
                 "modes",
                 databaseFiles.isEmpty
-                    ? "only the owner, or the group of a mounted file, has access to key files and their folder"
+                    ? "only the owner, or the group of a mounted file, has access to key files and the file of the password"
                     : "only the owner has access to database, write-ahead log, key files and the database's folder"
             )
         ]
@@ -47,13 +51,19 @@ struct FileExamination {
         }.max()
     }
 
-    private func open(_ path: String, _ mode: mode_t, _ right: String, _ status: Diagnosis.Status)
-        -> Diagnosis
+    /// Returns a diagnosis of a file or folder to which users other than its owner have one of these rights.
+    ///
+    /// A folder with the sticky bit counts as closed to writers: users cannot rename or delete the files of others.
+    private func open(_ path: String, _ rights: mode_t, _ right: String, _ status: Diagnosis.Status)
+        -> Diagnosis?
     {
-        Diagnosis(
+        guard let mode = FileModes.mode(of: path), mode & rights != 0, rights != 0o022 || mode & S_ISVTX == 0
+        else { return nil }
+        let access = rights == 0o022 ? "can change it" : "have access"
+        return Diagnosis(
             status: status,
             name: "modes",
-            text: "\(path) has mode \(String(mode, radix: 8)): users other than its owner have access",
+            text: "\(path) has mode \(String(mode, radix: 8)): users other than its owner \(access)",
             advice: "chmod \(right) \(ShellWord.quoted(operand: path))"
         )
     }
