@@ -225,6 +225,18 @@ struct PrivacyTests {
             .compactMap { FileManager.default.contents(atPath: installation.folder.appending(path: $0).path) }
     }
 
+    @Test("`held` and `erase --dry-run` create no file of address keys")
+    func readOnly() throws {
+        let installation = try Installation()
+        let path = installation.database.path + ".address-key"
+        try? FileManager.default.removeItem(atPath: path)
+        for words in [["held"], ["erase", "--dry-run"]] {
+            let output = try installation.run(words + ["--address", "203.0.113.1"])
+            #expect(output.status == 0, "\(output.errors)")
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+
     @Test("the guide says that the stored data is personal and not anonymous")
     func guide() throws {
         let guide = try Repository.text("Sources/afterlink/Afterlink.docc/KeysAndBackups.md")

@@ -28,7 +28,7 @@ enum ShowHeldDataCommand {
         guard SubjectOptions.all.contains(where: { invocation.arguments.has($0.name) }) else {
             return try await showTables(invocation)
         }
-        let (database, subject) = try SubjectOptions.open(invocation, for: .reading)
+        let (database, subject) = try SubjectOptions.open(invocation, isReading: true)
         defer { database.close() }
         Console.print(PrivacyBody.json(try await database.privacy.held(subject), of: subject).text)
     }
@@ -77,7 +77,7 @@ enum EraseCommand {
 
     private static func run(_ invocation: Invocation) async throws {
         let isDryRun = invocation.arguments.has("dry-run")
-        let (database, subject) = try SubjectOptions.open(invocation, for: isDryRun ? .reading : .command)
+        let (database, subject) = try SubjectOptions.open(invocation, isReading: isDryRun)
         defer { database.close() }
         guard !isDryRun else {
             let held = try await database.privacy.held(subject)
@@ -123,7 +123,7 @@ private enum SubjectOptions {
     static let settings = CommandDatabase.settings + ["server-key-file", "secret-file"]
 
     /// Opens the database, and reads the only value that the arguments name.
-    static func open(_ invocation: Invocation, for purpose: DatabasePurpose) throws -> (
+    static func open(_ invocation: Invocation, isReading: Bool) throws -> (
         CommandDatabase, DataSubject
     ) {
         let arguments = invocation.arguments
@@ -140,8 +140,10 @@ private enum SubjectOptions {
         try CommandDatabase.require(configuration)
         let now = WallClock.system.now()
         let source = try configuration.keySource()
-        let (keys, addresses) = (try source.serverKeys().all, try source.addressKeys(at: now))
-        let database = try CommandDatabase.open(configuration, for: purpose)
+        let keys = try source.serverKeys().all
+        let file = isReading ? (source as? KeyFiles)?.addresses : nil
+        let addresses = try file?.read(at: now) ?? source.addressKeys(at: now)
+        let database = try CommandDatabase.open(configuration, for: isReading ? .reading : .command)
         do {
             let app = try AppChoice.find(arguments.value("app"), in: try database.directory())
             let subject = try DataSubject(

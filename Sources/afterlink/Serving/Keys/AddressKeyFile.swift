@@ -24,6 +24,20 @@ struct AddressKeyFile {
             let seed = Self.newSeed(from: AddressKeys.day(of: now))
             try file.make(Self.text([seed].compactMap(\.self)), forOwnerOfFolder: true, outOfReach)
         }
+        return try keys(at: now)
+    }
+
+    /// Returns the keys without creating a file; if there is none, keys that no address was hashed with.
+    func read(at now: Timestamp) throws -> AddressKeys {
+        if !TextFile.exists(path), let seed = Self.newSeed(from: AddressKeys.day(of: now)),
+            let keys = AddressKeys([seed], readyUntil: now)
+        {
+            return keys
+        }
+        return try keys(at: now)
+    }
+
+    private func keys(at now: Timestamp) throws -> AddressKeys {
         let text = try file.secret("address keys", of: "their", outOfReach)
         guard let keys = AddressKeys(Self.seeds(text), readyUntil: now) else {
             throw CommandFailure.configuration(
