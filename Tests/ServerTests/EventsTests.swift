@@ -337,6 +337,8 @@ struct EventsTests {
         )
         let csv = await browser.get("/events?period=day&as=csv&table=Revenue+by+currency")
         #expect(csv.status == 200 && csv.text.contains("EUR,0.00,10.00"), "\(csv.text)")
+        let json = await browser.get("/events?period=day&as=json&table=Revenue+by+currency")
+        #expect(json.status == 200 && json.text.contains("\"10.00\""), "\(json.text)")
         #expect(await browser.get("/events?platform=ios").status == 400)
     }
 

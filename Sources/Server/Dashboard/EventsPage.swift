@@ -49,7 +49,8 @@ enum EventPanel: CaseIterable {
         html.table(texts.caption, headings, rows) { html, row in
             let name = row.first ?? ""
             html.rowName(slugs[name] ?? name, address(of: name, slugs, visit))
-            for cell in row.dropFirst() { html.number(cell) }
+            // All decimals here are amounts of money.
+            for cell in row.dropFirst() { html.number(cell, isAmount: true) }
         }
         if let note { html.note(note) }
         html.exports(

@@ -30,8 +30,8 @@ struct HTML: Sendable {
     }
 
     /// Writes the end of an element.
-    mutating func close(_ name: StaticString, isNumber: Bool = false) {
-        recording?.close(name, isNumber: isNumber)
+    mutating func close(_ name: StaticString, _ content: RecordedTable.Content = .text) {
+        recording?.close(name, content)
         bytes += "</".utf8
         append(name)
         bytes.append(UInt8(ascii: ">"))
@@ -135,11 +135,12 @@ extension HTML {
     mutating func number(
         _ text: String,
         class style: String? = "n",
-        bar share: (value: Int64, most: Int64)? = nil
+        bar share: (value: Int64, most: Int64)? = nil,
+        isAmount: Bool = false
     ) {
         open("td", ["class": style])
         if let share { bar(share.value, of: share.most) }
         self.text(text)
-        close("td", isNumber: true)
+        close("td", isAmount ? .amount : .number)
     }
 }

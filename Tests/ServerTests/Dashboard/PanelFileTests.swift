@@ -1,8 +1,9 @@
 import Attribution
 import Foundation
 import HTTPServer
-import Server
 import Testing
+
+@testable import Server
 
 /// The files and the lines to copy under the panels of the dashboard.
 @Suite("Exports of panels")
@@ -224,6 +225,24 @@ struct PanelFileTests {
         #expect(
             try await table(address).count == PageMarkup.table("Newest clicks and launches", in: page).count
         )
+    }
+
+    @Test("have figures as JSON numbers, and amounts of money as texts with all their digits")
+    func numbers() async throws {
+        var html = HTML(recording: RecordedTable("Rates"))
+        html.table("Rates", ["Name", "Rate", "Clicks", "Amount"], [1]) { html, _ in
+            html.rowName("0.25")
+            html.number("−0.5")
+            html.number("7")
+            html.number("10.00", isAmount: true)
+        }
+        let body = try #require(html.recording?.body(.json))
+        var bytes: [UInt8] = []
+        while let piece = try await body.next(atMost: 100) { bytes += piece }
+        let rows = try JSONSerialization.jsonObject(with: Data(bytes)) as? [[String: Any]]
+        let row = try #require(rows?.first)
+        #expect(row["Name"] as? String == "0.25" && row["Rate"] as? Double == -0.5)
+        #expect(row["Clicks"] as? Int == 7 && row["Amount"] as? String == "10.00")
     }
 
     @Test("need a session and a known name")

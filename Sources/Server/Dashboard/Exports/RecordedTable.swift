@@ -5,6 +5,14 @@ internal import HTTPServer
 ///
 /// To make a file of the table, the page is written a second time, and this value records the table's texts.
 struct RecordedTable {
+    /// What a cell of a table contains.
+    enum Content {
+        case text
+        case number
+        /// An amount of money, whose digits a binary number would not keep.
+        case amount
+    }
+
     private let caption: String
     /// The values by rows, the headings first.
     private var rows: [[ExportValue]] = []
@@ -30,22 +38,22 @@ struct RecordedTable {
 
     mutating func add(_ text: String) { if !isSkipped { cell? += text } }
 
-    mutating func close(_ element: StaticString, isNumber: Bool) {
+    mutating func close(_ element: StaticString, _ content: Content) {
         switch element.description {
         case "title", "form": isSkipped = false
         case "th", "td":
             guard let text = cell, !rows.isEmpty else { return }
             cell = nil
-            rows[rows.count - 1].append(text == "–" || text.isEmpty ? .none : Self.value(text, isNumber))
+            rows[rows.count - 1].append(text == "–" || text.isEmpty ? .none : Self.value(text, content))
         default: break
         }
     }
 
     /// Returns a number without the blanks between its thousands; any other text as it is.
-    private static func value(_ text: String, _ isNumber: Bool) -> ExportValue {
+    private static func value(_ text: String, _ content: Content) -> ExportValue {
         let plain = text.replacing(DashboardText.groupSeparator, with: "").replacing("−", with: "-")
-        guard isNumber, Double(plain) != nil else { return .text(text) }
-        return Int64(plain).map { .integer($0) } ?? .text(plain)
+        guard content != .text, let number = Double(plain) else { return .text(text) }
+        return Int64(plain).map { .integer($0) } ?? (content == .amount ? .decimal(plain) : .real(number))
     }
 
     /// Returns the body of a file; nil if the page had no such table.
