@@ -83,6 +83,16 @@ struct PostbackProgramTests {
         #expect(rotated.status == 1 && rotated.errors.contains("has no secret"), "\(rotated.text)")
     }
 
+    @Test("`postbacks listen` takes an empty secret in the environment as none")
+    func emptySecret() throws {
+        let listener = try ChildProcess(
+            Installation.binary,
+            ["postbacks", "listen", "--listen", "127.0.0.1:0", "--json"],
+            environment: ["AFTERLINK_ENDPOINT_SECRET": ""]
+        )
+        #expect(listener.line(containing: #"{"listening_on":"http://127.0.0.1:"#) != nil)
+    }
+
     @Test("the first delivery is verified and printed by `postbacks listen`")
     func listen() throws {
         let installation = try Installation()

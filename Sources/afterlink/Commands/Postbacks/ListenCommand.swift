@@ -48,7 +48,8 @@ enum ListenCommand {
     }
 
     private static func secret(_ invocation: Invocation) throws -> PostbackSecret? {
-        var text = invocation.environment["AFTERLINK_ENDPOINT_SECRET"]
+        // An empty variable is an unset one, as for settings.
+        var text = invocation.environment["AFTERLINK_ENDPOINT_SECRET"].flatMap { $0.isEmpty ? nil : $0 }
         if let path = invocation.arguments.value("endpoint-secret-file") {
             text = try SecretFile(path: path).secret("secret file", of: "its") { error in
                 CommandFailure.because("The secret file \(path) could not be read: \(error.text).")
