@@ -123,9 +123,11 @@ package struct ConfigurationReader {
     }
 
     private mutating func fileValues(readFile: (String) throws -> String) -> ConfigurationFile? {
-        guard let path = arguments.value("config") ?? environment["AFTERLINK_CONFIG"], !path.isEmpty else {
-            return nil
+        let named = arguments.value("config")
+        if named == "" {
+            problems.append(Problem(place: "--config", value: "", sentence: "must be the path of a file"))
         }
+        guard let path = named ?? environment["AFTERLINK_CONFIG"], !path.isEmpty else { return nil }
         do {
             let file = try ConfigurationFile(path: path, text: try readFile(path))
             problems += file.problems

@@ -38,6 +38,13 @@ struct ConfigurationTests {
         #expect(try read(["--database", "postgres://user@host/db"]).usedRetentionOfMatches == 604_800)
     }
 
+    @Test("an empty --config is refused, and an empty AFTERLINK_CONFIG is unset")
+    func emptyPath() throws {
+        let refusal = try failure(["--config", ""])
+        #expect(refusal.explanation.contains("--config \"\" must be the path of a file"))
+        #expect(try read([], ["AFTERLINK_CONFIG": ""]).databasePath == "afterlink.db")
+    }
+
     @Test("without settings, the service listens on loopback and stores everything in ./afterlink.db")
     func defaults() throws {
         let configuration = try read()
