@@ -143,6 +143,16 @@ struct LivePageTests {
         }
     }
 
+    @Test("an open stream counts as use of its session")
+    func keepsSession() async {
+        await service.whileStreamsAreOpen(1, browser) {
+            service.clock.advance(seconds: 11 * 3600)
+            #expect(await service.nextMessages(ofStreams: 1).allSatisfy { $0.hasPrefix("data: ") })
+        }
+        service.clock.advance(seconds: 2 * 3600)
+        #expect(await browser.get("/live").status == 200)
+    }
+
     @Test("needs a session")
     func needsSession() async {
         for path in ["/live", "/live/now", "/live/stream"] {

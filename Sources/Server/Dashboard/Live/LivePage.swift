@@ -215,6 +215,8 @@ final class LiveStream: ResponseStream {
     private let choice: LivePage.Choice
     private let visit: DashboardVisit
     private let openedAt: Timestamp
+    /// When this stream last recorded the use of its session, which opening the stream was, too.
+    private var usedAt: Timestamp
     private var last: Int?
     private var minutes: [LiveFeed.Counts] = []
     private var quietSeconds = 0
@@ -222,9 +224,13 @@ final class LiveStream: ResponseStream {
     /// Whether the stream has reported to its page that the session has ended.
     private var hasEnded = false
 
+    /// The time between two records of the use of a session: 5 minutes in milliseconds.
+    private static let useMilliseconds: Int64 = 300_000
+
     init(_ service: Service, _ stores: Stores, _ choice: LivePage.Choice, _ visit: DashboardVisit) {
         (self.service, self.stores, self.choice, self.visit) = (service, stores, choice, visit)
-        openedAt = service.clock.now()
+        let now = service.clock.now()
+        (openedAt, usedAt) = (now, now)
     }
 
     func next(atMost count: Int) async throws -> [UInt8]? {
@@ -235,6 +241,7 @@ final class LiveStream: ResponseStream {
                 hasEnded = true
                 return Array("event: ended\ndata:\n\n".utf8)
             }
+            await noteUse(at: now)
             // The first message repeats rows of the page, which the script knows by their ids.
             let isFirst = last == nil
             let (events, newest) = feed.events(after: last ?? 0, choice.contains)
@@ -268,6 +275,14 @@ final class LiveStream: ResponseStream {
         // The request has just read the session of a new stream.
         if reads, !isFirst { try await feed.readSessions(stores.sessions, at: now) }
         return now
+    }
+
+    /// Records every few minutes that the session is in use: a wall screen shows nothing else than this stream.
+    private func noteUse(at now: Timestamp) async {
+        guard now.milliseconds(since: usedAt) >= Self.useMilliseconds else { return }
+        usedAt = now
+        // After a failed write the stream goes on: the next write is due long before the session ends.
+        try? await stores.sessions.noteUse(of: visit.session.digest, at: now)
     }
 
     /// Returns whether the session has not ended, and its key is valid if a key started it.
