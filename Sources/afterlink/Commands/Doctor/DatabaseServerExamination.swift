@@ -75,7 +75,7 @@ package struct DatabaseServerExamination {
         let text = "\(used) of \(maximum) in use"
         guard used * 10 > maximum * 8 else { return .ok("database_connections", text) }
         return .warning("database_connections", "\(text): another server may get none, and is not ready then")
-            .advising("raise max_connections to eight, plus the event loops, for each server")
+            .advising("raise max_connections to nine, plus the event loops, for each server")
     }
 
     private var servers: Diagnosis {
