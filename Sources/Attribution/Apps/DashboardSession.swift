@@ -30,9 +30,7 @@ public struct DashboardSession: Equatable, Sendable {
     }
 
     /// The session's name in lists: the start of its digest, which does not reveal the cookie.
-    public var id: String {
-        digest.bytes.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    public var id: String { Hexadecimal.text(of: digest.bytes.prefix(8)) }
 
     /// Returns whether the session is valid and so is its key, if it has one.
     public func isOpen(in directory: Directory, at now: Timestamp) -> Bool {

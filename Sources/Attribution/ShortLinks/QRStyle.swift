@@ -38,12 +38,7 @@ public struct QRColor: Hashable, Sendable {
     }
 
     /// `#rrggbb` in lower case.
-    public var text: String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text = [UInt8(ascii: "#")]
-        for part in [red, green, blue] { text += [digits[Int(part >> 4)], digits[Int(part & 15)]] }
-        return String(decoding: text, as: UTF8.self)
-    }
+    public var text: String { "#" + Hexadecimal.text(of: [red, green, blue]) }
 
     /// The minimum contrast ratio of two colours that scanners distinguish, 1…21.
     ///

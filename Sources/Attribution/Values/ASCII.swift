@@ -66,6 +66,18 @@ extension StringProtocol {
 package enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
+    /// Returns two digits in lower case for each byte.
+    package static func text(of bytes: some Sequence<UInt8>) -> String {
+        String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// Reads pairs of digits of either case; nil for any other text.
+    package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+        let digits = text.utf8.compactMap { value(of: $0).map { UInt8(truncatingIfNeeded: $0) } }
+        guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    }
+
     /// Returns the value of a digit of either case; nil for any other byte.
     package static func value(of digit: UInt8) -> UInt64? {
         switch digit {

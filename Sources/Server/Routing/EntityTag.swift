@@ -1,3 +1,4 @@
+internal import Attribution
 internal import Crypto
 internal import HTTPServer
 
@@ -8,10 +9,7 @@ struct EntityTag {
 
     /// Creates the tag of a body: the first half of its SHA-256.
     init(of body: [UInt8]) {
-        let digits = SHA256.digest(of: body).bytes.prefix(16).map {
-            ($0 < 16 ? "0" : "") + String($0, radix: 16)
-        }
-        text = "\"\(digits.joined())\""
+        text = "\"\(Hexadecimal.text(of: SHA256.digest(of: body).bytes.prefix(16)))\""
     }
 
     /// Returns whether a request's `If-None-Match` is `*` or names the tag, strong or weak.

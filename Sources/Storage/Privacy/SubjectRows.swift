@@ -92,10 +92,7 @@ struct HeldRowWriter: RowWriter {
     }
 
     mutating func putBytes(_ column: StaticString, _ value: [UInt8]?) {
-        let text = value.map { bytes in
-            bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        }
-        add(column, text.map { .text($0) } ?? .none)
+        add(column, value.map { .text(Hexadecimal.text(of: $0)) } ?? .none)
     }
 
     private mutating func add(_ column: StaticString, _ value: HeldValue) {

@@ -1,3 +1,4 @@
+internal import Attribution
 internal import Crypto
 internal import Glibc
 
@@ -21,7 +22,7 @@ package enum TextFile {
     /// - Throws: `EEXIST` if the file exists, or another error of the system.
     static func create(_ path: String, text: String) throws(SystemError) {
         // In containers that share a volume, several processes can have the same id.
-        let draft = "\(path).\(HexadecimalText.text(SystemRandom.bytes(8)))"
+        let draft = "\(path).\(Hexadecimal.text(of: SystemRandom.bytes(8)))"
         defer { delete(draft) }
         let file = try OpenFile(draft, O_WRONLY | O_CREAT | O_EXCL)
         try file.write(Array(text.utf8))

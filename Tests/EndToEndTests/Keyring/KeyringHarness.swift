@@ -77,7 +77,7 @@ final class SharedDatabase: Sendable {
     }
 
     func makeSecret(_ name: String = "secret") throws {
-        try write(HexadecimalText.text(SystemRandom.bytes(32)) + "\n", to: folder.file(name))
+        try write(Hexadecimal.text(of: SystemRandom.bytes(32)) + "\n", to: folder.file(name))
     }
 
     /// Reads the keys as a server does at its start; creates the keys of a new database.

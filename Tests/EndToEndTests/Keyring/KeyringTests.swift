@@ -36,7 +36,7 @@ struct KeyringTests {
         for row in rows {
             let text = String(decoding: row.wrapped, as: UTF8.self)
             for secret in secrets {
-                #expect(!text.contains(HexadecimalText.text(secret)))
+                #expect(!text.contains(Hexadecimal.text(of: secret)))
                 #expect(Data(row.wrapped).range(of: Data(secret)) == nil)
             }
         }

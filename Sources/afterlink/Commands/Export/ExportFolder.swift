@@ -205,6 +205,6 @@ private final class Draft {
         encoder.end(&buffer)
         try write()
         do { try file.synchronize() } catch { throw CommandFailure.lostOutput(error.text) }
-        return digest.digest.bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return Hexadecimal.text(of: digest.digest.bytes)
     }
 }

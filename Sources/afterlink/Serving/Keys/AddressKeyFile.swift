@@ -84,7 +84,7 @@ struct AddressKeyFile {
     }
 
     static func text(_ seeds: [AddressKeys.Seed]) -> String {
-        seeds.map { "\(date(of: $0.day)) \(HexadecimalText.text($0.bytes))\n" }.joined()
+        seeds.map { "\(date(of: $0.day)) \(Hexadecimal.text(of: $0.bytes))\n" }.joined()
     }
 
     /// Returns the seeds of the file's lines; none for a damaged text.
@@ -93,7 +93,7 @@ struct AddressKeyFile {
         for line in text.split(whereSeparator: \.isNewline) {
             let words = line.split(separator: " ")
             guard words.count == 2, let midnight = Timestamp(iso8601: "\(words[0])T00:00:00.000Z"),
-                let bytes = HexadecimalText.bytes(words[1]),
+                let bytes = Hexadecimal.bytes(words[1]),
                 let seed = AddressKeys.Seed(day: AddressKeys.day(of: midnight), bytes: bytes)
             else { return [] }
             seeds.append(seed)

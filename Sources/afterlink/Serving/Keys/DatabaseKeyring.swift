@@ -19,7 +19,7 @@ struct KeyringSecret: Sendable {
                     + " \(Self.command(path))"
             )
         }
-        guard let bytes = HexadecimalText.bytes(text.trimmed), let cipher = AES256GCM(key: bytes) else {
+        guard let bytes = Hexadecimal.bytes(text.trimmed), let cipher = AES256GCM(key: bytes) else {
             throw CommandFailure.configuration(
                 "The secret \(path) is damaged: it must hold 64 hexadecimal digits."
             ).advising("Copy it from another server. For a new deployment, create it: \(Self.command(path))")

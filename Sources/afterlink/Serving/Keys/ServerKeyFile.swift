@@ -98,7 +98,7 @@ struct ServerKeyList: Equatable {
         var entries: [Entry] = []
         for line in text.split(whereSeparator: \.isNewline) where !line.hasPrefix("#") {
             let words = line.split(separator: " ")
-            guard let first = words.first, let bytes = HexadecimalText.bytes(first),
+            guard let first = words.first, let bytes = Hexadecimal.bytes(first),
                 bytes.count == ServerKey.byteCount, words.count <= 2
             else { return nil }
             var entry = Entry(bytes: bytes)
@@ -114,7 +114,7 @@ struct ServerKeyList: Equatable {
 
     var text: String {
         entries.map { entry in
-            HexadecimalText.text(entry.bytes) + (entry.madeAt.map { " \($0.iso8601)" } ?? "") + "\n"
+            Hexadecimal.text(of: entry.bytes) + (entry.madeAt.map { " \($0.iso8601)" } ?? "") + "\n"
         }.joined()
     }
 
@@ -166,23 +166,5 @@ struct KeyHolders: Equatable {
     func allow(_ entry: ServerKeyList.Entry) -> Bool {
         guard let check = entry.check else { return false }
         return check == current || others.allSatisfy { $0.contains(check.index) }
-    }
-}
-
-/// Bytes as pairs of hexadecimal digits.
-enum HexadecimalText {
-    static func text(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
-
-    /// Reads pairs of digits; nil for any other text.
-    static func bytes(_ text: some StringProtocol) -> [UInt8]? {
-        var digits: [UInt8] = []
-        for character in text {
-            guard let digit = character.hexDigitValue, character.isASCII else { return nil }
-            digits.append(UInt8(digit))
-        }
-        guard digits.count.isMultiple(of: 2) else { return nil }
-        return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 }
