@@ -113,7 +113,6 @@ public struct ContentType: Sendable, Hashable {
     public static let csv = ContentType("text/csv; charset=utf-8")
     public static let svg = ContentType("image/svg+xml")
     public static let png = ContentType("image/png")
-    public static let octets = ContentType("application/octet-stream")
 }
 
 /// The status code of a final response (RFC 9110 §15).

@@ -36,7 +36,8 @@ final class EchoHandler: RequestHandler {
     private func root(_ request: Request) -> Response {
         switch request.method {
         case .get, .head: Response(.ok, text: "OK")
-        case .post, .put: Response(.ok, contentType: .octets, body: request.body)
+        case .post, .put:
+            Response(.ok, contentType: ContentType("application/octet-stream"), body: request.body)
         case .options: options(Self.rootMethods)
         case .delete, .patch, .trace, .query: notAllowed(Self.rootMethods)
         }

@@ -12,9 +12,6 @@ public struct Currency: Hashable, Sendable {
         (self.code, self.minorUnits) = (code, minorUnits)
     }
 
-    /// All codes, in the order of the alphabet.
-    public static var allCodes: [String] { minorUnits.keys.sorted() }
-
     /// Source: ISO 4217, list one, without metals, funds and codes for tests.
     private static let lists: [(minorUnits: Int, codes: String)] = [
         (0, "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF"),

@@ -1,13 +1,6 @@
 extension AddressAgreement {
     /// The word for the agreement in JSON and in exports.
-    public var word: String {
-        switch self {
-        case .exact: "exact"
-        case .near: "near"
-        case .differs: "differs"
-        case .missing: "missing"
-        }
-    }
+    public var word: String { "\(self)" }
 }
 
 extension OSRelease {

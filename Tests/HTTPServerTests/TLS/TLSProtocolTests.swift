@@ -156,8 +156,8 @@ struct TLSProtocolTests {
         let long = [UInt8]((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 % 251) })
         try await TLSServer.run(answer: { request in
             request.path == "/long"
-                ? Response(.ok, contentType: .octets, body: long)
-                : Response(.ok, contentType: .octets, body: request.body)
+                ? Response(.ok, contentType: .png, body: long)
+                : Response(.ok, contentType: .png, body: request.body)
         }) { server in
             let client = try server.connect(TLSClientSettings(version))
             let body = String(repeating: "0123456789abcdef", count: 4096)
