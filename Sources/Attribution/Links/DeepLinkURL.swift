@@ -4,8 +4,7 @@
 public struct DeepLinkURL: Hashable, Sendable {
     /// The link in ASCII.
     ///
-    /// Other characters are percent-encoded. Before the encoding, the link had at most ``maximumLength``
-    /// characters.
+    /// Other characters are percent-encoded. Without its escapes, the link has at most ``maximumLength`` characters.
     public let text: String
 
     public static let maximumLength = 2048
@@ -26,7 +25,8 @@ public struct DeepLinkURL: Hashable, Sendable {
             let last = text.utf8.lastIndex(where: isNoSpace)
         else { throw .empty }
         let bytes = Array(text.utf8[first...last])
-        guard Self.characterCount(bytes) <= Self.maximumLength else { throw .tooLong }
+        guard bytes.count <= Self.maximumLength || Self.characterCount(bytes) <= Self.maximumLength
+        else { throw .tooLong }
         for byte in bytes {
             guard byte >= 0x20, byte != 0x7f else { throw .controlCharacter }
             guard byte != UInt8(ascii: "\\") else { throw .backslash }
@@ -38,8 +38,12 @@ public struct DeepLinkURL: Hashable, Sendable {
         self.text = String(decoding: parts.encoded, as: UTF8.self)
     }
 
-    /// Returns the number of Unicode scalars: in UTF-8, each has one byte that is not a continuation byte.
-    private static func characterCount(_ bytes: [UInt8]) -> Int { bytes.count { $0 & 0xc0 != 0x80 } }
+    /// Returns the number of characters (Unicode scalars), an escaped one counted as one.
+    ///
+    /// The number is the same before and after the encoding, so that a stored link can be read again.
+    private static func characterCount(_ bytes: [UInt8]) -> Int {
+        String(decoding: PercentEncoding.decoded(bytes), as: UTF8.self).unicodeScalars.count
+    }
 }
 
 /// The reason why a text is no link for a client.

@@ -10,14 +10,15 @@ public struct WebURL: Hashable, Sendable {
     /// The host in lower case.
     public let host: String
 
-    /// The largest length of the written URL, in bytes.
+    /// The largest length of the URL without its escapes, in bytes; it is the same before and after the encoding.
     public static let maximumLength = 2048
 
     /// - Throws: ``WebURLError``, whose message says what to do.
     public init(parsing text: String) throws(WebURLError) {
         let bytes = Array(text.trimmed.utf8)
         guard !bytes.isEmpty else { throw .malformed(.empty) }
-        guard bytes.count <= Self.maximumLength else { throw .malformed(.tooLong) }
+        guard bytes.count <= Self.maximumLength || PercentEncoding.decoded(bytes).count <= Self.maximumLength
+        else { throw .malformed(.tooLong) }
         let parts: URLParts
         do throws(DeepLinkURLError) {
             for byte in bytes {

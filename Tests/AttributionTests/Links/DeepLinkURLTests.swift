@@ -85,12 +85,16 @@ struct DeepLinkURLTests {
         #expect(throws: error) { try DeepLinkURL(parsing: text) }
     }
 
-    @Test("have at most 2048 characters before encoding")
+    @Test("have at most 2048 characters, and an escaped character counts as one")
     func length() throws {
         let start = "myapp://h/"
         let longest = start + String(repeating: "é", count: 2048 - start.count)
-        #expect(try DeepLinkURL(parsing: longest).text.hasSuffix("%C3%A9"))
-        #expect(throws: DeepLinkURLError.tooLong) { try DeepLinkURL(parsing: longest + "x") }
+        let url = try DeepLinkURL(parsing: longest)
+        #expect(url.text.hasSuffix("%C3%A9"))
+        #expect(try DeepLinkURL(parsing: url.text) == url)
+        for text in [longest, url.text, start + String(repeating: "%80", count: 2048 - start.count)] {
+            #expect(throws: DeepLinkURLError.tooLong) { try DeepLinkURL(parsing: text + "x") }
+        }
     }
 
     @Test("are refused with a different sentence for each rule", arguments: DeepLinkURLError.allCases)

@@ -86,6 +86,18 @@ struct LinkSettingsTests {
         (.passedParameters, "a\u{1}"),
     ]
 
+    @Test("keep their URLs if escapes make them longer than the limit")
+    func longURLs() throws {
+        var fields = LinkFields()
+        let text = String(repeating: "ğ", count: 1000)
+        fields.set(.destination, "/" + text)
+        fields.set(.iosDestination, "myapp://promo/" + text)
+        fields.set(.desktopURL, "https://shop.example/" + text)
+        let settings = try Link.Settings(fields)
+        #expect(settings.target != nil && settings.iosTarget != nil && settings.fallbacks.desktop != nil)
+        #expect(Link.Settings(stored: settings.fields) == settings)
+    }
+
     @Test("report all problems at once")
     func reportsAll() {
         var fields = LinkFields()

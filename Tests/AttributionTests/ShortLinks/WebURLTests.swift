@@ -18,6 +18,14 @@ struct WebURLTests {
         #expect(WebURL(stored: page.text) == page)
     }
 
+    @Test("has at most 2048 bytes, and an escaped byte counts as one")
+    func length() throws {
+        let longest = "https://shop.example/" + String(repeating: "é", count: 1013) + "x"
+        let page = try WebURL(parsing: longest)
+        #expect(WebURL(stored: page.text) == page)
+        #expect(throws: WebURLError.malformed(.tooLong)) { try WebURL(parsing: page.text + "x") }
+    }
+
     @Test(
         "is refused if browsers could read it otherwise, or if its scheme is not https",
         arguments: [
