@@ -15,7 +15,7 @@ public struct ErasureSlice: Sendable {
     var installs: [Int64] = []
     /// Whether this is the last step of a pass, whose clicks are deleted already.
     public var isLast = false
-    /// Whether nothing is left to delete, so that the audit log and the outbox get the erasure.
+    /// Whether the erasure has ended, so that the audit log and the outbox get it.
     var isComplete = false
 }
 
