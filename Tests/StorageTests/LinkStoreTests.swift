@@ -173,7 +173,32 @@ struct LinkStoreTests {
                 query.before = page.next
             } while query.before != nil
             #expect(seen == [9, 7, 6, 5, 4, 3, 2, 1])
-            #expect(try await numbers(.of(before: LinkID(high: 5, low: 5))) == [])
+            #expect(try await numbers(.of(before: LinkID(high: 5, low: 5))) == seen)
+        }
+    }
+
+    @Test("a page continues after a link that was deleted since the previous page", arguments: backends)
+    func deletedLink(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { session in
+            for number in 1...4 as ClosedRange<UInt64> {
+                let sample = try SampleLink.make(number)
+                let link = Link(
+                    id: LinkID(high: number << 16, low: number),
+                    app: sample.app,
+                    slug: sample.slug,
+                    settings: sample.settings,
+                    createdAt: sample.createdAt,
+                    updatedAt: sample.updatedAt
+                )
+                try await session.create(link)
+            }
+            var query = LinkQuery(limit: 2)
+            query.before = try await session.links(query).next
+            let last = try #require(query.before)
+            #expect(last.low == 3)
+            try await session.delete(last)
+            #expect(try await session.links(query).links.map(\.link.id.low) == [2, 1])
         }
     }
 

@@ -235,6 +235,7 @@ private let plans: [(statements: [SQL], plan: String)] = [
     ),
     ([SQLiteReader.linksBySlug], "links INDEX sqlite_autoindex_links_2(slug) | apps(rowid)"),
     ([SQLiteReader.linkByID], "links INDEX sqlite_autoindex_links_1(id_high id_low) | apps(rowid)"),
+    ([SQLiteReader.numberOfNextLink], "links COVERING INDEX sqlite_autoindex_links_1(id_high>)"),
     (
         [SQLiteReader.sharedSlug],
         """

@@ -77,9 +77,7 @@ extension PostgreSQLReader {
     {
         let app = try query.app.map { (app) throws(PostgreSQLError) in try number(of: app) ?? 0 }
         var end = Int64.max
-        if let before = query.before {
-            end = try first(Self.numberOfLink, before.high, before.low) { $0.get("number") } ?? 0
-        }
+        if let before = query.before { end = try self.end(ofPageAfter: before) }
         let statement = Self.page(query)
         while true {
             let rows = try all(
@@ -103,6 +101,15 @@ extension PostgreSQLReader {
         }
     }
 
+    /// Returns the number below which the links of a page after a link have theirs.
+    ///
+    /// If the link was deleted since the previous page, links of the same millisecond may come again.
+    private func end(ofPageAfter link: LinkID) throws(PostgreSQLError) -> Int64 {
+        let known: Int64? = try first(Self.numberOfLink, link.high, link.low) { $0.get("number") }
+        if let known { return known }
+        return try first(Self.numberOfNextLink, link.high | 0xffff) { $0.get("number") } ?? .max
+    }
+
     static func link(_ row: inout ResultRow) throws(PostgreSQLError) -> StoredLink {
         let number: Int64 = row.get("number")
         let record = try row.record(LinkRecord.self)
@@ -119,6 +126,9 @@ extension PostgreSQLReader {
 
     private static let numberOfLink = PreparedStatement(
         "SELECT number FROM links WHERE id_high = $1 AND id_low = $2"
+    )
+    private static let numberOfNextLink = PreparedStatement(
+        "SELECT number FROM links WHERE id_high > $1 ORDER BY id_high, id_low LIMIT 1"
     )
     /// $1 is the number before which the page starts, and $7 the maximum number of links.
     private static let linksWithMatch: SQLText = """

@@ -62,6 +62,9 @@ extension SQLiteReader {
 
     /// The number by which the tables refer to a link.
     static let numberOfLink: SQL = "SELECT number FROM links WHERE id_high = ?1 AND id_low = ?2"
+    /// The number of the first link that is newer than a millisecond.
+    static let numberOfNextLink: SQL =
+        "SELECT number FROM links WHERE id_high > ?1 ORDER BY id_high, id_low LIMIT 1"
     static let fieldsOfLink: SQL = """
         SELECT field, value FROM link_fields WHERE link = ?1 ORDER BY field, position
         """
@@ -96,17 +99,26 @@ extension SQLiteReader {
     func links(_ query: LinkQuery, _ body: (_ link: StoredLink, _ isMatch: Bool) -> Bool) throws(SQLiteError)
     {
         let app = try query.app.map { app throws(SQLiteError) in try number(of: app) ?? 0 }
-        let end = try query.before.map { id throws(SQLiteError) in
-            try connection.statement(Self.numberOfLink).first(id.high, id.low) { $0.integer(0) } ?? 0
-        }
+        var end = Int64.max
+        if let before = query.before { end = try self.end(ofPageAfter: before) }
         let statement = try connection.statement(Self.linkPage(query))
         let campaign = query.campaignKey?.text
-        try statement.bind(end ?? .max, app, campaign, query.isArchived, query.searchedText, query.tag)
+        try statement.bind(end, app, campaign, query.isArchived, query.searchedText, query.tag)
         defer { statement.reset() }
         while try statement.step() {
             var row = StatementRow(statement)
             guard body(try Self.storedLink(in: &row), row.get("is_match")) else { break }
         }
+    }
+
+    /// Returns the number below which the links of a page after a link have theirs.
+    ///
+    /// If the link was deleted since the previous page, links of the same millisecond may come again.
+    private func end(ofPageAfter link: LinkID) throws(SQLiteError) -> Int64 {
+        let known = try connection.statement(Self.numberOfLink).first(link.high, link.low) { $0.integer(0) }
+        if let known { return known }
+        let next = try connection.statement(Self.numberOfNextLink)
+        return try next.first(link.high | 0xffff) { $0.integer(0) } ?? .max
     }
 
     /// Returns the statement whose index usually leaves the fewest links to read.
