@@ -222,6 +222,25 @@ struct StatisticsTests {
         #expect(report.timeToInstall.total == 1)
     }
 
+    @Test("campaigns and sources that differ only in a zero byte are counted", arguments: backends)
+    func countsZeroBytes(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let report = try await test.run { session in
+            // PostgreSQL stores a zero byte of a text as U+001A.
+            for text in ["x\u{0}", "x\u{1a}"] {
+                let click = try NewClick.sample { facts in
+                    facts.campaignKey = CampaignKey(text)
+                    (facts.source, facts.rawSource) = (.unknown, text)
+                }
+                _ = try await session.record(click)
+            }
+            return try await session.statistics(StatisticsQuery(), at: TestStore.noon)
+        }
+        #expect(report.totals == [.clicks: 2])
+        #expect(report.byCampaign.reduce(0) { $0 + ($1.counts[.clicks] ?? 0) } == 2)
+        #expect(report.bySource.reduce(0) { $0 + ($1.counts[.clicks] ?? 0) } == 2)
+    }
+
     @Test("a source without a token is reported by its caller's word, in lower case", arguments: backends)
     func reportsRawSource(backend: Backend) async throws {
         let test = try await TestStore(backend)

@@ -164,10 +164,12 @@ extension StatementBatch {
         append(Self.countFold)
     }
 
+    /// Several rows may have the same key: PostgreSQL stores a zero byte of a text as another control character.
     private static let addCounts = PreparedStatement(
         """
-        INSERT INTO counts (\(CountRecord.columns)) SELECT * FROM \(rowsWith: CountRecord.columns)
-        ORDER BY 1, 2, 3, 4, 5, 6, 7
+        INSERT INTO counts (\(CountRecord.columns))
+        SELECT scope, campaign, dimension, span, period, value, metric, \(clamped: "sum(count)")
+        FROM \(rowsWith: CountRecord.columns) GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7
         \(PostgreSQLWriter.addToConflicting)
         """
     )
