@@ -191,6 +191,15 @@ struct LateAdmissionTests {
         #expect(reads == 4, "only two days stay in memory")
     }
 
+    @Test("all spellings of one text are counted under the first one")
+    func spellings() {
+        var names = AdmittedNames()
+        let admitted = ["\u{e9}\u{e9}", "\u{e9}e\u{301}", "e\u{301}e\u{301}"].map { name in
+            names.admit(name, .campaign, of: Self.scopes[0], at: TestStore.noon) { _ in [] }
+        }
+        #expect(Set(admitted.map { Array($0.utf8) }) == [Array("\u{e9}\u{e9}".utf8)])
+    }
+
     @Test("names beyond a day's limit are counted together, and the sums stay")
     func limits() {
         let (scope, day) = (Self.scopes[0], Granularity.day.start(of: TestStore.noon))

@@ -25,7 +25,7 @@ public struct AdmittedNames: Sendable {
     ///   - scope: the scope of the event.
     ///   - time: a time within the span.
     ///   - read: returns the names that already have counts in the span with this start; these are admitted.
-    /// - Returns: the admitted name.
+    /// - Returns: the admitted name, in the spelling that was admitted first.
     /// - Throws: the failure of `read`.
     public mutating func admit<Failure: Error>(
         _ name: String,
@@ -42,7 +42,9 @@ public struct AdmittedNames: Sendable {
             added.append(page)
             names[page] = Set(try read(period).map(dimension.limitedName)).subtracting([overflow])
         }
-        if names[page]?.contains(name) == true { return name }
+        // Swift compares texts by their characters, and a database by their bytes. The spelling that was admitted is
+        // returned, so that the many spellings of one text, as é and e with an accent, are one name and not many rows.
+        if let known = names[page], let place = known.firstIndex(of: name) { return known[place] }
         guard names[page]?.count ?? 0 < limit else { return overflow }
         names[page, default: []].insert(name)
         return name
