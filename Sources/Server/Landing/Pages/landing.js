@@ -52,8 +52,10 @@
   }
 
   function leave() {
+    var isToStore = isTablet && page.tabletStore;
     if (page.then === 'open' && open) window.location.href = open.href;
-    else if (store && (page.then === 'store' || isTablet && page.tabletStore && !page.pasteboard)) window.location.href = store.href;
+    // On an iPad, the pasteboard needs a tap, also if computers are sent on at once.
+    else if (store && (isToStore ? !page.pasteboard : page.then === 'store')) window.location.href = store.href;
   }
 
   // A visitor who returns from the store may have installed the app.
