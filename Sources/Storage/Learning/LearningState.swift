@@ -301,7 +301,12 @@ extension LearningState {
 
 /// The increments of one loop that are not stored yet.
 final class PendingIncrements: Sendable {
-    private let content = ConditionLock<[Scope: LearntIncrements]>([:])
+    private struct Content {
+        var increments: [Scope: LearntIncrements] = [:]
+        /// The number of gatherings that have ended; in a flood, each gathering drops other keys.
+        var turn: UInt64 = 0
+    }
+    private let content = ConditionLock(Content())
 
     func update(
         _ scope: Scope,
@@ -309,20 +314,22 @@ final class PendingIncrements: Sendable {
         _ body: (inout LearntIncrements) -> Void
     ) {
         content.withLock { content in
-            if content[scope] == nil { content[scope] = LearntIncrements(epoch: epoch()) }
+            if content.increments[scope] == nil {
+                content.increments[scope] = LearntIncrements(epoch: epoch(), turn: content.turn)
+            }
             // The value is removed first, so that it is changed in place and not copied.
-            guard var increments = content.removeValue(forKey: scope) else { return }
+            guard var increments = content.increments.removeValue(forKey: scope) else { return }
             body(&increments)
-            content[scope] = increments
+            content.increments[scope] = increments
         }
     }
 
-    func forget(_ scope: Scope) { content.withLock { $0[scope] = nil } }
+    func forget(_ scope: Scope) { content.withLock { $0.increments[scope] = nil } }
 
     func drain() -> [Scope: LearntIncrements] {
         content.withLock { content in
-            defer { content = [:] }
-            return content
+            defer { content = Content(turn: content.turn &+ 1) }
+            return content.increments
         }
     }
 }
