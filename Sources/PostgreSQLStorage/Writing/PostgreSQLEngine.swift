@@ -147,7 +147,10 @@ final class PostgreSQLEngine: BlockingEngine {
     /// Connects again, and reads from this server's row whether a transaction in doubt was committed.
     func reopen() throws(EngineFailure) -> TransactionFate {
         do throws(StoreError) {
-            let isCommitted = try connection.open() && isInDoubt
+            // If a later statement fails, the next call must not find another fate: `open()` returns true for each
+            // connection after the one that has found the fate.
+            isInDoubt = try connection.open() && isInDoubt
+            let isCommitted = isInDoubt
             batch.movedUpTo = try StoreError.translating { () throws(PostgreSQLError) in
                 try connection.reader().value(of: .movedUpTo) ?? 0
             }

@@ -88,6 +88,26 @@ struct DoubtfulCommitTests {
         #expect(try database.number("SELECT count(*) FROM clicks") == 2)
     }
 
+    @Test("a transaction that was not committed is done again, also if the first new connection fails")
+    func notCommittedAndNotOpened() throws {
+        defer { server.stop() }
+        let blocker = try OtherSession(database.database)
+        try blocker.execute("BEGIN")
+        try blocker.execute("LOCK TABLE count_deltas, progress")
+        let outcome = server.queue(.click(try .sample(2)))
+        #expect(try Polling.until { try count("wait_event_type = 'Lock'") == 1 })
+        try cluster.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        )
+        // The new connection has read that the transaction was not committed, and waits half a second for `progress`.
+        let waits = "wait_event_type = 'Lock' AND query LIKE '%progress%'"
+        #expect(try Polling.until { try count(waits) == 1 })
+        #expect(try Polling.until { try count(waits) == 0 })
+        try blocker.execute("ROLLBACK")
+        #expect(outcome()?.recorded?.isNew == true)
+        #expect(try database.number("SELECT count(*) FROM clicks") == 2)
+    }
+
     @Test("a transaction whose connection is lost when it begins is done again")
     func lostBeginning() throws {
         defer { server.stop() }
