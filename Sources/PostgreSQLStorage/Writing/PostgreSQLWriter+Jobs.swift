@@ -98,6 +98,12 @@ extension PostgreSQLWriter {
         orForValues values: PreparedStatement,
         _ names: RareNames
     ) throws(PostgreSQLError) -> Bool {
+        // Without the lock, a server could add counts between the statement that adds the rare names' counts and the one
+        // that deletes them: these counts would be lost, and the names' ranks would change.
+        if !batch.rows.hasLockedFold {
+            try batch.look(Self.lockFold)
+            batch.rows.hasLockedFold = true
+        }
         let statement = names.dimension.isRanked ? ranked : values
         let changed = try batch.run(
             statement,
@@ -110,6 +116,8 @@ extension PostgreSQLWriter {
         )
         return changed.affectedCount > 0
     }
+
+    private static let lockFold = PreparedStatement("SELECT FROM jobs WHERE name = 'fold' FOR UPDATE")
 
     // $1…$4 are the scope, the span, its start and the number of names that are not rare. The names of $5 are neither
     // ranked nor changed; the first one is the name for everything else. One statement takes the rows of at most 32

@@ -49,6 +49,8 @@ struct TransactionRows {
     var eventKeys: [EventKey: Bool] = [:]
     /// Whether the transaction has inserted events.
     var hasNewEvents = false
+    /// Whether no other transaction can add counts to the tables of counts; see ``FoldJob``.
+    var hasLockedFold = false
 
     /// Adds a click that was read or inserted; does not replace a locked one, which may have changes.
     mutating func add(_ row: ClickRow) {

@@ -174,5 +174,23 @@ struct ChangingTests {
         #expect(try database.database.execute("SELECT needed_until FROM address_days") == "7")
         connection.close()
     }
+
+    @Test("counts are not compacted while a server adds counts")
+    func compactionDuringFold() throws {
+        defer { server.stop() }
+        try database.database.execute("INSERT INTO jobs VALUES ('fold', 0, 0, 0)")
+        let folding = try OtherSession(database.database)
+        try folding.execute("BEGIN")
+        try folding.execute("UPDATE jobs SET progress = 1 WHERE name = 'fold'")
+        let connection = try database.connect()
+        let writer = PostgreSQLWriter(batch: WriteBatch(connection, SlotTable([:])))
+        let day = Granularity.day.start(of: WrittenDatabase.noon)
+        let names = RareNames(.campaign, .day, from: day, of: Scope(app: 1, isTest: false))
+        #expect { try writer.foldRareNames(names) } throws: { error in
+            (error as? PostgreSQLError)?.kind == .lockTimeout
+        }
+        connection.rollback()
+        connection.close()
+    }
 }
 #endif
