@@ -1,5 +1,6 @@
 #if PostgreSQL
 import Attribution
+import PostgreSQL
 import Support
 import Testing
 
