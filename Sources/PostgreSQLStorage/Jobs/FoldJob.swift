@@ -71,23 +71,29 @@ extension BlockingConnection {
     /// - Returns: whether there may be more deltas; false also if another server has the lease.
     /// - Throws: the failure; then nothing was added, unless the connection was lost.
     func fold(_ memory: inout FoldMemory, under lease: JobLease?) throws(PostgreSQLError) -> Bool {
-        try transaction { () throws(PostgreSQLError) in
-            guard let foldCount = try lockFold(lease) else { return false }
-            let deltas = try execute(Self.takeDeltas, Int64(Self.deltasAtOnce))
-            guard deltas.count > 0 else { return false }
-            var sum = try deltas.sumOfCounts()
-            var names = memory.foldCount == foldCount ? memory.names : AdmittedNames()
-            memory = FoldMemory()
-            let reader = PostgreSQLReader(connection: self)
-            sum.counts = try sum.counts.admitted(by: &names) {
-                dimension,
-                scope,
-                period throws(PostgreSQLError) in
-                try reader.countedNames(of: dimension, scope, in: period)
+        do throws(PostgreSQLError) {
+            return try transaction { () throws(PostgreSQLError) in
+                guard let foldCount = try lockFold(lease) else { return false }
+                let deltas = try execute(Self.takeDeltas, Int64(Self.deltasAtOnce))
+                guard deltas.count > 0 else { return false }
+                var sum = try deltas.sumOfCounts()
+                var names = memory.foldCount == foldCount ? memory.names : AdmittedNames()
+                memory = FoldMemory()
+                let reader = PostgreSQLReader(connection: self)
+                sum.counts = try sum.counts.admitted(by: &names) {
+                    dimension,
+                    scope,
+                    period throws(PostgreSQLError) in
+                    try reader.countedNames(of: dimension, scope, in: period)
+                }
+                _ = try rows(of: StatementBatch(adding: sum))
+                memory = FoldMemory(names: names, foldCount: foldCount + 1)
+                return deltas.count == Self.deltasAtOnce
             }
-            _ = try rows(of: StatementBatch(adding: sum))
-            memory = FoldMemory(names: names, foldCount: foldCount + 1)
-            return deltas.count == Self.deltasAtOnce
+        } catch {
+            // A commit that failed has admitted no names.
+            memory = FoldMemory()
+            throw error
         }
     }
 
