@@ -152,7 +152,8 @@ extension PostgreSQLWriterReader {
 
     func learningEpoch(of scope: Scope) throws(PostgreSQLError) -> LearningEpoch? {
         if let known = batch.rows.epochs[scope] { return known }
-        return try reader.learningEpoch(of: scope)
+        try batch.read { $0.learning = [scope] }
+        return batch.rows.epochs[scope] ?? nil
     }
 
     func modelSums(of scope: Scope) throws(PostgreSQLError) -> [CounterKey: Double] {

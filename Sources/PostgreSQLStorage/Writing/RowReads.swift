@@ -114,8 +114,10 @@ enum SlotStatement: Hashable {
 
 /// The other statements that read before writes.
 enum RowReads {
+    /// Locks the epochs too, so that no other server moves a landmark or deletes the sums before this transaction has
+    /// added to them.
     static let epochs = PreparedStatement(
-        "SELECT scope, began_at, landmark FROM unnest($1) AS k (n) JOIN learning l ON l.scope = k.n"
+        "SELECT scope, began_at, landmark FROM unnest($1) AS k (n) JOIN learning l ON l.scope = k.n FOR SHARE OF l"
     )
     /// Only a link with a limit counts each click in the click's own transaction, so only the rows of such links are
     /// locked.

@@ -476,10 +476,11 @@ extension WriteTransaction {
 
     private func moveLandmark(of scope: Scope, to landmark: Timestamp) throws(Failure) {
         guard let epoch = try reader.learningEpoch(of: scope) else { return }
+        // This waits for transactions of other servers that add to the sums, so it comes before the sums are changed.
+        try writer.setLandmark(of: scope, to: landmark)
         for family in CounterFamily.allCases {
             let factor = epoch.factor(movingTo: landmark, for: family)
             if factor != 1 { try writer.scaleCounters(of: scope, family, by: factor) }
         }
-        try writer.setLandmark(of: scope, to: landmark)
     }
 }

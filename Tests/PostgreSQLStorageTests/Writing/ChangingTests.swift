@@ -140,6 +140,23 @@ struct ChangingTests {
         connection.close()
     }
 
+    @Test("a landmark is not moved before another server has added to the sums")
+    func landmark() throws {
+        defer { server.stop() }
+        try database.database.execute("INSERT INTO learning VALUES (2, 0, 0)")
+        let connection = try database.connect()
+        let batch = WriteBatch(connection, SlotTable([:]))
+        let reader = PostgreSQLWriterReader(batch: batch)
+        #expect(try reader.learningEpoch(of: Scope(app: 1, isTest: false)) != nil)
+        let other = try OtherSession(database.database)
+        #expect { try other.execute("UPDATE learning SET landmark = 1") } throws: { error in
+            (error as? PostgreSQLError)?.kind == .lockTimeout
+        }
+        connection.rollback()
+        try other.execute("UPDATE learning SET landmark = 1")
+        connection.close()
+    }
+
     @Test("jobs take and finish leases, compact counts, and store which keys and days are needed")
     func jobs() throws {
         defer { server.stop() }
