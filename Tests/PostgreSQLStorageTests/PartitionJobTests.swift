@@ -238,7 +238,8 @@ struct PartitionJobTests {
             INSERT INTO installs SELECT n % 64, 6, n, 1, 1, CASE n % 2 WHEN 0 THEN \(old) ELSE \(fresh) END
             FROM generate_series(1, 20000) AS n;
             INSERT INTO idempotencies VALUES (1, 6, 1, 1, \(dropped)), (1, 6, 2, 1, \(dropped | 64)),
-                (1, 6, 3, 1, \(Self.number(Self.today)));
+                (1, 6, 3, 1, \(Self.number(Self.today))),
+                (1, 6, 4, 1, \(Self.number(Self.today - 33, isLong: true)));
             INSERT INTO live_clicks VALUES (6, 'second', \(old / 1000 - 1), 1), (6, 'second', \(now / 1000), 1),
                 (6, 'hour', \(old / 3_600_000 - 1), 1), (6, 'hour', \(now / 3_600_000), 1)
             """

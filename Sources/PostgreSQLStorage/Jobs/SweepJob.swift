@@ -35,7 +35,7 @@ struct SweepJob: Job {
         }
         let (first, end) = (block, block + Self.blocksAtOnce)
         // Rows are deleted a day after nothing needs them any more, because clocks may be set back.
-        let kept = table.keepsInstalls ? context.state.configuration.installRetentionSeconds * 1000 : 0
+        let kept = table.keptSeconds(context.state.configuration) * 1000
         let time = now.milliseconds - Self.day - kept
         let blockCount: Int64 = try context.read { reader throws(PostgreSQLError) in
             let connection = reader.connection
@@ -63,14 +63,14 @@ struct SweepJob: Job {
         /// Deletes the rows that nothing needs from the whole of a table that Citus distributes; nil for
         /// another table.
         let ofShards: PreparedStatement?
-        /// Whether rows are kept for the retention of installations.
-        var keepsInstalls = false
+        /// Returns for how many seconds after their time rows are kept.
+        let keptSeconds: @Sendable (StoreConfiguration) -> Int64
     }
 
     /// For each table, the statements that delete rows.
     ///
-    /// An idempotency key is stored as long as the partition of its click; the key of a click with a long
-    /// window is deleted with the click.
+    /// An idempotency key is stored as long as the partition of its click. The first key of a click with a long window is
+    /// deleted with the click, and its further keys when no click of their time is stored any more.
     private static let sweeps = [
         sweep("installs", isDistributed: true) { "until < \($0)" },
         sweep("idempotencies", isDistributed: true) { time in
@@ -79,22 +79,31 @@ struct SweepJob: Job {
             AND (click >> 16) / 86400000 NOT IN (SELECT slot FROM partitions)
             """
         },
-        keeping(sweep("events", isDistributed: false) { "number >> 16 < \($0)" }),
-        keeping(sweep("attributed_installs", isDistributed: false) { "matched_at < \($0)" }),
+        sweep("idempotencies", isDistributed: true, keptFor: longClickSeconds) {
+            "click & 64 <> 0 AND click >> 16 < \($0)"
+        },
+        sweep("events", isDistributed: false, keptFor: installSeconds) { "number >> 16 < \($0)" },
+        sweep("attributed_installs", isDistributed: false, keptFor: installSeconds) { "matched_at < \($0)" },
         sweep("live_clicks", isDistributed: false) { time in
             "expires_in < \(time) / CASE span WHEN 'second' THEN 1000 ELSE 3600000 END"
         },
     ]
 
-    private static func keeping(_ sweep: Sweep) -> Sweep {
-        var sweep = sweep
-        sweep.keepsInstalls = true
-        return sweep
+    private static let installSeconds: @Sendable (StoreConfiguration) -> Int64 = {
+        $0.installRetentionSeconds
+    }
+    /// The longest time from a click until it is deleted.
+    private static let longClickSeconds: @Sendable (StoreConfiguration) -> Int64 = {
+        AttributionWindow.allowedSeconds.upperBound
+            + max($0.retentionSeconds, $0.matchRetentionSeconds ?? $0.retentionSeconds)
     }
 
-    private static func sweep(_ table: StaticString, isDistributed: Bool, _ isOver: (SQLText) -> SQLText)
-        -> Sweep
-    {
+    private static func sweep(
+        _ table: StaticString,
+        isDistributed: Bool,
+        keptFor keptSeconds: @escaping @Sendable (StoreConfiguration) -> Int64 = { _ in 0 },
+        _ isOver: (SQLText) -> SQLText
+    ) -> Sweep {
         let ofBlocks = PreparedStatement(
             """
             WITH gone AS (DELETE FROM \(table) WHERE ctid >= $1::text::tid AND ctid < $2::text::tid AND \(isOver("$3")))
@@ -102,7 +111,11 @@ struct SweepJob: Job {
             """
         )
         let ofShards = PreparedStatement("DELETE FROM \(table) WHERE \(isOver("$1"))")
-        return Sweep(ofBlocks: ofBlocks, ofShards: isDistributed ? ofShards : nil)
+        return Sweep(
+            ofBlocks: ofBlocks,
+            ofShards: isDistributed ? ofShards : nil,
+            keptSeconds: keptSeconds
+        )
     }
 }
 #endif
