@@ -61,7 +61,7 @@ public final class DatabaseDraft {
     }
 
     /// Syncs the draft to disk.
-    private func sync() throws(SQLiteError) {
+    public func sync() throws(SQLiteError) {
         guard fsync(descriptor) == 0 else { throw DatabaseFile.failure("syncing", path) }
     }
 

@@ -115,8 +115,14 @@ struct DatabaseOpening: Sendable {
         let path = try translated { () throws(SQLiteError) in
             let now = configuration.clock.now().milliseconds
             let path = try file.createBackupFile(version: version, at: now)
-            try connection.copy(into: path)
-            try file.sync(path)
+            do throws(SQLiteError) {
+                try connection.copy(into: path)
+                try file.sync(path)
+            } catch {
+                // Otherwise each new start would leave another incomplete copy, until the disk is full.
+                try? DatabaseFile.remove(path)
+                throw error
+            }
             return path
         }
         configuration.log.write(.information, "database: copied to \(path) before it is brought up to date")
