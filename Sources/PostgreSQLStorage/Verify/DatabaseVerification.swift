@@ -158,15 +158,7 @@ public struct PostgreSQLVerification {
 extension BlockingConnection {
     /// Returns the counts that no job has added to the tables yet.
     fileprivate func pendingCounts() throws(PostgreSQLError) -> CountPayload {
-        let rows = try execute(Self.deltas)
-        var sum = CountPayload()
-        for row in 0..<rows.count {
-            guard let delta = CountPayload(try rows.value(row, 0, as: [UInt8].self)) else {
-                throw PostgreSQLError(.unexpectedValue, "A newer version of Afterlink has stored counts.")
-            }
-            sum.merge(delta)
-        }
-        return sum
+        try execute(Self.deltas).sumOfCounts()
     }
 
     private static let deltas = PreparedStatement("SELECT payload FROM count_deltas")
