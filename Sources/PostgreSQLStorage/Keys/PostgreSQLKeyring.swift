@@ -17,8 +17,9 @@ public final class PostgreSQLKeyring: KeyringRows {
     private let server: ServerRow?
     private let held = Mutex(Held())
 
-    /// The limit is short, because the keys are read twice a second, and a stop of the server waits for such
-    /// a read.
+    /// How long a read or a change may take; short, because the keys are read twice a second.
+    ///
+    /// A new connection may take longer: as long as the connection of a job.
     private static let timeLimit: Duration = .seconds(5)
 
     /// Connects at the first call.

@@ -19,8 +19,8 @@ struct DatabaseOpening: Sendable {
     ///
     /// - Parameters:
     ///   - timeLimit: how long a batch of statements may take; nil for the configuration's limit.
-    ///   - patience: who waits, which decides how soon this function gives up; nil for a server or a command,
-    ///     as configured.
+    ///   - patience: the kind of caller, which decides how soon this function gives up; nil for a server if the
+    ///     configuration has background work, otherwise for a command.
     ///   - report: called with the failure of the first attempt, if another one follows.
     /// - Returns: the connection.
     /// - Throws: the failure of the last attempt.
@@ -54,7 +54,7 @@ struct DatabaseOpening: Sendable {
         }
     }
 
-    /// Who waits for a connection.
+    /// The kind of caller that waits for a connection.
     enum Patience {
         /// A server that starts, or one of its jobs.
         case server

@@ -27,7 +27,7 @@ final class WriterConnection {
     /// When the last transaction began.
     private var begunAt = MonotonicTime(nanoseconds: 0)
 
-    /// How long to wait while PostgreSQL sends nothing; COMMIT may wait for a standby.
+    /// How long a batch of statements may take; its COMMIT may wait for a standby.
     private static let timeLimit = Duration.seconds(3)
     /// How long a statement's plan is used.
     ///

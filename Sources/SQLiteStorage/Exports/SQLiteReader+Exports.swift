@@ -4,10 +4,10 @@ internal import Storage
 
 /// Reads the rows of exports.
 extension SQLiteReader: ExportRows {
-    /// Returns the highest row number.
+    /// Returns the highest number of a row in any of the tables.
     ///
-    /// No later row gets a lower number, because one process writes at a time, and numbers grow with each
-    /// transaction.
+    /// One process writes at a time, and the numbers of each table grow. So a later row may get a number up to this one,
+    /// but none up to the last number of its own table, where the next export continues.
     func exportEnd() throws(SQLiteError) -> Int64 {
         try connection.integer(Self.lastNumber)
     }
