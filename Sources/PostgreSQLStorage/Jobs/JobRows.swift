@@ -7,8 +7,8 @@ enum JobRows {
     /// Takes a lease if it is free, if the holder has it already, or if it ends so late that a wrong clock
     /// must have set the end.
     ///
-    /// The parameters are the job, the holder, now, the length in milliseconds and ``JobLease/noProgress``. It returns the job's
-    /// progress, or no row if another process holds the lease.
+    /// The parameters are the job, the holder, now, the length in milliseconds and ``JobLease/noProgress``. The statement
+    /// returns the job's progress, or no row if another process holds the lease.
     static let take = PreparedStatement(
         """
         INSERT INTO jobs VALUES ($1, $2, $3 + $4, $5)

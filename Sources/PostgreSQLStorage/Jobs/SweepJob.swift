@@ -69,8 +69,8 @@ struct SweepJob: Job {
 
     /// For each table, the statements that delete rows.
     ///
-    /// An idempotency key is stored as long as the partition of its click. The first key of a click with a long window is
-    /// deleted with the click, and its further keys when no click of their time is stored any more.
+    /// An idempotency key is stored as long as the partition of its click. The first key of a click with a long window
+    /// is deleted with the click, and its further keys when no click of their time is stored any more.
     private static let sweeps = [
         sweep("installs", isDistributed: true) { "until < \($0)" },
         sweep("idempotencies", isDistributed: true) { time in

@@ -98,8 +98,8 @@ extension PostgreSQLWriter {
         orForValues values: PreparedStatement,
         _ names: RareNames
     ) throws(PostgreSQLError) -> Bool {
-        // Without the lock, a server could add counts between the statement that adds the rare names' counts and the one
-        // that deletes them: these counts would be lost, and the names' ranks would change.
+        // Without the lock, a server could add counts between the statement that adds up the rare names' counts and
+        // the statement that deletes them: these counts would be lost, and the names' ranks would change.
         if !batch.rows.hasLockedFold {
             try batch.look(Self.lockFold)
             batch.rows.hasLockedFold = true
