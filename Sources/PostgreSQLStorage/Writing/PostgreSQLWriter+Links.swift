@@ -50,7 +50,14 @@ extension PostgreSQLWriter {
         if let earlier, earlier != found.record.updatedAt { return .changed }
         _ = try run(Self.updateLink, found.record.changed(to: link))
         try batch.run(Self.deleteFields, found.number)
-        try write([(found.number, link.settings.fields)])
+        var waiting = CountPayload()
+        if link.settings.maximumClicks != nil {
+            // They are read before the counts of links. If a job adds them to these in between, they count twice, and
+            // the link ends too early, but never too late.
+            waiting = try batch.look(Self.waitingCounts).sumOfCounts()
+            waiting.merge(batch.payload)
+        }
+        try write([(found.number, link.settings.fields)], waiting)
         return nil
     }
 
@@ -66,7 +73,13 @@ extension PostgreSQLWriter {
         return nil
     }
 
-    private func write(_ links: [(number: Int64, fields: LinkFields)]) throws(PostgreSQLError) {
+    /// Writes the fields of links, and starts the exact counts of links with a limit.
+    ///
+    /// `waiting` has the counts of earlier clicks that no job has added yet.
+    private func write(
+        _ links: [(number: Int64, fields: LinkFields)],
+        _ waiting: CountPayload = CountPayload()
+    ) throws(PostgreSQLError) {
         let rows = links.flatMap { link in
             link.fields.all.flatMap { field, texts in
                 texts.enumerated().map { (link.number, field.rawValue, Int64($0.offset), $0.element) }
@@ -79,7 +92,10 @@ extension PostgreSQLWriter {
             rows.map(\.2),
             rows.map(\.3)
         )
-        try batch.run(Self.insertLimits, links.map(\.number))
+        let clicks = links.map { link in
+            Int64(waiting.links[CountPayload.LinkSlot(link: link.number, variant: "")]?.clicks ?? 0)
+        }
+        try batch.run(Self.insertLimits, links.map(\.number), clicks)
     }
 
     private static let lockSlugs = PreparedStatement(
@@ -120,9 +136,10 @@ extension PostgreSQLWriter {
     /// count in the click's transaction.
     private static let insertLimits = PreparedStatement(
         """
-        INSERT INTO link_limits (link, clicks) SELECT number, coalesce(c.clicks, 0)
-        FROM links LEFT JOIN link_counts c ON c.link = number AND c.variant = ''
-        WHERE number = ANY ($1) AND maximum_clicks IS NOT NULL ORDER BY number
+        INSERT INTO link_limits (link, clicks) SELECT l.number, coalesce(c.clicks, 0) + k.waiting
+        FROM unnest($1, $2) AS k (number, waiting) JOIN links l ON l.number = k.number
+        LEFT JOIN link_counts c ON c.link = l.number AND c.variant = ''
+        WHERE l.maximum_clicks IS NOT NULL ORDER BY l.number
         ON CONFLICT (link) DO UPDATE SET clicks = greatest(link_limits.clicks, excluded.clicks)
         """
     )

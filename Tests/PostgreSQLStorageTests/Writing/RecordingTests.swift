@@ -186,5 +186,26 @@ struct RecordingTests {
             return
         }
     }
+
+    @Test("a new limit of a link counts the clicks that no job has added to the link's counts yet")
+    func newLimit() throws {
+        defer { end() }
+        var link = Link(
+            id: LinkID(high: 3, low: 4),
+            app: WrittenDatabase.app,
+            slug: LinkSlug(stored: "promo"),
+            settings: Link.Settings(),
+            createdAt: WrittenDatabase.noon,
+            updatedAt: WrittenDatabase.noon
+        )
+        let id = link.id
+        #expect(try servers[0].write(.links(.create([NewLink(link, neighbours: [])]))).isDone)
+        #expect(try servers[0].record(.sample(1) { $0.link = id })?.isNew == true)
+        link.settings.maximumClicks = 1
+        link.updatedAt = WrittenDatabase.minuteLater
+        #expect(try servers[1].write(.links(.update(link, ifUpdatedAt: nil))).isDone)
+        #expect(try database.number("SELECT clicks FROM link_limits") == 1)
+        #expect(try servers[1].record(.sample(2) { $0.link = id }) == .linkEnded(.usedUp))
+    }
 }
 #endif
