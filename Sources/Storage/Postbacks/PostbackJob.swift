@@ -267,6 +267,10 @@ extension PostbackJob {
                 sender.record.sequence = max(sequence, record.sequence)
                 if former.state == record.endpoint.state { sender.record.endpoint.circuit = former.circuit }
             }
+            // The step that disables the endpoint is not written yet.
+            if step.disabled.contains(where: { $0.endpoint == record.endpoint.id }) {
+                sender.record.endpoint.state = .disabled
+            }
             if record.endpoint.state != .enabled { sender.waiting = [] }
             sender.readsAt = 0
             guard record.endpoint.state == .enabled || !sender.inFlight.isEmpty else { continue }

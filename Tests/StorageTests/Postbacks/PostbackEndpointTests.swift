@@ -35,6 +35,20 @@ struct PostbackEndpointTests {
         #expect(try await scenario.deliveries(gone).map(\.state) == [.delivered, .delivered])
     }
 
+    @Test("an endpoint that responded 410 gets no delivery that waits", arguments: backends)
+    func goneWithQueue(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        scenario.receiver.answer { _ in PostbackAnswer(status: 410) }
+        let gone = try await scenario.endpoint()
+        for number in 1...10 as ClosedRange<UInt64> { try await scenario.match(number) }
+        try await scenario.send()
+        // Four calls were under way at the first response.
+        #expect(scenario.receiver.calls.count == 4)
+        let states = try await scenario.deliveries(gone).map(\.state)
+        #expect(states.count { $0 == .failed } == 4 && states.count { $0 == .pending } == 6)
+        #expect(scenario.test.log.lines.count { $0.contains("is disabled") } == 1)
+    }
+
     @Test(
         "an endpoint is disabled only after five days of failures, and keeps its pending deliveries",
         arguments: backends
