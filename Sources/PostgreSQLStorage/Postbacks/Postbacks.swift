@@ -56,6 +56,7 @@ extension PostgreSQLWriter {
 
     func removeOutboxEvents(about subject: Int64, in scope: Int64, from high: UInt64) throws(PostgreSQLError)
     {
+        try batch.sendPostbacks()
         try batch.run(Self.removeDeliveriesAbout, scope, high, subject)
         try batch.run(Self.removeEventsAbout, scope, high, subject)
     }

@@ -118,10 +118,17 @@ final class WriteBatch {
     }
 
     /// Sends the matches of the transaction's claims, before events are written that may be credited to them.
-    func sendInstalls() throws(PostgreSQLError) {
-        let key = Rows(change: .attributedInstall, bucket: -1)
-        guard let arrays = changes.rows.removeValue(forKey: key) else { return }
-        _ = try connection.run(statement(.change(key.change)), arrays.parameters)
+    func sendInstalls() throws(PostgreSQLError) { try send(.attributedInstall) }
+
+    /// Sends the transaction's events of the outbox, before an erasure deletes the events about a row.
+    func sendPostbacks() throws(PostgreSQLError) {
+        try send(.outboxEvent)
+        try send(.postback)
+    }
+
+    private func send(_ change: RowChange) throws(PostgreSQLError) {
+        guard let arrays = changes.rows.removeValue(forKey: Rows(change: change, bucket: -1)) else { return }
+        _ = try connection.run(statement(.change(change)), arrays.parameters)
     }
 
     func mark(_ click: Int64) {
