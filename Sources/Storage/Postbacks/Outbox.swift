@@ -182,6 +182,13 @@ extension WriteTransaction {
         }
     }
 
+    /// Deletes the events of the outbox that are about a match, or about its click.
+    func removePostbacks(of match: AttributedInstall) throws(Failure) {
+        for time in [match.attribution.matchedAt, RowIdentifier.time(of: match.number)] {
+            try removePostbacks(about: match.number, match.scope, at: time)
+        }
+    }
+
     /// Deletes the event of the outbox that is about an app's event.
     func removePostbacks(of event: EventRecord) throws(Failure) {
         try removePostbacks(about: OutboxRecord.subject(of: event), event.scope, at: event.receivedAt)

@@ -11,8 +11,8 @@ public struct ErasureSlice: Sendable {
     var checks: [CheckID] = []
     var sums: [LearntSum] = []
     var events: [EventRecord] = []
-    /// The numbers of clicks that have a match to which events are credited.
-    var installs: [Int64] = []
+    /// Matches to which events are credited.
+    var installs: [AttributedInstall] = []
     /// Whether this is the last step of a pass, whose clicks are deleted already.
     public var isLast = false
     /// Whether the erasure has ended, so that the audit log and the outbox get it.
@@ -105,7 +105,9 @@ extension WriteTransaction {
             for event in slice.events { try removePostbacks(of: event) }
         }
         if !slice.installs.isEmpty {
-            record.counts.installs = try writer.eraseInstalls(ofClicks: slice.installs)
+            record.counts.installs = try writer.eraseInstalls(ofClicks: slice.installs.map(\.number))
+            // Retention may have deleted the clicks before the events of the outbox about them.
+            for match in slice.installs { try removePostbacks(of: match) }
         }
         if slice.isLast { try writer.finishErasure(of: slice.clicks) }
         if slice.isComplete {

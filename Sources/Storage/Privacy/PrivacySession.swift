@@ -78,7 +78,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         add(found.checks.map(\.id), othersAtOnce) { $0.checks = $1 }
         add(Array(found.sums), othersAtOnce) { $0.sums = $1 }
         add(found.events, othersAtOnce) { $0.events = $1 }
-        add(found.installs.map(\.number), othersAtOnce) { $0.installs = $1 }
+        add(found.installs, othersAtOnce) { $0.installs = $1 }
         var last = slice
         // By now these clicks are deleted; rows that refer to them may be left.
         (last.clicks, last.isLast) = (numbers, true)

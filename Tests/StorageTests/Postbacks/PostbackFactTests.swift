@@ -126,6 +126,33 @@ struct PostbackFactTests {
     }
 
     @Test(
+        "an erasure of an installation deletes the postbacks about a click that retention has deleted",
+        arguments: backends
+    )
+    func erasedAfterRetention(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend) { $0.retentionSeconds = 1000 }
+        let endpoint = try await scenario.endpoint(["click.recorded", "match.created"])
+        let test = scenario.test
+        try await test.run { session in
+            for number in 7...8 as ClosedRange<UInt64> {
+                _ = try await session.record(.sample(fingerprint: number, visit: number))
+                _ = try await session.match(.sample(fingerprint: number, caller: number, install: number))
+            }
+        }
+        test.clock.advance(seconds: 5 * 86_400)
+        try test.database.runRetention()
+        #expect(try test.count(.claims) == 0)
+        #expect(try await scenario.deliveries(endpoint).count == 4)
+        let subject = DataSubject(.install(live: [hash(7)], test: []), of: test.app)
+        let now = test.clock.now
+        let id = ErasureID(high: 1, low: 1)
+        let record = Erasure(id: id, at: now, app: test.app, kind: .install, actor: .test)
+        let erasure = try await test.run { try await $0.erase(subject, record) }
+        #expect(erasure.counts.installs == 1 && erasure.counts.clicks == 0)
+        #expect(try await scenario.deliveries(endpoint).count == 2, "another installation's postbacks stay")
+    }
+
+    @Test(
         "deliveries are exported with their states and times, in any pages, and without bodies",
         arguments: backends
     )
