@@ -154,6 +154,8 @@ extension WriteTransaction {
         counting.takeBack(events, remaining: try reader.eventNames(ofClicks: Array(clicks)))
         let numbers = events.map { (UInt64(bitPattern: $0.number), 0 as UInt64) }
         try name(numbers, of: .events, batch.app, at: batch.receivedAt)
+        // Without its row, a later erasure would not find the event in the outbox.
+        for event in events { try removePostbacks(of: event) }
         return Set(events.map(\.eventID))
     }
 

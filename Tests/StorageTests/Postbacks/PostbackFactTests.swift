@@ -125,6 +125,32 @@ struct PostbackFactTests {
         #expect(try await erase(.install(live: [hash(7)], test: [])).isEmpty)
     }
 
+    @Test("an event of a server key replaces the postback of an app key's event", arguments: backends)
+    func replaced(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        let endpoint = try await scenario.endpoint(["event.received"])
+        let (app, now) = (scenario.test.app, scenario.test.clock.now)
+        let outcomes = try await scenario.test.run { session in
+            var event = AppEvent(id: "a", name: .purchase, occurredAt: now)
+            event.users = [hash(5)]
+            var outcomes: [EventOutcome] = []
+            for isVerified in [false, true] {
+                let batch = EventBatch(
+                    app: app,
+                    isTest: false,
+                    isVerified: isVerified,
+                    receivedAt: now,
+                    events: [event]
+                )
+                outcomes += try await session.record(batch)
+            }
+            return outcomes
+        }
+        #expect(outcomes == [.accepted, .accepted])
+        let data = try await scenario.deliveries(endpoint).map(\.event.data)
+        #expect(data.count == 1 && data.allSatisfy { $0.contains(#""verified":true"#) })
+    }
+
     @Test(
         "an erasure of an installation deletes the postbacks about a click that retention has deleted",
         arguments: backends
