@@ -62,6 +62,8 @@ final class LearningState: Sendable {
         var liveClicks: (count: Double, at: Timestamp)?
         /// Whether learnt sums were seen in the database.
         var isStored = false
+        /// The room for more counters at the last round.
+        var room = LearntSlice.Room()
     }
 
     /// The values that a scope's increments depend on: the epoch, and the relative rate of clicks.
@@ -262,10 +264,13 @@ extension LearningState {
             defer { round = Round() }
             return round
         }
-        return left.slices
-            + (left.increments + drain()).flatMap {
-                LearntSlice.slices($0.scope, $0.increments, atMost: LearntSlice.maximumLength)
-            }
+        let rooms = scopes.withLock { $0.mapValues(\.room) }
+        var slices = left.slices
+        for (scope, increments) in left.increments + drain() {
+            let room = rooms[scope] ?? LearntSlice.Room()
+            slices += LearntSlice.slices(scope, increments, atMost: LearntSlice.maximumLength, room)
+        }
+        return slices
     }
 }
 
@@ -282,6 +287,7 @@ extension LearningState {
 
     /// Splits a scope's increments into slices of at most `length` sums.
     func splitRound(_ scope: Scope, atMost length: Int, _ room: LearntSlice.Room) {
+        scopes.withLock { $0[scope, default: ScopeState()].room = room }
         round.withLock { round in
             // Meanwhile the model may have been reset, or the store may have stopped.
             guard let (next, increments) = round.increments.last, next == scope else { return }

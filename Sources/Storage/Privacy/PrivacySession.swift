@@ -92,7 +92,8 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         // The records of the last checks, and what was learnt from them, may wait in memory.
         try await loop.flushUpdates()
         let learnt = loop.state.configuration.isReadOnly ? [] : loop.state.learnt.takeSlices()
-        if !learnt.isEmpty { try await loop.write(.learning(.add(learnt))) }
+        // In one write, other writes would wait for all of them.
+        for slice in learnt { try await loop.write(.learning(.add([slice]))) }
         var found = SubjectRows()
         for isTest in [false, true] {
             guard let scope = try loop.scope(of: subject.app, isTest: isTest) else { continue }
