@@ -38,6 +38,17 @@ enum CounterCompaction {
     }
 }
 
+/// Where the compaction of a day continues.
+public struct CompactionPosition: Sendable {
+    let day: Timestamp
+    /// The number of the scope that is compacted; all scopes with smaller numbers are.
+    var scope = Int64.min
+    /// The number of the scope's spans and dimensions that are compacted.
+    var part = 0
+
+    init(startOf day: Timestamp) { self.day = day }
+}
+
 /// The rare names of a span that one pair of statements compacts; the ``limit`` most clicked names are not rare.
 public struct RareNames: Sendable {
     public let scope: Scope

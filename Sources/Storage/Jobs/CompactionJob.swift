@@ -9,6 +9,8 @@ public struct CompactionJob<Reader: JobReader>: Job {
 
     private let context: JobContext<Reader>
     private var lease = RenewedLease(of: .compaction, milliseconds: 60_000)
+    /// Where the day that was begun continues; nil between two days.
+    private var position: CompactionPosition?
 
     private static var interval: UInt64 { 1_000_000_000 }
     /// The time after which a slice ends, in nanoseconds, because other writes wait for it.
@@ -24,7 +26,11 @@ public struct CompactionJob<Reader: JobReader>: Job {
             return .after(Self.interval)
         }
         guard try lease.isHeld(at: now, in: context) else { return .after(Self.interval) }
-        try context.queue.perform(.job(.compact(day: day, nanoseconds: Self.sliceNanoseconds)))
+        if position?.day != day { position = nil }
+        let start = position ?? CompactionPosition(startOf: day)
+        let step = JobStep.compact(start, nanoseconds: Self.sliceNanoseconds)
+        guard case .compacted(let end) = try context.queue.perform(.job(step)) else { throw .mismatch }
+        position = end
         return .more
     }
 }

@@ -7,8 +7,9 @@ extension WriteTransaction {
         switch step {
         case .retention(let step): return .retention(try runRetention(step))
         case .noteSettled(let time): try writer.noteSettled(at: time)
-        case .compact(let day, let nanoseconds):
-            try compact(day, until: MonotonicTime.now().nanoseconds + nanoseconds)
+        case .compact(let position, let nanoseconds):
+            let deadline = MonotonicTime.now().nanoseconds + nanoseconds
+            return .compacted(upTo: try compact(from: position, until: deadline))
         case .takeLease(let lease): return .flag(try writer.take(lease))
         case .finish(let job, let holder, let progress):
             try writer.finish(job, for: holder, progress: progress)
@@ -184,17 +185,29 @@ extension WriteTransaction {
 extension WriteTransaction {
     /// Compacts the spans that ``CounterCompaction/spans(of:)`` returns for a day, until a deadline on the
     /// monotonic clock.
-    private func compact(_ day: Timestamp, until deadline: UInt64) throws(Failure) {
-        for scope in try reader.numberedApps().flatMap(\.scopes) {
-            for (granularity, period) in CounterCompaction.spans(of: day) {
-                for dimension in CounterCompaction.dimensions {
-                    let names = RareNames(dimension, granularity, from: period, of: scope)
-                    while try compact(names) { if MonotonicTime.now().nanoseconds >= deadline { return } }
-                }
+    ///
+    /// - Returns: where the next step continues; nil if the day is complete.
+    private func compact(from start: CompactionPosition, until deadline: UInt64)
+        throws(Failure) -> CompactionPosition?
+    {
+        var position = start
+        let parts = CounterCompaction.spans(of: start.day).flatMap { span in
+            CounterCompaction.dimensions.map { (span: span, dimension: $0) }
+        }
+        let scopes = try reader.numberedApps().flatMap(\.scopes).sorted { $0.number < $1.number }
+        for scope in scopes where scope.number >= position.scope {
+            if scope.number > position.scope { (position.scope, position.part) = (scope.number, 0) }
+            while position.part < parts.count {
+                let (span, dimension) = parts[position.part]
+                let names = RareNames(dimension, span.0, from: span.1, of: scope)
+                if try !compact(names) { position.part += 1 }
+                // A step without rare names takes time too, above all if the database is another machine.
+                if MonotonicTime.now().nanoseconds >= deadline { return position }
             }
         }
-        try writer.set(.compactedBefore, to: day.advanced(byMilliseconds: 86_400_000).milliseconds)
-        try writer.removeErasures(before: day.advanced(byMilliseconds: -Erasure.keptMilliseconds))
+        try writer.set(.compactedBefore, to: start.day.advanced(byMilliseconds: 86_400_000).milliseconds)
+        try writer.removeErasures(before: start.day.advanced(byMilliseconds: -Erasure.keptMilliseconds))
+        return nil
     }
 
     /// Moves counts of some rare names to the name for everything else, or deletes them if they are hourly

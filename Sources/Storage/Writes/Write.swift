@@ -37,6 +37,8 @@ public enum Written: Sendable {
     case flag(Bool)
     /// The last counter key that was read; nil if the family has no further keys.
     case faded(upTo: Int64?)
+    /// Where the compaction of the day continues; nil if the day is complete.
+    case compacted(upTo: CompactionPosition?)
     case retention(RetentionSlice)
     case serverKeys(ServerKeyRecognition)
     case erased(PrivacyCounts)
@@ -205,8 +207,11 @@ public enum JobStep: Sendable {
     case retention(RetentionStep)
     /// Stores that jobs used the wall clock at this time.
     case noteSettled(Timestamp)
-    /// Compacts a day's counts by name, and stops after `nanoseconds`; if the day is complete, stores that.
-    case compact(day: Timestamp, nanoseconds: UInt64)
+    /// Compacts a day's counts by name from a position on, and stops after `nanoseconds`; if the day is complete, stores
+    /// that.
+    ///
+    /// The answer is ``Written/compacted(upTo:)``.
+    case compact(CompactionPosition, nanoseconds: UInt64)
     /// Takes or renews a lease; ``Written/flag(_:)`` is false while another process holds it.
     case takeLease(JobLease)
     /// Releases the lease of a job, and stores how far the job has got.
