@@ -28,7 +28,7 @@ enum StreamExport {
         }
         let until = try exchange.timeItem("until")
         let app = try exchange.appItem()?.id
-        let stores = exchange.stores
+        let (stores, key) = (exchange.stores, exchange.key?.id)
         var end = try await exchange.store(await stores.exports.end(of: table, at: exchange.now))
         if let until { end = table.end(end, before: until) }
         var first = ExportQuery(table, end: end)
@@ -36,6 +36,10 @@ enum StreamExport {
         var query: ExportQuery? = first
         let body = PagedBody(startingWith: format.start(table.columnsWithCursor)) {
             guard let wanted = query else { return nil }
+            // A key that is revoked meanwhile must not read the rest of the table.
+            if let key, try stores.apps.directory().key(key)?.revokedAt != nil {
+                throw APIError.invalidAPIKey
+            }
             let page = try await stores.exports.export(wanted)
             query?.since = page.next
             if page.next == nil { query = nil }
