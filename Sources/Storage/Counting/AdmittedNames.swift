@@ -57,7 +57,7 @@ public struct AdmittedNames: Sendable {
     /// It is called between two transactions. Within a transaction, names may be admitted that are not in the database
     /// yet, so a span that is read twice would exceed its limit.
     public mutating func forgetOldSpans() {
-        for page in added where names[page] != nil {
+        for page in added.reversed() where names[page] != nil {
             let others = names.keys.filter { other in
                 other.scope == page.scope && other.dimension == page.dimension && other.period != page.period
             }
@@ -68,7 +68,7 @@ public struct AdmittedNames: Sendable {
 
     /// Forgets all names after a rollback, because the names that the transaction admitted are not in the
     /// database.
-    public mutating func forgetAll() { names = [:] }
+    public mutating func forgetAll() { (names, added) = ([:], []) }
 
     /// The length of the spans that limit a dimension's names.
     private static func span(of dimension: Dimension) -> Granularity {
