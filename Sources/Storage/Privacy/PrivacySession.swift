@@ -100,10 +100,11 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             found.scopes.append(scope)
             found.clicks += try await clicks(of: subject, scope)
             try await addEvents(of: subject, scope, to: &found)
-            let numbers = Set(found.clicks.map(\.click.id.high))
-            guard subject.isSearchedInChecks || !numbers.isEmpty else { continue }
-            try await forEachPart(scope) { check in
-                subject.has(check.facts, isTest: scope.isTest)
+        }
+        let numbers = Set(found.clicks.map(\.click.id.high))
+        if subject.isSearchedInChecks || !numbers.isEmpty {
+            try await forEachPart(of: found.scopes) { check in
+                subject.has(check.facts, isTest: check.scope.isTest)
                     || check.facts.click.map { numbers.contains($0.high) } ?? false
             } _: {
                 found.checks += $0
@@ -142,10 +143,12 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         found.events += rows.1
     }
 
-    /// Passes the records of a scope's checks that `isWanted` accepts to `body`, part by part, until `body`
+    /// Passes the records of the scopes' checks that `isWanted` accepts to `body`, part by part, until `body`
     /// returns false.
+    ///
+    /// Each part reads a number of records of any app, because other long reads wait until it is read.
     private func forEachPart(
-        _ scope: Scope,
+        of scopes: [Scope],
         where isWanted: @escaping @Sendable (CheckRecord) -> Bool,
         _ body: ([CheckRecord]) -> Bool
     ) async throws(StoreError) {
@@ -154,10 +157,11 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         while let after = last {
             let part = try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
                 var (wanted, count, end): ([CheckRecord], Int, Int64) = ([], 0, after)
-                let rows = NumberedRows(.ascending, after: after, of: scope, limit: limit, isJoined: false)
+                let rows = NumberedRows(.ascending, after: after, limit: limit, isJoined: false)
                 try reader.checks(rows) { check in
                     (count, end) = (count + 1, check.number)
-                    if isWanted(check.record) { wanted.append(check.record) }
+                    let record = check.record
+                    if scopes.contains(record.scope), isWanted(record) { wanted.append(record) }
                     return true
                 }
                 return (wanted: wanted, last: count < limit ? nil : end)
@@ -255,13 +259,12 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         var sums = stored
         let own = Set(found.checks.map(\.id))
         let subjects = subject.sums(in: found.scopes)
-        for scope in found.scopes where !sums.isSubset(of: subjects) {
-            try await forEachPart(scope) { check in
-                !own.contains(check.id) && !check.sums.isDisjoint(with: stored)
-            } _: { others in
-                for check in others { sums.subtract(check.sums.subtracting(subjects)) }
-                return true
-            }
+        guard !sums.isSubset(of: subjects) else { return sums }
+        try await forEachPart(of: found.scopes) { check in
+            !own.contains(check.id) && !check.sums.isDisjoint(with: stored)
+        } _: { others in
+            for check in others { sums.subtract(check.sums.subtracting(subjects)) }
+            return !sums.isSubset(of: subjects)
         }
         return sums
     }
