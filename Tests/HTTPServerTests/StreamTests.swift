@@ -41,6 +41,8 @@ struct StreamTests {
             }
             index += 1
             made(index)
+            // Real producers of empty pieces wait for their source.
+            if byteCount == 0 { await Task.yield() }
             return [UInt8](repeating: UInt8(ascii: "a"), count: min(count, byteCount))
         }
 
@@ -180,6 +182,29 @@ struct StreamTests {
             client.close()
             #expect(await Polling.eventually { server.server.statistics.openConnections == 0 })
             #expect(ended.withLock(\.self) == 1)
+        }
+    }
+
+    @Test("ends after a reset by the client and when the server stops, although its pieces are empty")
+    func isCutWhileEmpty() async throws {
+        let ended = Mutex(0)
+        try await TestServer.answering { _ in
+            Self.response(Pieces(.max, of: 0, ended: { ended.withLock { $0 += 1 } }))
+        } during: { server in
+            let client = try server.connect()
+            client.send(Self.get)
+            #expect(await Polling.eventually { server.server.statistics.sentBytes > 100 })
+            client.reset()
+            #expect(await Polling.eventually { server.server.statistics.openConnections == 0 })
+            #expect(ended.withLock(\.self) == 1)
+            let other = try server.connect()
+            let sent = server.server.statistics.sentBytes
+            other.send(Self.get)
+            #expect(await Polling.eventually { server.server.statistics.sentBytes > sent })
+            let stop = Background.start { server.server.stop(within: .seconds(600)) }
+            #expect(!(try other.rest()).hasSuffix("0\r\n\r\n"))
+            #expect(await Polling.eventually { stop.isOpen })
+            #expect(ended.withLock(\.self) == 2)
         }
     }
 

@@ -1,9 +1,10 @@
 import Attribution
 import Foundation
 import HTTPServer
-import Server
 import Support
 import Testing
+
+@testable import Server
 
 /// The export of tables by the API.
 @Suite("Exports")
@@ -184,6 +185,16 @@ struct ExportTests {
     )
     func refusals(_ file: String, _ query: String?, _ status: Int, _ text: String) async {
         await export(file, query).expect(status, holds: [text])
+    }
+
+    @Test("a page without rows is an empty piece, so that a stop need not wait for the next row")
+    func emptyPages() async throws {
+        var pages = ["", "", "row\n"]
+        let body = PagedBody(startingWith: "names\n") { pages.isEmpty ? nil : pages.removeFirst() }
+        for expected in ["names\n", "", "", "row\n", nil] {
+            let piece = try await body.next(atMost: 100)
+            #expect(piece.map { String(decoding: $0, as: UTF8.self) } == expected)
+        }
     }
 
     @Test("keys of apps, servers and tests open no exports", arguments: [KeyKind.app, .server, .test])

@@ -44,7 +44,9 @@ extension EventLoop {
                 return false
             }
             guard let piece else { return true }
-            guard !stopRequest.isStopping else { return false }
+            // A stream of empty pieces sends nothing, so only this test notices that the peer has reset the connection.
+            let wasReset = connection.hasEnded && connection.socket.progress.isClosed
+            guard !stopRequest.isStopping, !wasReset else { return false }
             guard piece.isEmpty || append(ResponseWriter.chunk(piece, version), to: connection) else {
                 return false
             }

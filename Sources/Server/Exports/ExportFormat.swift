@@ -75,8 +75,9 @@ final class PagedBody: ResponseStream {
         self.nextPage = nextPage
     }
 
+    /// Returns an empty piece for an empty page, so that the server can notice between two pages that it must stop.
     func next(atMost count: Int) async throws -> [UInt8]? {
-        while start == page.count {
+        if start == page.count {
             guard let next = try await nextPage() else { return nil }
             (page, start) = (Array(next.utf8), 0)
         }
