@@ -197,6 +197,19 @@ struct ExportTests {
         }
     }
 
+    @Test("an export is cut off before its next page if its key is revoked", arguments: [false, true])
+    func revocation(_ isRevoked: Bool) async throws {
+        await click(1)
+        let key = TestKey(.admin, of: nil, at: service.clock.now)
+        try await service.loop.create(key.key)
+        let field = FieldLine(name: "Authorization", value: "Bearer \(key.text)")
+        await service.loop.holdOfService(Request(.get, path: "/admin/api/export/clicks.csv", fields: [field]))
+        #expect(await service.loop.nextPiece(ofHeld: 0).hasPrefix("cursor,"))
+        if isRevoked { try await service.revoke(key.key.id) }
+        #expect(await service.loop.nextPiece(ofHeld: 0).isEmpty == isRevoked)
+        await service.loop.endHeldStreams()
+    }
+
     @Test("keys of apps, servers and tests open no exports", arguments: [KeyKind.app, .server, .test])
     func keys(_ kind: KeyKind) async { #expect(await export("clicks.csv", nil, kind).status == 403) }
 }

@@ -2,6 +2,8 @@ internal import Attribution
 internal import HTTPServer
 
 /// `GET /admin/api/export/{file}`: a table as CSV or NDJSON, streamed to its end.
+///
+/// If the key is revoked or expires meanwhile, the stream is cut off.
 enum StreamExport {
     static let items = ["app", "since", "until"]
 
@@ -28,7 +30,7 @@ enum StreamExport {
         }
         let until = try exchange.timeItem("until")
         let app = try exchange.appItem()?.id
-        let (stores, key) = (exchange.stores, exchange.key?.id)
+        let (stores, clock, key) = (exchange.stores, exchange.service.backgroundClock, exchange.key?.id)
         var end = try await exchange.store(await stores.exports.end(of: table, at: exchange.now))
         if let until { end = table.end(end, before: until) }
         var first = ExportQuery(table, end: end)
@@ -36,8 +38,8 @@ enum StreamExport {
         var query: ExportQuery? = first
         let body = PagedBody(startingWith: format.start(table.columnsWithCursor)) {
             guard let wanted = query else { return nil }
-            // A key that is revoked meanwhile must not read the rest of the table.
-            if let key, try stores.apps.directory().key(key)?.revokedAt != nil {
+            // An export may take hours, and ends when its key is revoked or expires.
+            guard let key, try stores.apps.directory().key(key)?.isValid(at: clock.now()) == true else {
                 throw APIError.invalidAPIKey
             }
             let page = try await stores.exports.export(wanted)

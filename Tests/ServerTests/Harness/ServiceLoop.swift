@@ -64,6 +64,9 @@ actor ServiceLoop {
     /// Sends a request to the dashboard and does not end the stream of its response.
     func hold(_ request: Request) async { held.append(await dashboard.respond(to: request)) }
 
+    /// Sends a request to the service and does not end the stream of its response.
+    func holdOfService(_ request: Request) async { held.append(await handler.respond(to: request)) }
+
     /// Returns the next piece of a held stream.
     func nextPiece(ofHeld index: Int) async -> String {
         let piece = try? await held[index].stream?.next(atMost: 100_000)
