@@ -37,7 +37,11 @@ enum OpenLink {
             exchange.outcome = "flow"
             return LinkDebugPage(found, exchange).response
         }
-        if let ending = found.ending { return try ended(ending, of: found.app, &exchange) }
+        if let ending = found.ending {
+            exchange.outcome = ending.rawValue
+            let refusal = APIError.linkEnded(ending)
+            return try InactiveLinkPage.response(.expired, of: found.app, orThrow: refusal, exchange)
+        }
         guard case .success(let link) = found.link else {
             exchange.outcome = "refused"
             let refusal = APIError.notFound("This long link leads nowhere; d=1 in its query shows why")
@@ -59,14 +63,6 @@ enum OpenLink {
         let text = QueryItem.text(ofPathPart: path.hasSuffix("/") ? String(path.dropLast()) : path)
         if let found = try await FoundLink.stored(text, of: apps, exchange) { return found }
         return FoundLink.long(text, exchange.queryItems, of: apps)
-    }
-
-    /// Creates the response for a link that no longer leads anywhere.
-    static func ended(_ ending: Link.Ending, of app: App, _ exchange: inout Exchange) throws(APIError)
-        -> Response
-    {
-        exchange.outcome = ending.rawValue
-        return try InactiveLinkPage.response(.expired, of: app, orThrow: .linkEnded(ending), exchange)
     }
 }
 

@@ -16,7 +16,10 @@ enum RedirectToStore {
                     url = link.text
                 }
             } catch {
-                if error.code == .linkEnded { return try OpenLink.ended(.usedUp, of: visit.app, &exchange) }
+                // The link ended after this request had read it.
+                guard error.code != .linkEnded else {
+                    return try InactiveLinkPage.response(.expired, of: visit.app, orThrow: error, exchange)
+                }
                 // A click that cannot be stored must not block the redirect.
                 exchange.outcome = "unrecorded"
             }
