@@ -18,7 +18,7 @@ public struct AssetLinks: Equatable, Sendable {
     /// The maximum number of included files that systems read.
     public static let maximumIncludes = 10
 
-    public enum Target: Equatable, Sendable {
+    public enum Target: Hashable, Sendable {
         case app(package: String, fingerprints: [String])
         /// A site, as `https://host`.
         case site(String)

@@ -59,12 +59,13 @@ extension AssetLinks {
     /// The defects of the file's content; `DomainFileReader` finds the defects of the structure.
     public var findings: [AssociationFinding] {
         var findings: [AssociationFinding] = []
-        for (index, statement) in statements.enumerated() {
+        var known: [Target: Set<String>] = [:]
+        for statement in statements {
             findings += statement.findings
-            let isRepeated = statements[..<index].contains {
-                $0.target == statement.target && !Set($0.relations).isDisjoint(with: statement.relations)
+            if !known[statement.target, default: []].isDisjoint(with: statement.relations) {
+                findings.append(AssociationFinding(.duplicateStatement, at: statement.place))
             }
-            if isRepeated { findings.append(AssociationFinding(.duplicateStatement, at: statement.place)) }
+            known[statement.target, default: []].formUnion(statement.relations)
         }
         if includes.count > Self.maximumIncludes {
             findings.append(AssociationFinding(.tooManyIncludes, "\(includes.count)"))
