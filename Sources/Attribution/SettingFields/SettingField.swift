@@ -146,8 +146,9 @@ package struct FieldReader<Field: SettingField> {
                 continue
             }
             values.append(text)
+            guard hasRoom(values.count, maximumCount, field) else { return [] }
         }
-        return atMost(maximumCount, values, field)
+        return values
     }
 
     /// Returns the values in their order, each once; reports `rule` for a text that `read` rejects.
@@ -164,8 +165,9 @@ package struct FieldReader<Field: SettingField> {
                 continue
             }
             if !values.contains(value) { values.append(value) }
+            guard hasRoom(values.count, maximumCount, field) else { return [] }
         }
-        return atMost(maximumCount, values, field)
+        return values
     }
 
     /// Reads `#rrggbb` or `#rgb`; the `#` may be missing, because in a URL it would start the fragment.
@@ -202,10 +204,13 @@ package struct FieldReader<Field: SettingField> {
         return value
     }
 
-    private mutating func atMost<Value>(_ count: Int, _ values: [Value], _ field: Field) -> [Value] {
-        guard values.count > count else { return values }
-        report(field, "\(field.rawValue) may have at most \(count) entries; remove some.")
-        return []
+    /// Returns whether a list may have `count` entries; if not, reports it.
+    ///
+    /// It is called after each entry, because a new entry is compared with all others.
+    private mutating func hasRoom(_ count: Int, _ maximum: Int, _ field: Field) -> Bool {
+        guard count > maximum else { return true }
+        report(field, "\(field.rawValue) may have at most \(maximum) entries; remove some.")
+        return false
     }
 
     static func isWord(_ text: String, upTo maximum: Int) -> Bool {

@@ -216,10 +216,15 @@ extension FieldReader where Field == LinkField {
             }
             guard let target = target(String(parts[2]), of: .variants) else { continue }
             variants.append(Link.Variant(name: name, weight: weight, target: target))
+            guard variants.count <= Link.Settings.maximumVariantCount else {
+                report(
+                    .variants,
+                    "A link has \(Link.Settings.maximumVariantCount) variants at most; leave some out."
+                )
+                return []
+            }
         }
-        guard variants.count > Link.Settings.maximumVariantCount else { return variants }
-        report(.variants, "A link has \(Link.Settings.maximumVariantCount) variants at most; leave some out.")
-        return []
+        return variants
     }
 
     /// Reads the metadata as text; the caller, which parses JSON, must have verified that the text is a JSON

@@ -42,6 +42,14 @@ struct AppLinksTests {
         #expect(links.schemes == ["shopapp"])
     }
 
+    @Test("are not read beyond the first host too many")
+    func longLists() {
+        var fields = AppLinkFields()
+        fields[.hosts] = (0...100).map { "l\($0).shop.example" } + ["a b"]
+        let error = #expect(throws: FieldProblems.self) { try AppLinks(fields) }
+        #expect(error?.all.count == 1)
+    }
+
     @Test("allow every web host only with `any`")
     func anyHost() throws {
         var fields = AppLinkFields()

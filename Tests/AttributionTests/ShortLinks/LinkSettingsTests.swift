@@ -122,6 +122,15 @@ struct LinkSettingsTests {
         #expect(throws: FieldProblems.self) { try Link.Settings(fields) }
     }
 
+    @Test("are not read beyond the first entry too many of a list")
+    func longLists() {
+        var fields = LinkFields()
+        fields[.variants] = (0...20).map { "v\($0) 1 myapp://x" } + ["b"]
+        fields[.tags] = (0...50).map { "t\($0)" } + ["a,b"]
+        let error = #expect(throws: FieldProblems.self) { try Link.Settings(fields) }
+        #expect(error?.all.map(\.field) == ["variants", "tags"])
+    }
+
     @Test("contain destinations in the form for clients: in ASCII, encoded")
     func encodes() throws {
         var fields = LinkFields()
