@@ -193,7 +193,10 @@ extension FieldReader where Field == AppLinkField {
         var rules: [LinkRule] = []
         for text in fields[.rules] where !text.trimmed.isEmpty {
             do throws(LinkRuleError) {
-                rules.append(try LinkRule(parsing: text))
+                let rule = try LinkRule(parsing: text)
+                rules.append(rule)
+                // A stored rule stays in spite of the report.
+                try rule.requireUnglued()
             } catch { report(.rules, "\(AppLinkField.rules.rawValue): \(error.message)") }
         }
         if rules.count > LinkRule.maximumCount {

@@ -107,17 +107,28 @@ public struct LinkRule: Equatable, Sendable {
     public var text: String {
         var words: [String] = component.excludes ? ["exclude"] : []
         if let path = component.path { words.append(path) }
-        switch component.query {
-        case nil: break
-        case .pattern(let text): words.append("?\(text)")
-        case .items(let items):
-            words.append("?" + items.map { "\($0.name)=\($0.value)" }.joined(separator: "&"))
-        }
+        if let query = queryWord { words.append(query) }
         if let fragment = component.fragment { words.append("#\(fragment)") }
         if component.settings.ignoresCase { words.append("ignore-case") }
         if component.settings.readsEscapes { words.append("decoded") }
         if let comment = component.comment { words.append("-- \(comment)") }
         return words.joined(separator: " ")
+    }
+
+    private var queryWord: String? {
+        switch component.query {
+        case nil: nil
+        case .pattern(let text): "?\(text)"
+        case .items(let items): "?" + items.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
+        }
+    }
+
+    /// Refuses a query with `#`, because no URL has such a query.
+    ///
+    /// ``init(parsing:)`` accepts it, because it also reads stored rules. If the only rule by which URLs open the app
+    /// could not be read, all URLs would open the app.
+    func requireUnglued() throws(LinkRuleError) {
+        if let word = queryWord, word.utf8.contains(UInt8(ascii: "#")) { throw .glued(word) }
     }
 }
 

@@ -42,6 +42,16 @@ struct AppLinksTests {
         #expect(links.schemes == ["shopapp"])
     }
 
+    @Test("refuse a rule with `#` in its query, but still read it from the database")
+    func gluedQuery() {
+        var fields = AppLinkFields()
+        fields[.rules] = ["/a ?q=1#top", "??#b"]
+        let error = #expect(throws: FieldProblems.self) { try AppLinks(fields) }
+        #expect(error?.all.map(\.field) == ["link_rules", "link_rules"])
+        #expect(error?.all.first?.message.contains("\"?q=1#top\"") == true)
+        #expect(AppLinks(stored: fields).rules.map(\.text) == ["/a ?q=1#top", "??#b"])
+    }
+
     @Test("are not read beyond the first host too many")
     func longLists() {
         var fields = AppLinkFields()

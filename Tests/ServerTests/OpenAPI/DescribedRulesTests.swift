@@ -27,8 +27,9 @@ struct DescribedRulesTests {
         "the description refuses rules that the service refuses",
         arguments: [
             "?a=1&a=2", "/x ?a=1&b=2&a=3", "??a=1&?a=2", "?=1", "?a=1&=2", "?a&b=1", "?a=1&b", "?a=1&",
-            "?&a=1", "/a#b", "*#b", "$(lang)#b", "/$(x)", "/$()", "/$(Lang)", "?$(x)", "?a=$(x)", "#$(x)",
-            "/$(lang$(x))", "*********", "/a/*/*/*/*/*/*/*/*/*", "?*********", "?a=*********", "#*********",
+            "?&a=1", "/a#b", "*#b", "$(lang)#b", "?q=1#top", "?a#b", "?a#b=1", "/a ?#",
+            "/$(x)", "/$()", "/$(Lang)", "?$(x)", "?a=$(x)", "#$(x)", "/$(lang$(x))",
+            "*********", "/a/*/*/*/*/*/*/*/*/*", "?*********", "?a=*********", "#*********",
             "/a /b", "/a * ", "?a ?b", "?a=1 ?b=2", "#a #b", "/a ignore-case ignore-case",
             "/a decoded decoded", "exclude exclude /a", "/a exclude", "exclude", "exclude ?a=1&a=2",
             "ignore-case", "decoded", "-- x", "  -- x", "exclude -- x", "/a --", "/a --x", "a", "a/b", "=",
