@@ -104,15 +104,29 @@ struct ReplayStore: Sendable {
         return true
     }
 
-    /// Returns the clicks that may be duplicates of a click; no duplicate is missing.
+    /// Returns the clicks that may be duplicates of a click: those of its address, or else of its fingerprint, in the ten
+    /// minutes before it.
     private func suspects(of click: RecordedClick) -> [Int] {
-        if let address = click.address { return byExact[address.exact].map { Array($0.rest) } ?? [] }
+        if let address = click.address {
+            return byExact[address.exact].map { rows in suspects(rows, upTo: click.at) { $0 } } ?? []
+        }
         // Without an address, `visitor` is a hash of the user agent alone, which many people share. So a click without
         // a visit has no duplicates.
         guard click.visit != nil, let key = click.fingerprints.first?.key, let rows = byFingerprint[key]
         else { return [] }
-        let first = click.at.advanced(byMilliseconds: -Self.duplicateSpan)
-        return rows.rest.reversed().prefix { (clicks[$0.click]?.click.at ?? first) >= first }.map(\.click)
+        return suspects(rows, upTo: click.at) { $0.click }
+    }
+
+    private func suspects<Element>(
+        _ rows: TimeOrdered<Element>,
+        upTo end: Timestamp,
+        _ number: (Element) -> Int
+    ) -> [Int] {
+        let first = end.advanced(byMilliseconds: -Self.duplicateSpan)
+        // A dropped click is older than all others.
+        return rows.rest(afterAll: { row in clicks[number(row)].map { $0.click.at < first } ?? true })
+            .prefix { row in clicks[number(row)].map { $0.click.at <= end } ?? false }
+            .map(number)
     }
 
     private static func isOneVisit(_ one: RecordedClick, _ other: RecordedClick) -> Bool {

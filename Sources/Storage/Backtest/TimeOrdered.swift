@@ -18,6 +18,16 @@ struct TimeOrdered<Element: Sendable>: Sendable {
     /// All remaining elements.
     var rest: ArraySlice<Element> { elements[start...] }
 
+    /// Returns the remaining elements after those that are early; an early element comes before all others.
+    func rest(afterAll isEarly: (Element) -> Bool) -> ArraySlice<Element> {
+        var (low, high) = (start, elements.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isEarly(elements[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return elements[low...]
+    }
+
     subscript(index: Int) -> Element? {
         get {
             let position = index - goneCount
