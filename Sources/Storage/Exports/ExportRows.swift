@@ -74,9 +74,17 @@ extension ExportRows {
         case (.counters, .count(let end)): try readCounts(&builder, through: end)
         case (.links, .row): try readLinks(&builder)
         case (.deliveries, .delivery): try readDeliveries(&builder)
-        case (.deletions, .row(let end)): try readDeletions(&builder, through: end)
-        case (.applePostbacks, .row(let end)): try readApplePostbacks(&builder, through: end)
-        case (.events, .row(let end)): try readEvents(&builder, through: end)
+        case (.deletions, .row(let end)):
+            let hasRoom = try addRows(to: &builder, through: end, read: erasedRows, number: \.number) {
+                $0.add($1)
+            }
+            if hasRoom { builder.add(try oldestRows(), before: RowIdentifier.time(of: end)) }
+        case (.applePostbacks, .row(let end)):
+            try addRows(to: &builder, through: end, read: applePostbacks(_:atMost:), number: \.number) {
+                $0.add($1)
+            }
+        case (.events, .row(let end)):
+            try addRows(to: &builder, through: end, read: exportedEvents, number: \.number) { $0.add($1) }
         case (_, .row(let end)):
             let rows = NumberedRows(
                 .ascending,
@@ -95,38 +103,24 @@ extension ExportRows {
         return builder.page
     }
 
-    private func readDeletions(_ builder: inout PageBuilder, through end: Int64) throws(Failure) {
+    /// Adds rows in the order of their numbers; returns whether the page has room for more.
+    @discardableResult
+    private func addRows<Row>(
+        to builder: inout PageBuilder,
+        through end: Int64,
+        read: (ClosedRange<Int64>, Int) throws(Failure) -> [Row],
+        number: (Row) -> Int64,
+        add: (inout PageBuilder, Row) -> Bool
+    ) throws(Failure) -> Bool {
         let limit = builder.query.limit
         var next = builder.lastNumber
         while next < end {
-            let rows = try erasedRows((next + 1)...end, atMost: limit)
-            for row in rows where !builder.add(row) { return }
-            guard rows.count == limit, let last = rows.last?.number else { break }
-            next = last
+            let rows = try read((next + 1)...end, limit)
+            for row in rows where !add(&builder, row) { return false }
+            guard rows.count == limit, let last = rows.last else { break }
+            next = number(last)
         }
-        builder.add(try oldestRows(), before: RowIdentifier.time(of: end))
-    }
-
-    private func readEvents(_ builder: inout PageBuilder, through end: Int64) throws(Failure) {
-        let limit = builder.query.limit
-        var next = builder.lastNumber
-        while next < end {
-            let events = try exportedEvents((next + 1)...end, atMost: limit)
-            for event in events where !builder.add(event) { return }
-            guard events.count == limit, let last = events.last?.number else { return }
-            next = last
-        }
-    }
-
-    private func readApplePostbacks(_ builder: inout PageBuilder, through end: Int64) throws(Failure) {
-        let limit = builder.query.limit
-        var next = builder.lastNumber
-        while next < end {
-            let rows = try applePostbacks((next + 1)...end, atMost: limit)
-            for row in rows where !builder.add(row) { return }
-            guard rows.count == limit, let last = rows.last?.number else { return }
-            next = last
-        }
+        return true
     }
 
     private func readDeliveries(_ builder: inout PageBuilder) throws(Failure) {
