@@ -64,6 +64,9 @@ final class WriterThread<Engine: BlockingEngine> {
             case .refuse(let index, let error):
                 forgetClaim(of: batch[index])
                 batch[index].refuse(error)
+                // Otherwise an outcome of an earlier attempt would be answered when the rest of the batch is on disk, and
+                // a repeated batch would do the write for a caller that got an error.
+                batch[index].written = .refused(error)
                 report(error, refusing: 1)
             case .refuseBatch(let error):
                 for write in batch {
