@@ -289,22 +289,22 @@ extension WriteTransaction {
         return found
     }
 
-    /// Counts the events that the transaction has accepted, credited or taken back, and publishes the accepted ones.
+    /// Publishes the events that the transaction has accepted, and counts those that it has accepted, credited or taken
+    /// back.
     ///
     /// The transaction calls it after all its other statements.
     ///
     /// This function gets each accepted event once.
     func add(_ counting: EventCounting) throws(Failure) {
-        let now = state.configuration.clock.now()
-        for counted in counting.events {
-            try memory.totals.add(counted, at: now, by: reader)
-            guard counted.change == .accepted else { continue }
+        for counted in counting.events where counted.change == .accepted {
             let event = counted.event
             let subject = OutboxRecord.subject(of: event)
             try publish(event.scope, at: event.receivedAt, about: subject) { _ in
                 .event(ReceivedEvent(event, clickIDs: event.creditedClick.flatMap { counting.clickIDs[$0] }))
             }
         }
+        let now = state.configuration.clock.now()
+        for counted in counting.events { try memory.totals.add(counted, at: now, by: reader) }
     }
 }
 
