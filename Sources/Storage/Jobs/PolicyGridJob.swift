@@ -205,10 +205,12 @@ struct EventCollection {
     /// each read is short.
     private static let minimumLength: Int64 = 1_000
     private static let maximumLength: Int64 = 21_600_000
-    /// If a piece has fewer events than this, the next piece is twice as long.
+    /// If a piece has fewer events than this, and half as many rows as ``rowLimit``, the next piece is twice as long.
     private static let fewEvents = 500
     /// The maximum number of events of a piece; a piece with more events is read again with an eighth of its length.
     static let readLimit = 10_000
+    /// The maximum number of rows of all apps in a piece, so that a small app's piece is as short as a large app's.
+    private static let rowLimit = 20_000
 
     init(of scope: Scope, _ remaking: FingerprintReconstruction, limit: Int, at now: Timestamp) {
         (self.scope, self.limit) = (scope, limit)
@@ -224,26 +226,25 @@ struct EventCollection {
         // `first(at:)` returns the smallest number of a time.
         let (after, through) = (RowIdentifier.first(at: start) - 1, RowIdentifier.first(at: end) - 1)
         let room = min(limit - count, Self.readLimit) + 1
-        var piece: [RecordedEvent] = []
-        func rows(_ limit: Int, isJoined: Bool) -> NumberedRows {
-            NumberedRows(
-                .ascending,
-                after: after,
-                through: through,
-                of: scope,
-                limit: limit,
-                isJoined: isJoined
-            )
+        var (piece, readCount): ([RecordedEvent], Int) = ([], 0)
+        // Rows of all apps are read, because a limit of one app's rows does not bound how many the database reads.
+        func rows(isJoined: Bool) -> NumberedRows {
+            let limit = Self.rowLimit - readCount
+            return NumberedRows(.ascending, after: after, through: through, limit: limit, isJoined: isJoined)
         }
-        try reader.clicks(rows(room, isJoined: true)) { click, _ in
+        try reader.clicks(rows(isJoined: true)) { click, _ in
+            readCount += 1
+            guard click.record.scope == scope else { return true }
             piece.append(.click(reconstruction.click(click.record, claimedAt: click.claimedAt)))
-            return true
+            return piece.count < room
         }
-        try reader.checks(rows(room - piece.count, isJoined: false)) { check in
+        try reader.checks(rows(isJoined: false)) { check in
+            readCount += 1
+            guard check.record.scope == scope else { return true }
             piece.append(.launch(reconstruction.launch(check.record.facts)))
-            return true
+            return piece.count < room
         }
-        guard piece.count < room else {
+        guard piece.count < room, readCount < Self.rowLimit else {
             // A shorter piece may fit.
             guard length == Self.minimumLength else {
                 length = max(length / 8, Self.minimumLength)
@@ -252,7 +253,9 @@ struct EventCollection {
             (isLimited, isWhole) = (true, false)
             return false
         }
-        if piece.count < Self.fewEvents { length = min(2 * length, Self.maximumLength) }
+        if piece.count < Self.fewEvents, readCount < Self.rowLimit / 2 {
+            length = min(2 * length, Self.maximumLength)
+        }
         count += piece.count
         if !piece.isEmpty { pieces.append(piece) }
         end = start
