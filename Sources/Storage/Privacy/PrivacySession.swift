@@ -215,16 +215,13 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         while let after = last, homes.count < limit {
             let part = try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
                 var (wanted, count, end): ([UInt64], Int, Int64) = ([], 0, after)
-                let rows = NumberedRows(
-                    .ascending,
-                    after: after,
-                    of: scope,
-                    limit: readAtOnce,
-                    isJoined: false
-                )
+                // As with checks, the limit counts the clicks of all apps.
+                let rows = NumberedRows(.ascending, after: after, limit: readAtOnce, isJoined: false)
                 try reader.clicks(rows) { click, _ in
                     (count, end) = (count + 1, click.record.number)
-                    if isWanted(click.record) { wanted.append(click.record.id.high) }
+                    if click.record.scope == scope, isWanted(click.record) {
+                        wanted.append(click.record.id.high)
+                    }
                     return true
                 }
                 var homes: [ClickHome] = []
