@@ -25,27 +25,21 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         var record = record
         let windows = try loop.directory().policy(of: subject.app)?.windows ?? MethodWindows()
         var found = try await find(subject)
-        var passes = Self.maximumCompletePasses
         repeat {
-            if found.isComplete { passes -= 1 }
             for slice in Self.slices(of: found, record, windows) {
                 guard case .erased(let counts) = try await loop.write(.erase(slice)) else { throw .mismatch }
                 record.counts += counts
             }
-            // Clicks and checks may have come meanwhile, and one pass finds a limited number.
+            // One pass finds a limited number of rows. Rows from after the erasure's time do not start another pass: a
+            // busy network sends some in each pass.
             found = try await find(subject)
-        } while !found.isEmpty && passes > 0
+        } while found.hasRows(through: record.at)
         var end = ErasureSlice(record: record, scopes: found.scopes, windows: windows)
         end.isComplete = true
         try await loop.write(.erase(end))
         record.isLogCleared = try await loop.clearLog()
         return record
     }
-
-    /// The largest number of passes that find all rows of the subject.
-    ///
-    /// Without this limit, an erasure of a value that many people share would not end while they click and launch.
-    private static let maximumCompletePasses = 8
 
     public func erasures(atMost limit: Int) async throws(StoreError) -> [Erasure] {
         try await loop.readInBackground { reader throws(Backend.Reader.Failure) in

@@ -13,8 +13,13 @@ struct SubjectRows: Sendable {
     var installs: [AttributedInstall] = []
     var isComplete = true
 
-    var isEmpty: Bool {
-        clicks.isEmpty && checks.isEmpty && sums.isEmpty && events.isEmpty && installs.isEmpty
+    /// Whether any row is from a time or from before it.
+    ///
+    /// Sums have no time; they are erased with the rows that have added to them.
+    func hasRows(through time: Timestamp) -> Bool {
+        clicks.contains { $0.click.facts.recordedAt <= time } || checks.contains { $0.facts.at <= time }
+            || events.contains { $0.receivedAt <= time }
+            || installs.contains { $0.attribution.matchedAt <= time }
     }
 
     var counts: PrivacyCounts {
