@@ -140,6 +140,10 @@ extension PostgreSQLWriterReader {
 
     func numberedApps() throws(PostgreSQLError) -> [NumberedApp] { try reader.numberedApps() }
 
+    func storedProgress(of name: String) throws(PostgreSQLError) -> Int64? {
+        try reader.storedProgress(of: name)
+    }
+
     func formerServerKeys() throws(PostgreSQLError) -> [UInt64: Timestamp] { try reader.formerServerKeys() }
 
     func countedNames(of dimension: Dimension, _ scope: Scope, in period: Timestamp) throws(PostgreSQLError)

@@ -15,6 +15,9 @@ extension WriteTransaction {
             try writer.finish(job, for: holder, progress: progress)
         case .drift(let findings, let scope, let end, let lease):
             guard try writer.take(lease) else { return .flag(false) }
+            // Another process may have taken the lease and evaluated the span since the findings were read.
+            let last = try reader.storedProgress(of: lease.name).map { Timestamp(milliseconds: $0) }
+            guard DriftHistory.isDue(end, after: last) else { return .flag(false) }
             try writer.keep(findings, of: scope, end: end)
             for event in findings.events { try publish(scope, at: lease.now) { _ in .drift(event) } }
             return .flag(true)

@@ -36,6 +36,8 @@ public protocol WriterReader: ClickReader, NumberReader, CountReader, LearningRe
     func newestCheck() throws(Failure) -> Int64
     func value(of name: StoredValue) throws(Failure) -> Int64?
     func numberedApps() throws(Failure) -> [NumberedApp]
+    /// Returns the stored progress of a job; nil if none is stored.
+    func storedProgress(of name: String) throws(Failure) -> Int64?
     /// Returns when each former server key was replaced, by the first word of its check value.
     func formerServerKeys() throws(Failure) -> [UInt64: Timestamp]
     /// Returns the learnt sums of a family after a key, in the order of their keys.

@@ -128,6 +128,7 @@ final class MemoryReader: LoopReader, LoopRows, WriterReader {
     }
 
     func value(of name: StoredValue) -> Int64? { rows.values[name] }
+    func storedProgress(of name: String) -> Int64? { nil }
 
     func click(ofPost post: KeyedHash, visit: KeyedHash, in scope: Scope, recordedAt: Timestamp) -> Int64? {
         rows.clicks.values.first { $0.post == post && $0.visit == visit }?.number
