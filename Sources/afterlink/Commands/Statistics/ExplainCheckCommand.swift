@@ -51,6 +51,7 @@ enum ExplainCheckCommand {
             }
             if case .click = reference {
                 throw CommandFailure.because("The database has no click with this id.")
+                    .advising("Clicks stay for --retention seconds after the end of their window.")
             }
             throw CommandFailure.because("The database has no record of this check.")
                 .advising(
