@@ -30,10 +30,10 @@ struct FailureLogTests {
         }
     }
 
-    @Test("a line ends the explanation with a full stop")
-    func text() {
+    @Test("a line ends the explanation with one full stop", arguments: ["", "."])
+    func text(end: String) {
         let recorder = LogRecorder()
-        recorder.makeLog().note(full, of: .writing, at: second)
+        recorder.makeLog().note(StoreError(.full, "the disk is full" + end), of: .writing, at: second)
         #expect(recorder.takeLines() == ["error database: the disk is full. Requests get 503 meanwhile."])
     }
 

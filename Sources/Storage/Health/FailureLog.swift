@@ -59,7 +59,8 @@ public final class FailureLog: Sendable {
         guard isNews else { return }
         // A request that meets a defect of the program gets 500.
         let status = error.code == .defect ? "500" : "503"
-        log.write(.error, "database: \(error.explanation). Requests get \(status) meanwhile.")
+        let stop = error.explanation.hasSuffix(".") ? "" : "."
+        log.write(.error, "database: \(error.explanation)\(stop) Requests get \(status) meanwhile.")
     }
 
     /// Records a success, and logs the end of a failure if it has ended.
