@@ -44,8 +44,13 @@ public struct DatabaseFile: Sendable {
 
     /// Creates an empty file that only its owner may read and write; checks the header of a file that exists.
     ///
-    /// SQLite gives the files beside it the same mode.
-    public func createIfMissing() throws(SQLiteError) { if try !createEmpty(path) { try requireHeader() } }
+    /// SQLite gives the files beside it the same mode. Accepts a file that begins with zeros and has a rollback journal:
+    /// a power cut ended its creation, and SQLite's first read empties it.
+    public func createIfMissing() throws(SQLiteError) {
+        if try !createEmpty(path) {
+            try requireHeader(mayBeZero: Self.byteCount(path + "-journal") > 0)
+        }
+    }
 
     /// Creates an empty file for a copy of the database before a migration, and returns its path.
     ///
@@ -86,14 +91,19 @@ public struct DatabaseFile: Sendable {
     }
 
     /// Refuses a file that is no database before SQLite opens it; accepts an empty one.
-    public func requireHeader() throws(SQLiteError) {
+    ///
+    /// - Parameter mayBeZero: whether a file that begins with zeros is accepted, too.
+    /// - Throws: `mismatch` for what is no file, `corrupt` for another beginning.
+    public func requireHeader(mayBeZero: Bool = false) throws(SQLiteError) {
         let isRead: Void? = try Self.withFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) {
             descriptor throws(SQLiteError) in
             guard let status = Self.status(of: descriptor) else { throw Self.failure("reading", path) }
             guard status.st_mode & S_IFMT == S_IFREG else {
                 throw .refused(.mismatch, "\(path) is not a file; give the path of a database file")
             }
-            guard status.st_size == 0 || Self.first(16, of: descriptor) == Self.magic else {
+            let head = Self.first(16, of: descriptor)
+            let isZero = head.allSatisfy { $0 == 0 }
+            guard status.st_size == 0 || head == Self.magic || (mayBeZero && isZero) else {
                 throw .refused(.corrupt, "\(path) is not a SQLite database, or its beginning is damaged")
             }
         }

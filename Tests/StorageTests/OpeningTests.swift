@@ -71,6 +71,7 @@ struct OpeningTests {
             ),
             (content: Data("SQLite format 3\0 and nothing behind it".utf8), code: .corrupted),
             (content: Data("short".utf8), code: .corrupted),
+            (content: Data(count: 4096), code: .corrupted),
         ] as [(content: Data, code: StoreError.Code)]
     )
     func refusesForeignFiles(content: Data, code: StoreError.Code) throws {
@@ -81,6 +82,24 @@ struct OpeningTests {
         #expect(error.code == code)
         #expect(error.explanation.contains(path))
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
+    }
+
+    @Test("zeros with a rollback journal, which a power cut in the first page leaves, open as a new database")
+    func rollsBackFirstPage() throws {
+        let folder = try TemporaryFolder()
+        let (path, other) = (folder.file("a.db"), folder.file("other.db"))
+        try Data().write(to: URL(fileURLWithPath: other))
+        let connection = try SQLiteConnection(path: other, access: .readWrite, busyMilliseconds: 0)
+        try connection.begin(.immediate)
+        try connection.execute("CREATE TABLE numbers (value INTEGER)")
+        var journal = try Data(contentsOf: URL(fileURLWithPath: other + "-journal"))
+        // SQLite writes these first bytes when it syncs the journal (sqlite.org/fileformat2.html, section 3).
+        journal.replaceSubrange(0..<8, with: [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7])
+        try journal.write(to: URL(fileURLWithPath: path + "-journal"))
+        try Data(count: 4096).write(to: URL(fileURLWithPath: path))
+        let store = try SQLiteStore.open(configuration(path))
+        #expect(store.isNew)
+        store.stop(within: 60_000)
     }
 
     @Test("another program's database is refused")
