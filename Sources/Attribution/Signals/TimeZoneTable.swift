@@ -43,6 +43,12 @@ public final class TimeZoneTable: Sendable {
         return FixedOffset(lowercased)?.canonical ?? name
     }
 
+    /// Whether the table has a name in any case, or the name is a fixed offset; ``canonical(_:)`` also accepts others.
+    public func isKnown(_ name: String) -> Bool {
+        let lowercased = name.asciiLowercased
+        return lowercasedPositions[lowercased] != nil || FixedOffset(lowercased) != nil
+    }
+
     /// Returns the names that apps may hash if the browser reports `name`; `name` comes first if systems use
     /// it.
     ///

@@ -41,6 +41,16 @@ struct TimeZoneTableTests {
     )
     func exceptions(_ name: String, canonical: String) { #expect(zones.canonical(name) == canonical) }
 
+    @Test("are known in any letter case, with their old names and as offsets; a misspelt one is not")
+    func known() {
+        for name in ["Europe/Berlin", "asia/CALCUTTA", "UTC", "Etc/GMT-3", "GMT+3"] {
+            #expect(zones.isKnown(name), "\(name)")
+        }
+        for name in ["Mars/X", "Europe/Berlim", "Etc/Unknown", ""] {
+            #expect(!zones.isKnown(name), "\(name)")
+        }
+    }
+
     @Test(
         "have one spelling for fixed offsets, and stay unchanged if unknown",
         arguments: [

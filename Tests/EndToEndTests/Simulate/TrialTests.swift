@@ -179,7 +179,9 @@ struct TrialTests {
             ("--sdk android", "Leave --sdk out"), ("--all --profile googlebot", "Leave one of them out"),
             ("--url a://b --link c", "Leave one of them out"),
             ("--resolve --sdk 1.8.9", "Leave one of them out"), ("--as admin", "Correct it"),
-            ("--delay 5", "Correct it"), ("--model a|b", "Correct it"),
+            ("--delay 5", "Correct it"), ("--model a|b", "Correct it"), ("--os-version x", "Correct it"),
+            ("--timezone Mars/X", "Correct it"), ("--device-timezone Mars/X", "Correct it"),
+            ("--language !!", "Correct it"), ("--device-language 1", "Correct it"),
         ]
     )
     func refusals(words: String, advice: String) throws {

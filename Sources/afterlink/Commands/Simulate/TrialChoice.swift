@@ -163,10 +163,27 @@ package struct TrialChoice: Sendable {
     }
 
     private static func text(_ option: String, _ arguments: Arguments) throws -> String? {
-        try arguments.read(option, "must have 1 to 100 printable ASCII characters, and no |") { text in
+        let rule = "must have 1 to 100 printable ASCII characters, and no |"
+        let text: String? = try arguments.read(option, rule) { text in
             // The text is sent in header fields, and hashed between the bars of a fingerprint's input.
             let isPrintable = text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
             return (1...100).contains(text.utf8.count) && isPrintable && !text.contains("|") ? text : nil
+        }
+        guard let text, let problem = Self.problem(of: text, for: option) else { return text }
+        throw CommandFailure.wrongValue(option, text, problem)
+    }
+
+    /// Returns the rule that a text breaks; nil if the option may have it.
+    private static func problem(of text: String, for option: String) -> String? {
+        let data = DeviceData.embedded
+        switch option {
+        case "timezone", "device-timezone":
+            let rule = "must be the name of a time zone, as in Europe/Berlin"
+            return data.timeZones.isKnown(text) ? nil : rule
+        case "language", "device-language":
+            return data.languages.canonical(text) != nil ? nil : "must be a language, as in de-DE"
+        case "os-version": return OSVersion(text) != nil ? nil : "must be a system's version, as in 26.4.1"
+        default: return nil
         }
     }
 
