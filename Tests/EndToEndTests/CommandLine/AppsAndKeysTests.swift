@@ -178,6 +178,25 @@ struct AppsAndKeysTests {
         }
     }
 
+    @Test("`apps set` prints a line for each setting that changed")
+    func printsChanges() throws {
+        let installation = try Installation()
+        let first = try installation.run([
+            "apps", "set", "--link-host", "go.shop.example", "--link-rule", "/products/*",
+            "--link-rule", "exclude /terms", "--ios-scheme", "shopapp",
+        ])
+        let rules = "link_rules: /products/*, exclude /terms"
+        #expect(
+            first.text.hasSuffix("\n\nios_scheme: shopapp\nlink_hosts: go.shop.example\n\(rules)\n")
+        )
+        let second = try installation.run([
+            "apps", "set", "--ios-scheme", "none", "--link-host", "go.shop.example",
+        ])
+        #expect(second.text.hasSuffix("\n\nios_scheme: none\n"))
+        let same = try installation.run(["apps", "set", "--link-host", "go.shop.example"])
+        #expect(!same.text.contains("link_hosts"))
+    }
+
     @Test("creating a second app explains how clicks without a key must name their app")
     func secondApp() throws {
         let (installation, _, connection) = try Installation.serving()

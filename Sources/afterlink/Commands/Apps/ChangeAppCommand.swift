@@ -9,7 +9,7 @@ enum ChangeAppCommand {
         summary: "Change an app's settings",
         discussion: [
             "Changes the given settings and keeps the others. A given list replaces the previous one. A serving"
-                + " process applies them within half a second."
+                + " process applies them within half a second. Prints the app, and a line for each setting that changed."
         ],
         options: [AppChoice.option]
             + CommandOption.table(["name NAME": "A new name."]) + AppSettingOptions.all + [.json],
@@ -66,7 +66,20 @@ enum ChangeAppCommand {
             throw CommandFailure.because("Another process has changed the app meanwhile.")
                 .advising("Nothing was changed. Run the command again.")
         }
-        invocation.show(AppListing.table([changed]), json: AppListing.json(changed))
+        let text = [AppListing.table([changed]), changes(from: former, to: settings)]
+        invocation.show(
+            text.filter { !$0.isEmpty }.joined(separator: "\n\n"),
+            json: AppListing.json(changed)
+        )
+    }
+
+    /// Returns a line with the JSON name and the new value of each setting that differs, as in `ios_scheme: shopapp`.
+    private static func changes(from former: App.Settings, to settings: App.Settings) -> String {
+        let change = AuditedChange(.changeApp, from: former.auditFields, to: settings.auditFields)
+        let (before, after) = (change.before.texts, change.after.texts)
+        return Set(before.keys).union(after.keys).sorted().map { name in
+            "\(name): \(after[name]?.joined(separator: ", ") ?? "none")"
+        }.joined(separator: "\n")
     }
 
     private static func checkHosts(
