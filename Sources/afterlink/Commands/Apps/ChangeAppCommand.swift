@@ -66,7 +66,7 @@ enum ChangeAppCommand {
             throw CommandFailure.because("Another process has changed the app meanwhile.")
                 .advising("Nothing was changed. Run the command again.")
         }
-        let text = [AppListing.table([changed]), changes(from: former, to: settings)]
+        let text = [AppListing.table([changed]), changedLines(from: former, to: settings)]
         invocation.show(
             text.filter { !$0.isEmpty }.joined(separator: "\n\n"),
             json: AppListing.json(changed)
@@ -74,7 +74,7 @@ enum ChangeAppCommand {
     }
 
     /// Returns a line with the JSON name and the new value of each setting that differs, as in `ios_scheme: shopapp`.
-    private static func changes(from former: App.Settings, to settings: App.Settings) -> String {
+    private static func changedLines(from former: App.Settings, to settings: App.Settings) -> String {
         let change = AuditedChange(.changeApp, from: former.auditFields, to: settings.auditFields)
         let (before, after) = (change.before.texts, change.after.texts)
         return Set(before.keys).union(after.keys).sorted().map { name in
