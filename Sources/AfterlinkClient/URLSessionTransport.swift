@@ -41,6 +41,8 @@ package struct URLSessionTransport: Transport {
             }
             guard body.count <= Self.maximumByteCount else { throw TransportFailure.tooLarge }
         }
+        // The loop also ends, without an error, when the task is cancelled.
+        try Task.checkCancellation()
         guard let head else { throw TransportFailure.noResponse }
         return ClientResponse(status: head.status, retryAfter: head.retryAfter, body: body)
     }

@@ -10,6 +10,7 @@ extension Engine {
     private static let maximumUnsaved = 100
 
     func track(_ event: Event) async {
+        guard !isStopped else { return }
         var event = event
         if event.occurredAt == nil { event.occurredAt = configuration.clock.now }
         if event.id.isEmpty { event.id = RandomID.make() }
@@ -60,7 +61,7 @@ extension Engine {
 
     private func sendNow() async {
         sending = nil
-        if await !flush(), sendFailures > 0 {
+        if await !flush(), sendFailures > 0, !isStopped {
             sendLater(after: 10 * Retry.seconds(after: sendFailures, retryAfter: nil))
         }
     }
@@ -82,10 +83,11 @@ extension Engine {
     private func sendBatches() async throws -> Bool {
         var count = EventQueue.batchCount
         while true {
+            guard try await !update(\.isOptedOut) else { return false }
+            // Read the events last, so that an opt-out between the two cannot send them.
             var queue = EventQueue(try folder.content(of: EventQueue.fileName))
             _ = queue.trim(at: configuration.clock.now)
             guard !queue.lines.isEmpty else { return true }
-            guard try await !update(\.isOptedOut) else { return false }
             let batch = queue.lines.prefix(count)
             switch await send(Wire.events, Wire.batch(batch.map(\.data)), reading: Wire.eventResults) {
             case .answer(let results):

@@ -30,6 +30,11 @@ actor Engine {
     /// A task compares the numbers before its test and before its wait, so that it does not miss a change in between.
     private var changes = 0
     private var waiterCount = 0
+    /// The requests under way.
+    private var requests: [Int: Task<ClientResponse, any Error>] = [:]
+    private var requestCount = 0
+    /// Whether the person has opted out in this process: then only requests to erase are sent.
+    private(set) var isStopped = false
 
     // The state of Engine+Events.
     var unsavedEvents: [Event] = []
@@ -138,11 +143,35 @@ actor Engine {
         _ body: Data,
         reading read: (ClientResponse) -> Wire.Outcome<Answer>
     ) async -> Wire.Outcome<Answer> {
+        guard !Task.isCancelled, !isStopped || call == Wire.erase else {
+            return .retry(reason: "it was cancelled", after: nil)
+        }
+        let (request, transport) = (Wire.request(call, body: body, configuration), configuration.transport)
+        let task = Task { try await transport.send(request) }
+        requestCount += 1
+        let id = requestCount
+        requests[id] = task
+        defer { requests[id] = nil }
         do {
-            return read(try await configuration.transport.send(Wire.request(call, body: body, configuration)))
+            return try await withTaskCancellationHandler {
+                read(try await task.value)
+            } onCancel: {
+                task.cancel()
+            }
         } catch {
             return .retry(reason: "no connection, or no complete response", after: nil)
         }
+    }
+
+    /// Cancels all requests, waits for their end, and deletes the stored events.
+    private func stop() async {
+        isStopped = true
+        asking?.cancel()
+        for request in requests.values { request.cancel() }
+        for request in requests.values { _ = await request.result }
+        // The task may be about to send a request.
+        await asking?.value
+        await dropEvents()
     }
 
     // MARK: Links
@@ -251,16 +280,16 @@ actor Engine {
 
     func setOptedOut(_ isOptedOut: Bool) async {
         if isOptedOut {
-            asking?.cancel()
             openedLinks = []
-            await dropEvents()
+            await stop()
         }
+        isStopped = isOptedOut
         do { try await update { $0.setOptedOut(isOptedOut) } } catch { logDisk(error) }
     }
 
     func forget() async -> Bool {
-        asking?.cancel()
-        await dropEvents()
+        // A request that arrived after the erasure would be stored for good.
+        await stop()
         do {
             return await erase(try await update { $0.forget() })
         } catch {

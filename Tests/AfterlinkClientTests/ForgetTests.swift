@@ -1,6 +1,7 @@
 import Foundation
 import SQLite
 import Support
+import Synchronization
 import Testing
 
 @Suite("An installation that asks to be forgotten", .blocking)
@@ -72,6 +73,49 @@ struct ForgetTests {
         #expect(try app.launch("first=no", "forget").lines.contains("forgotten true"))
         #expect(try Self.rows(server)[2] == 0)
         #expect(!app.state.contains(id) && !app.state.contains(second))
+    }
+
+    @Test(
+        "ends the request under way before the server erases, as an opt-out ends it",
+        arguments: ClientKind.available,
+        [
+            "first=no then=forget events=a", "first=no then=forget", "first=no then=optout events=a",
+            "first=no then=optout",
+        ]
+    )
+    func interrupts(kind: ClientKind, arguments: String) throws {
+        let folder = try TemporaryFolder()
+        let (started, ended) = (folder.file("started"), folder.file("ended"))
+        let wasEndedBeforeErasure = Mutex(false)
+        let end = DispatchSemaphore(value: 0)
+        let server = try HostileServer { request, _ in
+            if request.path == "/v1/erase" {
+                let result = end.wait(timeout: .now() + 5)
+                wasEndedBeforeErasure.withLock { $0 = result == .success }
+                return [HostileServer.response("200 OK", #"{"status":"erased"}"#)]
+            }
+            _ = FileManager.default.createFile(atPath: started, contents: nil)
+            return [
+                .untilClosed {
+                    end.signal()
+                    _ = FileManager.default.createFile(atPath: ended, contents: nil)
+                }
+            ]
+        }
+        let app = try ClientApp(kind, server: server.url)
+        let words = arguments.split(separator: " ").map(String.init)
+        let launch = try app.launch(
+            words[0],
+            words[1],
+            "started=\(started)",
+            "ended=\(ended)",
+            words.last ?? ""
+        )
+        #expect(launch.lines.contains("started true") && launch.lines.contains("ended true"), "\(launch)")
+        let isForgotten = words.contains("then=forget")
+        #expect(launch.lines.contains("forgotten true") == isForgotten, "\(launch)")
+        #expect(wasEndedBeforeErasure.withLock { $0 } == isForgotten)
+        #expect(server.requests.count == (isForgotten ? 2 : 1))
     }
 
     private static func id(_ app: ClientApp) throws -> String {

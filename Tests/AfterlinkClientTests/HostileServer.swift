@@ -17,6 +17,8 @@ final class HostileServer: Sendable {
     enum Part: Sendable {
         case text(String)
         case pause(seconds: Double)
+        /// Waits until the client ends the connection, and then calls the closure.
+        case untilClosed(@Sendable () -> Void)
     }
 
     struct Failure: Error {}
@@ -83,6 +85,11 @@ final class HostileServer: Sendable {
                     return
                 }
             case .pause(let seconds): Thread.sleep(forTimeInterval: seconds)
+            case .untilClosed(let end):
+                var byte: UInt8 = 0
+                // The buffer has room for the one byte.
+                while unsafe recv(descriptor, &byte, 1, 0) > 0 {}
+                end()
             }
         }
     }

@@ -29,6 +29,7 @@ enum ClientProcess {
         for name in arguments["events"]?.split(separator: ",") ?? [] {
             await afterlink.track(Event(String(name), id: "id-\(name)"))
         }
+        await interrupt(afterlink, arguments)
         if arguments["first"] != "no" {
             let start = ContinuousClock.now
             let answer = await afterlink.firstLaunch(within: .seconds(arguments.number("within") ?? 3))
@@ -53,6 +54,32 @@ enum ClientProcess {
             await printLinks(of: afterlink, arguments)
         }
         Output.write("steps \(Steps.count.load(ordering: .relaxed))")
+    }
+
+    /// Opts out (`then=optout`) or asks to be forgotten (`then=forget`) while a request is under way.
+    ///
+    /// The test creates the file `started` when the request has arrived, and `ended` when its connection has ended.
+    private static func interrupt(_ afterlink: Afterlink, _ arguments: Arguments) async {
+        guard let started = arguments["started"], let ended = arguments["ended"] else { return }
+        let request = Task {
+            _ = arguments["events"] == nil ? await afterlink.firstLaunch() == .none : await afterlink.flush()
+        }
+        Output.write("started \(await exists(started))")
+        if arguments["then"] == "forget" {
+            Output.write("forgotten \(await afterlink.forget())")
+        } else {
+            await afterlink.optOut()
+        }
+        Output.write("ended \(await exists(ended))")
+        await request.value
+    }
+
+    /// Waits at most eight seconds for a file.
+    private static func exists(_ path: String) async -> Bool {
+        for _ in 0..<800 where !FileManager.default.fileExists(atPath: path) {
+            try? await SystemClock().sleep(seconds: 0.01)
+        }
+        return FileManager.default.fileExists(atPath: path)
     }
 
     /// Prints the given number of links, or fewer if the time passes before they come.

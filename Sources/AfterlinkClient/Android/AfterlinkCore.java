@@ -99,6 +99,10 @@ public final class AfterlinkCore {
     /** The token of a link that opened the app. */
     private volatile String heldToken;
     private final Object sending = new Object();
+    /** The requests under way. */
+    private final Set<HttpURLConnection> requests = new HashSet<HttpURLConnection>();
+    /** The number of opt-outs so far: a request that was prepared before one of them is not sent. */
+    private volatile int stops;
     private Receiver<Link> listener;
     private boolean isAsking, isLate;
     private volatile boolean isNewLaunch = true;
@@ -159,6 +163,7 @@ public final class AfterlinkCore {
         long pause = 0;
         saveHeldToken();
         final boolean isNew = isNewLaunch;
+        final int stops = this.stops;
         final Step step = update(state -> nextStep(state, isNew));
         if (step == null) {
             pause = pause(++failures, null);
@@ -168,7 +173,7 @@ public final class AfterlinkCore {
             pause = step.pause;
         } else {
             isNewLaunch = false;
-            Response response = send("/v1/deferred-deeplink/resolve", body(step));
+            Response response = send("/v1/deferred-deeplink/resolve", body(step), stops);
             log("First launch: the server responded with status " + response.status + ".");
             final Json answer = response.launchAnswer();
             step.isFinished = response.isRefused();
@@ -356,10 +361,11 @@ public final class AfterlinkCore {
     public boolean flush() {
         synchronized (sending) {
             for (int count = BATCH; ; ) {
+                final int stops = this.stops;
                 List<Json> events = update(state -> state.is("isOptedOut") ? null : events());
                 if (events == null || events.isEmpty()) return events != null;
                 List<Json> batch = events.subList(0, Math.min(count, events.size()));
-                Response response = send("/v1/events", Json.of("events", batch));
+                Response response = send("/v1/events", Json.of("events", batch), stops);
                 Object results = response.isSuccess() ? response.json.get("results") : null;
                 Set<Object> done = new HashSet<Object>();
                 if (results instanceof List && ((List<?>) results).size() == batch.size()) {
@@ -413,23 +419,43 @@ public final class AfterlinkCore {
 
     /** Stops all requests and deletes the stored events, or permits requests again. The choice is stored. */
     public void setOptedOut(boolean isOptedOut) {
-        update(state -> {
-            if (isOptedOut) saveEvents(new ArrayList<Json>());
-            else if (isDue(state, state.text("erasures"))) state.put("installID", UUID.randomUUID().toString());
-            return state.put("isOptedOut", isOptedOut);
-        });
+        synchronized (AfterlinkCore.class) {
+            if (isOptedOut) stops++;
+            update(state -> {
+                if (isOptedOut) saveEvents(new ArrayList<Json>());
+                else if (isDue(state, state.text("erasures"))) state.put("installID", UUID.randomUUID().toString());
+                return state.put("isOptedOut", isOptedOut);
+            });
+        }
+        if (isOptedOut) endRequests();
+    }
+
+    private void endRequests() {
+        synchronized (requests) { for (HttpURLConnection request : requests) request.disconnect(); }
     }
 
     /** Opts out, deletes what is stored, and asks the server to erase the installation; returns whether it has. */
     public boolean forget() {
-        String erasures = update(state -> {
-            String id = state.text("installID"), due = state.text("erasures");
-            if (!isDue(state, due)) due = due == null ? id : due + " " + id;
-            state.clear();
-            state.putAll(newState("settled").with("isOptedOut", true).with("erasures", due).with("installID", id));
-            saveEvents(new ArrayList<Json>());
-            return due;
-        });
+        String erasures;
+        synchronized (AfterlinkCore.class) {
+            stops++;
+            erasures = update(state -> {
+                String id = state.text("installID"), due = state.text("erasures");
+                if (!isDue(state, due)) due = due == null ? id : due + " " + id;
+                state.clear();
+                state.putAll(newState("settled").with("isOptedOut", true).with("erasures", due).with("installID", id));
+                saveEvents(new ArrayList<Json>());
+                return due;
+            });
+        }
+        endRequests();
+        try {
+            // A request that arrived after the erasure would be stored for good.
+            synchronized (requests) { while (!requests.isEmpty()) requests.wait(); }
+        } catch (InterruptedException interruption) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
         return erasures != null && erase(erasures);
     }
 
@@ -437,7 +463,10 @@ public final class AfterlinkCore {
     static boolean isDue(Json state, String ids) { return ids != null && ids.contains(state.text("installID")); }
 
     private boolean erase(String due) {
-        for (String id : due.split(" ")) if (!send("/v1/erase", Json.of("install_id", id)).isSuccess()) return false;
+        final int stops = this.stops;
+        for (String id : due.split(" ")) {
+            if (!send("/v1/erase", Json.of("install_id", id), stops).isSuccess()) return false;
+        }
         update(state -> {
             // If an identifier was added meanwhile, all of them stay due, and the server erases some of them twice.
             if (state.has("erasures", due)) state.remove("erasures");
@@ -533,12 +562,13 @@ public final class AfterlinkCore {
         }
     }
 
-    private Response send(String call, Json body) {
+    private Response send(String call, Json body, int stops) {
         Response response = new Response();
         HttpURLConnection connection = null;
         step();
         try {
             connection = (HttpURLConnection) new URL(options.server.replaceFirst("/$", "") + call).openConnection();
+            synchronized (requests) { requests.add(connection); }
             // The system's limits start again with each byte, so a slow server could take any length of time.
             timer.schedule(connection::disconnect, REQUEST_MILLIS, TimeUnit.MILLISECONDS);
             connection.setConnectTimeout(REQUEST_MILLIS);
@@ -553,7 +583,10 @@ public final class AfterlinkCore {
             connection.setRequestProperty("X-SDK-Version", "afterlink-java/1.0.0");
             byte[] bytes = body.write().getBytes(UTF8);
             connection.setFixedLengthStreamingMode(bytes.length);
-            connection.getOutputStream().write(bytes);
+            OutputStream output = connection.getOutputStream();
+            // A connection cannot be ended while it is being made.
+            if (stops != this.stops) throw new IOException("opted out");
+            output.write(bytes);
             int status = connection.getResponseCode();
             String after = connection.getHeaderField("Retry-After");
             boolean isNumber = after != null && after.matches("[0-9]{1,9}");
@@ -566,6 +599,10 @@ public final class AfterlinkCore {
             log("There is no connection, or no complete response.");
         } finally {
             if (connection != null) connection.disconnect();
+            synchronized (requests) {
+                requests.remove(connection);
+                requests.notifyAll();
+            }
             step();
         }
         return response;

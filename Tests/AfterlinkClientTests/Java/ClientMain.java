@@ -41,6 +41,7 @@ public final class ClientMain {
         for (String name : values.getOrDefault("events", "").split(",")) {
             if (!name.isEmpty()) core.track(name, "id-" + name, null, null, null);
         }
+        if (values.containsKey("started")) interrupt(core, values);
         if (!"no".equals(values.get("first"))) {
             long start = System.nanoTime();
             AfterlinkCore.FirstLaunch answer = core.firstLaunch((long) (number(values, "within", 3) * 1000));
@@ -67,6 +68,24 @@ public final class ClientMain {
             });
             links.await((long) (number(values, "late", 60) * 1000), TimeUnit.MILLISECONDS);
         }
+    }
+
+    private static void interrupt(AfterlinkCore core, Map<String, String> values) throws Exception {
+        Thread request = new Thread(() -> {
+            if (values.containsKey("events")) core.flush();
+            else core.firstLaunch(3000);
+        });
+        request.start();
+        print("started " + exists(values.get("started")));
+        if ("forget".equals(values.get("then"))) print("forgotten " + core.forget());
+        else core.setOptedOut(true);
+        print("ended " + exists(values.get("ended")));
+        request.join();
+    }
+
+    private static boolean exists(String path) throws InterruptedException {
+        for (int count = 0; count < 800 && !new File(path).exists(); count++) Thread.sleep(10);
+        return new File(path).exists();
     }
 
     private static Map<String, Object> evidence(Map<String, String> values) {
