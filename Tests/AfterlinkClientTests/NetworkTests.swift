@@ -79,6 +79,15 @@ struct NetworkTests {
         #expect(try app.launch().first == "settled")
     }
 
+    @Test("returns a link that opened the app while a request is under way", arguments: ClientKind.available)
+    func openedMeanwhile(kind: ClientKind) throws {
+        let silent = try HostileServer { _, _ in [.untilClosed {}] }
+        let app = try ClientApp(kind, server: silent.url)
+        let launch = try app.launch("opened=myapp://a/b", "within=0.3", "links=1", "late=6")
+        #expect(launch.first == "pending")
+        #expect(launch.line("link") == "link myapp://a/b opened", "\(launch.lines)")
+    }
+
     @Test("honours the pause at the next launch too", arguments: ClientKind.available)
     func pauseAcrossLaunches(kind: ClientKind) throws {
         let server = try HostileServer { _, _ in

@@ -95,6 +95,8 @@ public final class AfterlinkCore {
     private final Options options;
     private final File stateFile, eventFile;
     private final ScheduledExecutorService thread = daemon("Afterlink"), timer = daemon("Afterlink timer");
+    /** Calls the listener, because {@link #thread} waits for responses. */
+    private final ScheduledExecutorService links = daemon("Afterlink links");
     private final Deque<Link> openedLinks = new ArrayDeque<Link>();
     /** The token of a link that opened the app. */
     private volatile String heldToken;
@@ -140,7 +142,7 @@ public final class AfterlinkCore {
         FirstLaunch answer = update(this::take);
         if (answer != null && answer.kind != FirstLaunch.Kind.PENDING) return answer;
         synchronized (this) { isLate = true; }
-        thread.execute(this::deliver);
+        links.execute(this::deliver);
         return PENDING;
     }
 
@@ -155,7 +157,7 @@ public final class AfterlinkCore {
             isAsking = false;
             notifyAll();
         }
-        deliver();
+        links.execute(this::deliver);
     }
 
     /** Asks once, and plans the next request; `failures` is the number of failures in a row. */
@@ -277,14 +279,14 @@ public final class AfterlinkCore {
     /** Sets the listener that receives links: late matches, and those that the app passes to {@link #opened}. */
     public void setListener(Receiver<Link> listener) {
         synchronized (this) { this.listener = listener; }
-        thread.execute(this::deliver);
+        links.execute(this::deliver);
     }
 
     /** Passes on a link that opened the app. Call it before {@link #firstLaunch} if both are due. */
     public void opened(String url) {
         String[] parts = withoutToken(url);
         synchronized (this) { openedLinks.add(new Link(parts[0], new Json())); }
-        thread.execute(this::deliver);
+        links.execute(this::deliver);
         if (parts[1] != null) heldToken = parts[1];
         saveHeldToken();
     }
@@ -309,7 +311,7 @@ public final class AfterlinkCore {
         if (token != null) update(state -> isOpen(state) ? state.put("openedToken", token) : null);
     }
 
-    /** Passes the links that are due to the listener, on the library's thread. */
+    /** Passes the links that are due to the listener, on the thread of links. */
     private void deliver() {
         while (true) {
             Receiver<Link> receiver;
