@@ -35,6 +35,10 @@ actor Engine {
     private var requestCount = 0
     /// Whether the person has opted out in this process: then only requests to erase are sent.
     private(set) var isStopped = false
+    /// The person's choices that the disk has not stored yet. Each change of the state makes them first.
+    private var unstoredChoices: [@Sendable (inout LaunchState) -> Void] = []
+    private var retrying: Task<Void, Never>?
+    private var diskFailures = 0
 
     // The state of Engine+Events.
     var unsavedEvents: [Event] = []
@@ -216,11 +220,13 @@ actor Engine {
             let seen = changes
             if !openedLinks.isEmpty { return openedLinks.removeFirst() }
             // A call that waits for the first launch has precedence.
-            if isLate, asking == nil, waiters[.launch]?.isEmpty ?? true,
-                let link = try? await handOver({ $0.takeLink() })
-            {
-                log(.late(.link))
-                return link
+            if isLate, asking == nil, waiters[.launch]?.isEmpty ?? true {
+                do {
+                    if let link = try await handOver({ $0.takeLink() }) {
+                        log(.late(.link))
+                        return link
+                    }
+                } catch { retryLater(error) }
             }
             if changes == seen { await wait(for: .link, nil) }
         }
@@ -284,16 +290,18 @@ actor Engine {
             await stop()
         }
         isStopped = isOptedOut
-        do { try await update { $0.setOptedOut(isOptedOut) } } catch { logDisk(error) }
+        unstoredChoices.append { $0.setOptedOut(isOptedOut) }
+        do { try await update { _ in } } catch { retryLater(error) }
     }
 
     func forget() async -> Bool {
         // A request that arrived after the erasure would be stored for good.
         await stop()
+        unstoredChoices.append { _ = $0.forget() }
         do {
-            return await erase(try await update { $0.forget() })
+            return await erase(try await update { $0.erasures ?? [] })
         } catch {
-            logDisk(error)
+            retryLater(error)
             return false
         }
     }
@@ -317,6 +325,24 @@ actor Engine {
         return true
     }
 
+    /// Stores the person's choices after a pause, and then wakes the tasks that wait for a link.
+    private func retryLater(_ error: any Error) {
+        logDisk(error)
+        guard retrying == nil else { return }
+        diskFailures += 1
+        let seconds = Retry.seconds(after: diskFailures, retryAfter: nil)
+        retrying = Task { [weak self, clock = configuration.clock] in
+            try? await clock.sleep(seconds: seconds)
+            await self?.retry()
+        }
+    }
+
+    private func retry() async {
+        retrying = nil
+        do { try await update { _ in } } catch { retryLater(error) }
+        wake(.link)
+    }
+
     func logDisk(_ error: any Error) {
         if let failure = error as? DiskFailure { log(.disk(step: failure.step, code: failure.code)) }
     }
@@ -332,9 +358,14 @@ actor Engine {
         try await locked {
             let stored = try folder.content(of: Self.stateFile)
             var state = stored.flatMap { try? JSONDecoder().decode(LaunchState.self, from: $0) } ?? newState()
+            for choose in unstoredChoices { choose(&state) }
             let result = change(&state)
             let data = try JSONEncoder.sorted.encode(state)
-            if data != stored { try folder.replace(Self.stateFile, with: data, isLastStep: isLastStep) }
+            if data != stored {
+                try folder.replace(Self.stateFile, with: data, isLastStep: isLastStep)
+                diskFailures = 0
+            }
+            unstoredChoices = []
             return result
         }
     }

@@ -118,6 +118,26 @@ struct ForgetTests {
         #expect(server.requests.count == (isForgotten ? 2 : 1))
     }
 
+    @Test(
+        "sends nothing if the disk cannot store the opt-out, and stores it later",
+        arguments: ClientKind.available
+    )
+    func unstored(kind: ClientKind) throws {
+        let server = try HostileServer { _, _ in [HostileServer.response("503 Busy", "{}")] }
+        let app = try ClientApp(kind, server: server.url)
+        #expect(try app.launch("first=no", "optin").status == 0)
+        // A folder with the draft's name makes each write fail.
+        let obstacle = app.stateFolder + "/state.json.new"
+        try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: true)
+        let process = try app.start("log", "optout", "events=a", "within=1", "flush", "late=60")
+        #expect(process.line(containing: "The disk failed") != nil)
+        #expect(process.line(containing: "flushed") == "flushed false")
+        #expect(!app.state.contains(#""isOptedOut":true"#))
+        try FileManager.default.removeItem(atPath: obstacle)
+        #expect(Polling.until { app.state.contains(#""isOptedOut":true"#) })
+        #expect(server.requests.isEmpty)
+    }
+
     private static func id(_ app: ClientApp) throws -> String {
         let state = try JSONSerialization.jsonObject(with: Data(app.state.utf8)) as? [String: Any]
         return try #require(state?["installID"] as? String)

@@ -1,3 +1,5 @@
+import AfterlinkClient
+@testable import AfterlinkCore
 import Foundation
 import Support
 import Testing
@@ -184,6 +186,33 @@ struct NetworkTests {
         #expect(try app.launch("within=20").first?.hasPrefix("match") == true)
         // A full disk later changes nothing: the stored answer is read.
         #expect(try app.launch("within=1", fileLimit: 0).first == "settled")
+    }
+
+    @Test("returns a match late that the disk did not store at first", arguments: ClientKind.available)
+    func fullDiskForAMoment(kind: ClientKind) throws {
+        let app = try ClientApp(kind, server: "http://127.0.0.1:1")
+        try FileManager.default.createDirectory(atPath: app.stateFolder, withIntermediateDirectories: true)
+        let answered: Data
+        switch kind {
+        case .swift:
+            let link = Link(url: try #require(URL(string: "myapp://promo/a")))
+            var state = LaunchState()
+            (state.phase, state.answer) = (.answered, .match(link))
+            // The library would write other bytes again, although the state is the same.
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            answered = try encoder.encode(state)
+        case .java: answered = Data(#"{"installID":"a","phase":"answered","answer":\#(Self.match)}"#.utf8)
+        }
+        try answered.write(to: URL(filePath: app.stateFolder + "/state.json"))
+        // A folder with the draft's name makes each write fail.
+        let obstacle = app.stateFolder + "/state.json.new"
+        try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: true)
+        let process = try app.start("log", "within=20", "links=1", "late=20")
+        #expect(process.line(containing: "pending") != nil)
+        #expect(process.line(containing: "The disk failed") != nil)
+        try FileManager.default.removeItem(atPath: obstacle)
+        #expect(process.line(containing: "link myapp://promo/a deferred") != nil)
     }
 
     @Test("gets one match if it runs in three processes at once", arguments: ClientKind.available)

@@ -105,6 +105,10 @@ public final class AfterlinkCore {
     private final Set<HttpURLConnection> requests = new HashSet<HttpURLConnection>();
     /** The number of opt-outs so far: a request that was prepared before one of them is not sent. */
     private volatile int stops;
+    /** The person's choices that the disk has not stored yet. Each change of the state makes them first. */
+    private final List<Change<?>> unstoredChoices = new ArrayList<Change<?>>();
+    private volatile boolean isRetrying;
+    private volatile int diskFailures;
     private Receiver<Link> listener;
     private boolean isAsking, isLate;
     private volatile boolean isNewLaunch = true;
@@ -324,10 +328,25 @@ public final class AfterlinkCore {
                 // A call that waits for the first launch has precedence.
                 isDue = link == null && isLate && !isAsking && waiting == 0;
             }
-            if (isDue) link = update(state -> hasLink(state) ? take(state).link : null);
+            if (isDue) {
+                List<Link> late = update(state -> Collections.singletonList(hasLink(state) ? take(state).link : null));
+                if (late == null) retryLater();
+                else link = late.get(0);
+            }
             if (link == null) return;
             receiver.receive(link);
         }
+    }
+
+    /** Stores the person's choices and a late link after a pause. */
+    private void retryLater() {
+        if (isRetrying) return;
+        isRetrying = true;
+        links.schedule(() -> {
+            isRetrying = false;
+            choose(state -> state);
+            deliver();
+        }, pause(++diskFailures, null), TimeUnit.MILLISECONDS);
     }
 
     /** Returns the match of this installation, also after {@link #firstLaunch} has returned it; null for none. */
@@ -423,13 +442,24 @@ public final class AfterlinkCore {
     public void setOptedOut(boolean isOptedOut) {
         synchronized (AfterlinkCore.class) {
             if (isOptedOut) stops++;
-            update(state -> {
-                if (isOptedOut) saveEvents(new ArrayList<Json>());
+            choose(state -> {
+                if (isOptedOut) eventFile.delete();
                 else if (isDue(state, state.text("erasures"))) state.put("installID", UUID.randomUUID().toString());
-                return state.put("isOptedOut", isOptedOut);
+                return state.with("isOptedOut", isOptedOut);
             });
         }
         if (isOptedOut) endRequests();
+    }
+
+    /** Makes a choice of the person; if the disk fails, in memory until the disk stores it. */
+    private Json choose(Change<Json> choice) {
+        synchronized (AfterlinkCore.class) {
+            unstoredChoices.add(choice);
+            Json state = update(changed -> changed);
+            if (state == null) retryLater();
+            else diskFailures = 0;
+            return state;
+        }
     }
 
     private void endRequests() {
@@ -438,16 +468,16 @@ public final class AfterlinkCore {
 
     /** Opts out, deletes what is stored, and asks the server to erase the installation; returns whether it has. */
     public boolean forget() {
-        String erasures;
+        Json changed;
         synchronized (AfterlinkCore.class) {
             stops++;
-            erasures = update(state -> {
+            changed = choose(state -> {
                 String id = state.text("installID"), due = state.text("erasures");
                 if (!isDue(state, due)) due = due == null ? id : due + " " + id;
                 state.clear();
                 state.putAll(newState("settled").with("isOptedOut", true).with("erasures", due).with("installID", id));
-                saveEvents(new ArrayList<Json>());
-                return due;
+                eventFile.delete();
+                return state;
             });
         }
         endRequests();
@@ -458,7 +488,7 @@ public final class AfterlinkCore {
             Thread.currentThread().interrupt();
             return false;
         }
-        return erasures != null && erase(erasures);
+        return changed != null && erase(changed.text("erasures"));
     }
 
     /** Returns whether the identifiers to erase, which blanks separate, include the current one. */
@@ -498,8 +528,10 @@ public final class AfterlinkCore {
                 Json state = stored == null ? null : Json.read(stored);
                 boolean isNew = state == null || state.text("installID") == null;
                 if (isNew) state = newState(options.isUpdate ? "settled" : "new");
+                for (Change<?> choice : unstoredChoices) choice.apply(state);
                 T result = change.apply(state);
                 if (!state.write().equals(stored)) replace(stateFile, state.write());
+                unstoredChoices.clear();
                 return result;
             } catch (IOException failure) {
                 log("The disk failed: " + failure.getClass().getSimpleName() + ". The library tries again later.");
