@@ -43,8 +43,10 @@ extension Engine {
 
     private func append(_ event: Event, _ installID: String) throws {
         let now = configuration.clock.now
+        let event = StoredEvent(event, installID: installID, at: now)
+        if event.line == nil { log(.eventRefused) }
         var queue = EventQueue(try folder.content(of: EventQueue.fileName))
-        if let line = queue.add(StoredEvent(event, installID: installID, at: now), at: now) {
+        if let line = queue.add(event, at: now) {
             if !line.isEmpty { try folder.append(line, to: EventQueue.fileName) }
         } else {
             try folder.replace(EventQueue.fileName, with: queue.file)

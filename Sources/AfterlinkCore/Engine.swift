@@ -35,7 +35,7 @@ actor Engine {
     private var requestCount = 0
     /// Whether the person has opted out in this process: then only requests to erase are sent.
     private(set) var isStopped = false
-    /// The person's choices that the disk has not stored yet. Each change of the state makes them first.
+    /// The person's choices that the disk has not stored yet, which each change of the state makes first.
     private var unstoredChoices: [@Sendable (inout LaunchState) -> Void] = []
     private var retrying: Task<Void, Never>?
     private var diskFailures = 0

@@ -74,6 +74,14 @@ struct StoredEvent: Codable, Sendable {
         (amount, currency, purchase) = (event.amount, event.currency, event.purchase)
         properties = event.properties.isEmpty ? nil : event.properties
     }
+
+    /// The event as JSON; nil if it has a number that JSON does not permit, or is too large.
+    var line: Data? {
+        guard let data = try? JSONEncoder().encode(self), data.count <= EventQueue.maximumByteCount / 8 else {
+            return nil
+        }
+        return data
+    }
 }
 
 /// The stored events, oldest first, one line each.
@@ -113,11 +121,9 @@ struct EventQueue: Sendable {
 
     /// Adds an event, and returns the line to append to the file.
     ///
-    /// The line is empty for a known or too large event. Returns nil if the file must be replaced.
+    /// The line is empty for an event that is known or has no line. Returns nil if the file must be replaced.
     mutating func add(_ event: StoredEvent, at now: Date) -> Data? {
-        guard let data = try? JSONEncoder().encode(event), data.count < Self.maximumByteCount / 8 else {
-            return Data()
-        }
+        guard let data = event.line else { return Data() }
         // The same transaction may be tracked again before the first one was sent.
         guard !lines.contains(where: { $0.event.id == event.id }) else { return Data() }
         lines.append(Line(event: event, data: data))

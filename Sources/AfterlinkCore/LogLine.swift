@@ -15,6 +15,7 @@ enum LogLine: CustomStringConvertible, Sendable {
     case disk(step: String, code: Int32)
     case late(FirstLaunchKind)
     case eventRejected(field: String?)
+    case eventRefused
     case eventsSent(Int)
     case noToken
 
@@ -43,6 +44,8 @@ enum LogLine: CustomStringConvertible, Sendable {
         case .late(let kind): "First launch: a late \(kind.rawValue) was returned."
         case .eventRejected(let field):
             "The server rejected an event. The wrong field is \(field ?? "not named")."
+        case .eventRefused:
+            "An event was not stored: it is larger than 6 KiB, or has a number that JSON does not permit."
         case .eventsSent(let count): "\(count) events were sent."
         case .noToken: "The pasted text contains no link of this app with a token."
         }

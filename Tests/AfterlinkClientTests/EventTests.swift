@@ -108,6 +108,19 @@ struct EventTests {
         }
     }
 
+    @Test(
+        "are not stored beyond 6 KiB or with a wrong number, and the others stay",
+        arguments: ClientKind.available
+    )
+    func refused(kind: ClientKind) throws {
+        let server = try HostileServer { request, _ in [Self.accepted(request)] }
+        let app = try ClientApp(kind, server: server.url)
+        let launch = try app.launch("log", "first=no", "events=a,large,infinite,b", "flush")
+        #expect(launch.lines.contains("flushed true"), "\(launch)")
+        #expect(launch.lines.count { $0.contains("An event was not stored") } == 2, "\(launch.lines)")
+        #expect(server.requests.flatMap(Self.ids) == ["id-a", "id-b"])
+    }
+
     @Test("are at most 500, and the oldest make room")
     func limit() throws {
         var queue = EventQueue(nil)

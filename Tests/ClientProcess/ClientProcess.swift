@@ -27,7 +27,10 @@ enum ClientProcess {
         if arguments["optout"] != nil { await afterlink.optOut() }
         if arguments["optin"] != nil { await afterlink.optIn() }
         for name in arguments["events"]?.split(separator: ",") ?? [] {
-            await afterlink.track(Event(String(name), id: "id-\(name)"))
+            var event = Event(String(name), id: "id-\(name)")
+            if name == "large" { event.properties["text"] = .string(String(repeating: "a", count: 60_000)) }
+            if name == "infinite" { event.properties["number"] = .number(.infinity) }
+            await afterlink.track(event)
         }
         await interrupt(afterlink, arguments)
         if arguments["first"] != "no" {

@@ -370,6 +370,11 @@ public final class AfterlinkCore {
         return Boolean.TRUE.equals(update(state -> {
             if (state.is("isOptedOut")) return false;
             event.put("install_id", state.text("installID"));
+            String line = event.write();
+            if (line.getBytes(UTF8).length > EVENT_BYTES / 8 || Json.read(line) == null) {
+                log("An event was not stored: it is larger than 6 KiB, or has a number that JSON does not permit.");
+                return false;
+            }
             List<Json> events = events();
             for (Json other : events) if (other.has("event_id", event.text("event_id"))) return true;
             events.add(event);
@@ -750,7 +755,7 @@ public final class AfterlinkCore {
                 while (index < text.length() && ",]} \t\r\n".indexOf(text.charAt(index)) < 0) index++;
                 String word = text.substring(start, index);
                 if (word.matches("true|false")) return word.equals("true");
-                return word.equals("null") ? null : Double.valueOf(word);
+                return word.equals("null") ? null : Double.valueOf(word.matches("[-+.0-9eE]+") ? word : "");
             }
 
             String string() {

@@ -39,7 +39,10 @@ public final class ClientMain {
         if (values.containsKey("optout")) core.setOptedOut(true);
         if (values.containsKey("optin")) core.setOptedOut(false);
         for (String name : values.getOrDefault("events", "").split(",")) {
-            if (!name.isEmpty()) core.track(name, "id-" + name, null, null, null);
+            Map<String, Object> properties = new HashMap<String, Object>();
+            if (name.equals("large")) properties.put("text", new String(new char[60_000]).replace('\0', 'a'));
+            if (name.equals("infinite")) properties.put("number", Double.POSITIVE_INFINITY);
+            if (!name.isEmpty()) core.track(name, "id-" + name, null, null, properties.isEmpty() ? null : properties);
         }
         if (values.containsKey("started")) interrupt(core, values);
         if (!"no".equals(values.get("first"))) {
