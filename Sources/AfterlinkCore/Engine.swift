@@ -37,6 +37,7 @@ actor Engine {
     private(set) var isStopped = false
     /// The person's choices that the disk has not stored yet, which each change of the state makes first.
     private var unstoredChoices: [@Sendable (inout LaunchState) -> Void] = []
+    private var isErasing = false
     private var retrying: Task<Void, Never>?
     private var diskFailures = 0
 
@@ -91,7 +92,10 @@ actor Engine {
                     (state.nextStep(at: now, isNewLaunch: isNewLaunch), state)
                 }
                 switch step.0 {
-                case .finished: return await eraseIfDue(step.1.erasures)
+                case .finished:
+                    // No call waits for the response.
+                    if let due = step.1.erasures, !isErasing { Task { [weak self] in _ = await self?.erase(due) } }
+                    return
                 case .wait(let seconds): try await configuration.clock.sleep(seconds: seconds)
                 case .ask(let installID, let token):
                     isNewLaunch = false
@@ -306,10 +310,10 @@ actor Engine {
         }
     }
 
-    private func eraseIfDue(_ installIDs: [String]?) async { _ = await erase(installIDs ?? []) }
-
     /// Asks the server to erase identifiers, and returns whether it has confirmed all of them.
     private func erase(_ installIDs: [String]) async -> Bool {
+        isErasing = true
+        defer { isErasing = false }
         for id in installIDs {
             guard let body = try? JSONEncoder().encode(["install_id": id]) else { return false }
             switch await send(Wire.erase, body, reading: Wire.confirmation) {

@@ -30,15 +30,25 @@ struct ForgetTests {
         let offline = try app.launch("first=no", "forget", server: "http://127.0.0.1:1")
         #expect(offline.lines.contains("forgotten false"), "\(offline)")
         #expect(try Self.rows(server) == [2, 1, 1, 2, 2])
-        let next = try app.launch("within=20")
-        #expect(next.first == "settled", "\(next)")
-        #expect(try Self.rows(server) == [1, 0, 0, 1, 1], "\(next)")
-        #expect(!app.state.contains(id))
+        let next = try app.start("within=20", "late=120")
+        #expect(next.line(containing: "settled") != nil)
+        #expect(Polling.until { !app.state.contains(id) }, "\(app.state)")
+        #expect(try Self.rows(server) == [1, 0, 0, 1, 1])
 
         // A new installation on the same device has another id, and no answer of the old one.
         try FileManager.default.removeItem(atPath: app.stateFolder)
         #expect(try app.launch("within=20").first == "none")
         #expect(try Self.id(app) != id)
+    }
+
+    @Test("is settled at once while the server does not confirm", arguments: ClientKind.available)
+    func unconfirmed(kind: ClientKind) throws {
+        let silent = try HostileServer { _, _ in [.untilClosed {}] }
+        let app = try ClientApp(kind, server: silent.url)
+        let offline = try app.launch("first=no", "forget", server: "http://127.0.0.1:1")
+        #expect(offline.lines.contains("forgotten false"), "\(offline)")
+        let next = try app.launch("within=8")
+        #expect(next.first == "settled" && next.seconds < 6, "\(next)")
     }
 
     @Test("is forgotten at once if the server confirms", arguments: ClientKind.available)

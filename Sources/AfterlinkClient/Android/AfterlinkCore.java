@@ -97,6 +97,8 @@ public final class AfterlinkCore {
     private final ScheduledExecutorService thread = daemon("Afterlink"), timer = daemon("Afterlink timer");
     /** Calls the listener, because {@link #thread} waits for responses. */
     private final ScheduledExecutorService links = daemon("Afterlink links");
+    /** Sends what no call waits for. */
+    private final ScheduledExecutorService sender = daemon("Afterlink sender");
     private final Deque<Link> openedLinks = new ArrayDeque<Link>();
     /** The token of a link that opened the app. */
     private volatile String heldToken;
@@ -174,7 +176,7 @@ public final class AfterlinkCore {
         if (step == null) {
             pause = pause(++failures, null);
         } else if (step.isFinished) {
-            if (step.erasures != null) erase(step.erasures);
+            if (step.erasures != null) sender.execute(() -> erase(step.erasures));
         } else if (step.pause > 0) {
             pause = step.pause;
         } else {
