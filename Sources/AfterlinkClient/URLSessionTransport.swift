@@ -33,22 +33,23 @@ package struct URLSessionTransport: Transport {
         }
         defer { limit.cancel() }
 
-        var (head, body): ((status: Int, retryAfter: String?)?, Data) = (nil, Data())
+        var (head, body): (ClientResponse?, Data) = (nil, Data())
         for try await part in parts {
             switch part {
-            case .head(let status, let retryAfter): head = (status, retryAfter)
+            case .head(let response): head = response
             case .data(let data): body += data
             }
             guard body.count <= Self.maximumByteCount else { throw TransportFailure.tooLarge }
         }
         // The loop also ends, without an error, when the task is cancelled.
         try Task.checkCancellation()
-        guard let head else { throw TransportFailure.noResponse }
-        return ClientResponse(status: head.status, retryAfter: head.retryAfter, body: body)
+        guard var head else { throw TransportFailure.noResponse }
+        head.body = body
+        return head
     }
 
     fileprivate enum Part: Sendable {
-        case head(status: Int, retryAfter: String?)
+        case head(ClientResponse)
         case data(Data)
     }
 
@@ -71,7 +72,9 @@ package struct URLSessionTransport: Transport {
         ) {
             if let response = response as? HTTPURLResponse {
                 let retryAfter = response.value(forHTTPHeaderField: "Retry-After")
-                parts.yield(.head(status: response.statusCode, retryAfter: retryAfter))
+                let date = response.value(forHTTPHeaderField: "Date")
+                let head = ClientResponse(status: response.statusCode, retryAfter: retryAfter, date: date)
+                parts.yield(.head(head))
             }
             completionHandler(.allow)
         }

@@ -94,7 +94,9 @@ actor Engine {
                 switch step.0 {
                 case .finished:
                     // No call waits for the response.
-                    if let due = step.1.erasures, !isErasing { Task { [weak self] in _ = await self?.erase(due) } }
+                    if let due = step.1.erasures, !isErasing {
+                        Task { [weak self] in _ = await self?.erase(due) }
+                    }
                     return
                 case .wait(let seconds): try await configuration.clock.sleep(seconds: seconds)
                 case .ask(let installID, let token):

@@ -203,16 +203,15 @@ enum Retry {
     ///
     /// - Parameters:
     ///   - failures: the number of failures in a row, from 1.
-    ///   - retryAfter: the value of `Retry-After`.
+    ///   - retryAfter: the value of `Retry-After`, in seconds; a shorter pause than the own one is ignored.
     ///   - random: a number from 0 to 1, so that clients do not all return at the same time.
     /// - Returns: the seconds to wait.
     static func seconds(after failures: Int, retryAfter: String?, random: Double = .random(in: 0...1))
         -> Double
     {
-        if let retryAfter, let seconds = Double(retryAfter.trimmed), seconds >= 0 {
-            return min(seconds, maximumSeconds)
-        }
         let doubled = 0.4 * Double(1 << min(max(failures, 1) - 1, 10))
-        return min(doubled, 60) * (0.8 + 0.4 * random)
+        let own = min(doubled, 60) * (0.8 + 0.4 * random)
+        guard let seconds = retryAfter.flatMap({ Double($0.trimmed) }), seconds > own else { return own }
+        return min(seconds, maximumSeconds)
     }
 }

@@ -14,12 +14,16 @@ package struct ClientRequest: Sendable {
 /// The response of the server, or of a device on the way to it.
 package struct ClientResponse: Sendable {
     package let status: Int
-    /// The value of `Retry-After`.
+    /// The value of `Retry-After`; of a date, the seconds until it.
     package let retryAfter: String?
-    package let body: Data
+    package var body: Data
 
-    package init(status: Int, retryAfter: String? = nil, body: Data = Data()) {
-        (self.status, self.retryAfter, self.body) = (status, retryAfter, body)
+    /// Creates a response; a date in `retryAfter` counts from the header `Date`, because the device's clock may be wrong.
+    package init(status: Int, retryAfter: String? = nil, date: String? = nil, body: Data = Data()) {
+        let end = retryAfter.flatMap(EventTime.headerDate)
+        let start = date.flatMap(EventTime.headerDate) ?? Date()
+        self.retryAfter = end.map { "\($0.timeIntervalSince(start))" } ?? retryAfter
+        (self.status, self.body) = (status, body)
     }
 }
 

@@ -163,4 +163,12 @@ enum EventTime {
     static func text(_ date: Date) -> String { style.format(date) }
 
     static func date(_ text: String) -> Date? { try? style.parse(text) }
+
+    /// Reads a date of a header, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    static func headerDate(_ text: String) -> Date? {
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        let parts = text.split(separator: " ").map(String.init)
+        guard parts.count == 6, let month = months.firstIndex(of: parts[2]) else { return nil }
+        return date("\(parts[3])-\(month < 9 ? "0" : "")\(month + 1)-\(parts[1])T\(parts[4]).000Z")
+    }
 }

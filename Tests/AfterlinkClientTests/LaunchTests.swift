@@ -121,6 +121,8 @@ struct LaunchTests {
         #expect(Retry.seconds(after: 1, retryAfter: " 7 ", random: random) == 7)
         #expect(Retry.seconds(after: 1, retryAfter: "999999999", random: random) == Retry.maximumSeconds)
         #expect(Retry.seconds(after: 1, retryAfter: "Fri, 31 Dec 1999 23:59:59 GMT", random: random) < 1)
+        #expect(Retry.seconds(after: 1, retryAfter: "0", random: random) > 0.3)
+        #expect(Retry.seconds(after: 1, retryAfter: "nan", random: random) > 0.3)
     }
 
     @Test("the log has neither key nor token nor identifier nor value of the device")

@@ -105,6 +105,19 @@ struct NetworkTests {
         #expect(server.requests.count == 2)
     }
 
+    @Test("reads Retry-After as a date, and pauses although it is 0", arguments: ClientKind.available)
+    func unusualPauses(kind: ClientKind) throws {
+        for retryAfter in ["Sun, 06 Nov 1994 08:59:37 GMT", "0"] {
+            let server = try HostileServer { _, _ in
+                let headers = ["Date: Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After: \(retryAfter)"]
+                return [HostileServer.response("503 Busy", "{}", headers: headers)]
+            }
+            let app = try ClientApp(kind, server: server.url)
+            #expect(try app.launch("within=4").first == "pending")
+            #expect(retryAfter == "0" ? 2...7 ~= server.requests.count : server.requests.count == 1)
+        }
+    }
+
     @Test(
         "returns `none` or a campaign as the server answers, and `settled` after five launches without an answer",
         arguments: ClientKind.available

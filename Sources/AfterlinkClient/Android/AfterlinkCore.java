@@ -199,7 +199,7 @@ public final class AfterlinkCore {
 
     private static long pause(int failures, Long retryAfter) {
         double doubled = Math.min(400 * Math.pow(2, failures - 1), 60_000) * (0.8 + 0.4 * Math.random());
-        return retryAfter != null ? retryAfter : (long) doubled;
+        return retryAfter != null ? Math.max(retryAfter, (long) doubled) : (long) doubled;
     }
 
     private Json body(Step step) {
@@ -631,7 +631,10 @@ public final class AfterlinkCore {
             int status = connection.getResponseCode();
             String after = connection.getHeaderField("Retry-After");
             boolean isNumber = after != null && after.matches("[0-9]{1,9}");
-            if (isNumber) response.retryAfter = Math.min(Long.parseLong(after) * 1000, MAXIMUM_PAUSE);
+            // A date counts from the server's own time, because the device's clock may be wrong.
+            long date = connection.getHeaderFieldDate("Retry-After", 0) - connection.getHeaderFieldDate("Date", now());
+            long pause = isNumber ? Long.parseLong(after) * 1000 : date;
+            if (after != null && pause >= 0) response.retryAfter = Math.min(pause, MAXIMUM_PAUSE);
             InputStream input = status < 400 ? connection.getInputStream() : connection.getErrorStream();
             Json json = input == null ? null : Json.read(new String(bytes(input, RESPONSE_BYTES), UTF8));
             if (json != null) response.json = json;
