@@ -290,6 +290,7 @@ public final class AfterlinkCore {
 
     /** Passes on a link that opened the app. Call it before {@link #firstLaunch} if both are due. */
     public void opened(String url) {
+        if (url == null) return;
         String[] parts = withoutToken(url);
         synchronized (this) { openedLinks.add(new Link(parts[0], new Json())); }
         links.execute(this::deliver);

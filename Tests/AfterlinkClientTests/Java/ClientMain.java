@@ -35,6 +35,7 @@ public final class ClientMain {
     }
 
     private static void run(AfterlinkCore core, Map<String, String> values) throws Exception {
+        core.opened(null);
         if (values.containsKey("opened")) core.opened(values.get("opened"));
         if (values.containsKey("optout")) core.setOptedOut(true);
         if (values.containsKey("optin")) core.setOptedOut(false);
