@@ -1,7 +1,9 @@
 import java.io.*;
 import java.net.HttpURLConnection;
 import java.net.URL;
+import java.nio.channels.FileChannel;
 import java.nio.charset.Charset;
+import java.nio.file.StandardOpenOption;
 import java.text.SimpleDateFormat;
 import java.util.*;
 import java.util.concurrent.*;
@@ -109,7 +111,7 @@ public final class AfterlinkCore {
     private volatile int stops;
     /** The person's choices that the disk has not stored yet. Each change of the state makes them first. */
     private final List<Change<?>> unstoredChoices = new ArrayList<Change<?>>();
-    private volatile boolean isRetrying;
+    private volatile boolean isRetrying, isFolderChanged;
     private volatile int diskFailures;
     private Receiver<Link> listener;
     private boolean isAsking, isLate;
@@ -145,7 +147,8 @@ public final class AfterlinkCore {
             if (isAsking) isLate = true;
             if (isAsking) return PENDING;
         }
-        FirstLaunch answer = update(this::take);
+        FirstLaunch answer = handOver(this::take);
+        sender.execute(this::syncFolder);
         if (answer != null && answer.kind != FirstLaunch.Kind.PENDING) return answer;
         synchronized (this) { isLate = true; }
         links.execute(this::deliver);
@@ -332,7 +335,8 @@ public final class AfterlinkCore {
                 isDue = link == null && isLate && !isAsking && waiting == 0;
             }
             if (isDue) {
-                List<Link> late = update(state -> Collections.singletonList(hasLink(state) ? take(state).link : null));
+                List<Link> late = handOver(state -> Collections.singletonList(hasLink(state) ? take(state).link : null));
+                sender.execute(this::syncFolder);
                 if (late == null) retryLater();
                 else link = late.get(0);
             }
@@ -526,6 +530,16 @@ public final class AfterlinkCore {
      * @return what the change returns; null if the disk failed.
      */
     private <T> T update(Change<T> change) {
+        T result = handOver(change);
+        syncFolder();
+        return result;
+    }
+
+    /**
+     * Changes the stored state as {@link #update} does, in the last step before the app gets a result. The folder is
+     * synced only afterwards, because a kill during the sync would lose the result.
+     */
+    private <T> T handOver(Change<T> change) {
         // One lock for all objects of a process, because a process can take the lock of a file only once.
         synchronized (AfterlinkCore.class) {
             if (!options.folder.isDirectory()) step();
@@ -565,6 +579,18 @@ public final class AfterlinkCore {
         step();
         // The rename comes last, so that a result which it records as returned is returned at once.
         if (!draft.renameTo(file)) throw new IOException("rename");
+        isFolderChanged = true;
+    }
+
+    /** Ensures that renamed files keep their names after a power failure. */
+    private void syncFolder() {
+        if (!isFolderChanged) return;
+        isFolderChanged = false;
+        try (FileChannel folder = FileChannel.open(options.folder.toPath(), StandardOpenOption.READ)) {
+            folder.force(true);
+        } catch (IOException | RuntimeException | LinkageError refusal) {
+            // Some systems refuse this, and Android has the call only from API level 26 on.
+        }
     }
 
     private static byte[] bytes(InputStream input, int limit) throws IOException {
