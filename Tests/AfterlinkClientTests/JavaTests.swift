@@ -12,6 +12,31 @@ struct JavaTests {
     func compiles() throws { _ = try JavaCore.command.get() }
 
     @Test(
+        "continues after a failure of the app's code",
+        .enabled(if: JavaCore.isAvailable, "there is no javac")
+    )
+    func failures() throws {
+        let server = try HostileServer { _, number in
+            number == 0
+                ? [HostileServer.response("503 Busy", "{}")]
+                : [HostileServer.response("200 OK", #"{"status":"no_match"}"#)]
+        }
+        let app = try ClientApp(.java, server: server.url)
+        let launch = try app.launch("failing", "opened=myapp://a", "within=20", "links=1")
+        #expect(launch.lines.contains("none") && launch.lines.contains("link myapp://a opened"), "\(launch)")
+    }
+
+    @Test("takes a response that was cut for none", .enabled(if: JavaCore.isAvailable, "there is no javac"))
+    func cut() throws {
+        let server = try HostileServer { _, _ in
+            [.text("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n" + #"{"status":"no_match"}"#)]
+        }
+        let app = try ClientApp(.java, server: server.url)
+        #expect(try app.launch("within=3").first == "pending")
+        #expect(server.requests.count > 1)
+    }
+
+    @Test(
         "sends all values that Google Play reports, and the app's events",
         .enabled(if: JavaCore.isAvailable, "there is no javac")
     )

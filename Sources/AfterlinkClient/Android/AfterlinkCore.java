@@ -209,7 +209,7 @@ public final class AfterlinkCore {
         Json body = Json.of("platform", "android").with("install_id", step.installId);
         try {
             if (options.evidence != null) body.putAll(options.evidence.call());
-        } catch (Exception failure) {
+        } catch (Throwable failure) {
             log("The evidence of the launch could not be read: " + failure.getClass().getSimpleName() + ".");
         }
         if (step.token != null) body.put("token", step.token);
@@ -341,7 +341,7 @@ public final class AfterlinkCore {
                 else link = late.get(0);
             }
             if (link == null) return;
-            receiver.receive(link);
+            call(receiver, link);
         }
     }
 
@@ -604,7 +604,17 @@ public final class AfterlinkCore {
     }
 
     private void step() { if (options.willTakeStep != null) options.willTakeStep.run(); }
-    private void log(String text) { if (options.log != null) options.log.receive("Afterlink: " + text); }
+    private void log(String text) { call(options.log, "Afterlink: " + text); }
+
+    /** Calls the app, whose failure must not stop the library. */
+    private <T> void call(Receiver<T> receiver, T value) {
+        try {
+            if (receiver != null) receiver.receive(value);
+        } catch (Throwable failure) {
+            if (receiver != options.log) log("The listener failed: " + failure.getClass().getSimpleName() + ".");
+        }
+    }
+
     private long now() { return System.currentTimeMillis() + options.clockError; }
 
     /** A response; its status is 0 if it is not complete. */

@@ -24,8 +24,12 @@ public final class ClientMain {
         options.appKey = values.get("key");
         options.isUpdate = values.containsKey("update");
         options.clockError = (long) (number(values, "clock", 0) * 1000);
-        options.evidence = () -> evidence(values);
+        options.evidence = () -> {
+            if (values.containsKey("failing")) throw new NoClassDefFoundError();
+            return evidence(values);
+        };
         if (values.containsKey("log")) options.log = ClientMain::print;
+        if (values.containsKey("failing")) options.log = line -> { throw new IllegalStateException(); };
         options.willTakeStep = () -> {
             if (STEPS.incrementAndGet() == death) Runtime.getRuntime().halt(137);
         };
@@ -69,6 +73,7 @@ public final class ClientMain {
             core.setListener(link -> {
                 print("link " + link.url + " " + (link.isDeferred ? "deferred" : "opened"));
                 links.countDown();
+                if (values.containsKey("failing")) throw new IllegalStateException();
             });
             links.await((long) (number(values, "late", 60) * 1000), TimeUnit.MILLISECONDS);
         }
