@@ -673,7 +673,9 @@ public final class AfterlinkCore {
             long pause = isNumber ? Long.parseLong(after) * 1000 : date;
             if (after != null && pause >= 0) response.retryAfter = Math.min(pause, MAXIMUM_PAUSE);
             InputStream input = status < 400 ? connection.getInputStream() : connection.getErrorStream();
-            Json json = input == null ? null : Json.read(new String(bytes(input, RESPONSE_BYTES), UTF8));
+            byte[] received = input == null ? new byte[0] : bytes(input, RESPONSE_BYTES);
+            if (received.length < connection.getContentLength()) throw new IOException("cut");
+            Json json = Json.read(new String(received, UTF8));
             if (json != null) response.json = json;
             response.status = status;
         } catch (IOException | RuntimeException failure) {
