@@ -53,6 +53,12 @@ extension Engine {
         }
     }
 
+    /// Sends the events that earlier sessions left.
+    func sendEarlierEvents() {
+        let file = try? folder.content(of: EventQueue.fileName)
+        if file?.isEmpty == false, !isStopped { sendLater(after: Self.delay) }
+    }
+
     private func sendLater(after seconds: Double) {
         guard sending == nil else { return }
         sending = Task { [weak self, clock = configuration.clock] in

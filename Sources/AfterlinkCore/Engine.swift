@@ -80,6 +80,7 @@ actor Engine {
         asking = nil
         wake(.launch)
         wake(.link)
+        sendEarlierEvents()
     }
 
     private func ask() async {

@@ -94,6 +94,19 @@ struct EventTests {
         #expect(arrived == ["e0", "e1", "e2", "e4", "e5"])
     }
 
+    @Test("of an earlier session are sent after the next first launch", arguments: ClientKind.available)
+    func earlier(kind: ClientKind) throws {
+        let server = try HostileServer { request, _ in
+            request.path == "/v1/events"
+                ? [Self.accepted(request)] : [HostileServer.response("200 OK", #"{"status":"no_match"}"#)]
+        }
+        let app = try ClientApp(kind, server: server.url)
+        _ = try app.launch("first=no", "events=a,b")
+        let next = try app.start("within=20", "late=120")
+        #expect(next.line(containing: "none") != nil)
+        #expect(Polling.until { server.requests.flatMap(Self.ids) == ["id-a", "id-b"] })
+    }
+
     @Test("survive a kill at any step, in order", arguments: ClientKind.available)
     func kills(kind: ClientKind) throws {
         let server = try HostileServer { request, _ in [Self.accepted(request)] }

@@ -167,6 +167,8 @@ public final class AfterlinkCore {
             notifyAll();
         }
         links.execute(this::deliver);
+        // Earlier sessions may have left events.
+        if (eventFile.length() > 0) sender.execute(this::flush);
     }
 
     /** Asks once, and plans the next request; `failures` is the number of failures in a row. */
