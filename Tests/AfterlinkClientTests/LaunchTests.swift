@@ -60,6 +60,19 @@ struct LaunchTests {
         }
     }
 
+    @Test("a link that opened the app is returned at once, while the first launch waits for the server")
+    func openedAtOnce() async throws {
+        let afterlink = Afterlink.test(server: FakeServer(.silent))
+        async let answer = afterlink.firstLaunch(within: .seconds(3600))
+        await afterlink.opened(try #require(URL(string: "myapp://a/b")))
+        for await opened in afterlink.links {
+            #expect(opened.url.absoluteString == "myapp://a/b")
+            break
+        }
+        await afterlink.optOut()
+        #expect(await answer == .settled)
+    }
+
     @Test("a token is read only from a pasted link to one of the app's hosts")
     func pasted() async throws {
         let token = String(repeating: "B", count: 44)
