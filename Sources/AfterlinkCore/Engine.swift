@@ -292,19 +292,19 @@ actor Engine {
     }
 
     func setOptedOut(_ isOptedOut: Bool) async {
+        unstoredChoices.append { $0.setOptedOut(isOptedOut) }
+        isStopped = isOptedOut
         if isOptedOut {
             openedLinks = []
             await stop()
         }
-        isStopped = isOptedOut
-        unstoredChoices.append { $0.setOptedOut(isOptedOut) }
         do { try await update { _ in } } catch { retryLater(error) }
     }
 
     func forget() async -> Bool {
+        unstoredChoices.append { _ = $0.forget() }
         // A request that arrived after the erasure would be stored for good.
         await stop()
-        unstoredChoices.append { _ = $0.forget() }
         do {
             return await erase(try await update { $0.erasures ?? [] })
         } catch {
