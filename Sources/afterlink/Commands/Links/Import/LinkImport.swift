@@ -49,7 +49,8 @@ struct LinkImport {
             let slice = Array(rest.prefix(Self.sliceLength))
             rest = rest.dropFirst(slice.count)
             try await make(slice)
-            progress.update("Creating: \(madeCount) of \(drafts.count) links")
+            let count = madeCount
+            progress.update("Creating: \(count) of \(drafts.count) links")
             // If a slug was refused here, another process has taken it since the validation.
             guard !allOrNothing || refusedCount == 0 else {
                 try await undo()
