@@ -10,8 +10,9 @@ public final class WriteQueue: Sendable {
         var waiting: [QueuedWrite] = []
         /// The batch, until it is answered.
         var running: [QueuedWrite] = []
-        /// When the writing thread took the first write of this batch, in nanoseconds of the monotonic clock.
-        var runningSince: UInt64 = 0
+        /// When the writing thread took the first write or the updates of this batch, in nanoseconds of the monotonic
+        /// clock; nil between two batches.
+        var runningSince: UInt64?
         var isWriterAsleep = false
         var isStopping = false
         /// Whether the writing thread has taken its last batch.
@@ -111,7 +112,10 @@ public final class WriteQueue: Sendable {
                 taken = Array(state.waiting.prefix(count))
                 state.waiting.removeFirst(taken.count)
             }
-            if state.running.isEmpty, !taken.isEmpty { state.runningSince = MonotonicTime.now().nanoseconds }
+            // A batch may consist of pending updates only, which are not in `running`.
+            if state.runningSince == nil, !taken.isEmpty || state.wantsUpdates {
+                state.runningSince = MonotonicTime.now().nanoseconds
+            }
             state.running.append(contentsOf: taken)
             state.obstacle = nil
             defer { state.wantsUpdates = false }
@@ -125,6 +129,7 @@ public final class WriteQueue: Sendable {
     func finish() {
         state.withLock { state in
             state.running.removeAll(keepingCapacity: true)
+            state.runningSince = nil
             isInDoubtFlag.store(false, ordering: .releasing)
         }
     }
@@ -139,7 +144,7 @@ public final class WriteQueue: Sendable {
 
     /// Returns whether the running batch has waited so long that the disk or the database server does not respond.
     func isStuck(at now: UInt64) -> Bool {
-        state.withLock { !$0.running.isEmpty && now > $0.runningSince + Self.longestRun }
+        state.withLock { $0.runningSince.map { now > $0 + Self.longestRun } ?? false }
     }
 
     /// In nanoseconds; far longer than a batch takes, and shorter than the patience of a load balancer.
