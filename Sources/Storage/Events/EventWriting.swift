@@ -155,7 +155,7 @@ extension WriteTransaction {
         let numbers = events.map { (UInt64(bitPattern: $0.number), 0 as UInt64) }
         try name(numbers, of: .events, batch.app, at: batch.receivedAt)
         // Without its row, a later erasure would not find the event in the outbox.
-        for event in events { try removePostbacks(of: event) }
+        try removePostbacks(of: events, in: scope)
         return Set(events.map(\.eventID))
     }
 

@@ -189,6 +189,12 @@ extension WriteTransaction {
         }
     }
 
+    /// Deletes the events of the outbox that are about a scope's app events; a scope without an endpoint has none.
+    func removePostbacks(of events: [EventRecord], in scope: Scope) throws(Failure) {
+        guard try targets().scopes[scope.number] != nil else { return }
+        for event in events { try removePostbacks(of: event) }
+    }
+
     /// Deletes the event of the outbox that is about an app's event.
     func removePostbacks(of event: EventRecord) throws(Failure) {
         try removePostbacks(about: OutboxRecord.subject(of: event), event.scope, at: event.receivedAt)
