@@ -9,7 +9,8 @@ public struct LearningJob<Reader: JobReader>: Job {
     private var learnt: LearningState { context.state.learnt }
     /// The scopes whose models are not computed yet in the current round; the next one is at the end.
     private var scopes: [Scope] = []
-    /// The number of each scope's counters at the last count, plus all sums that this process has written since.
+    /// The number of each scope's counters at the last count, plus all sums that this process has written since, also
+    /// outside of this job.
     private var counts: [Scope: Int] = [:]
 
     /// The pause between two rounds, in nanoseconds.
@@ -51,6 +52,8 @@ public struct LearningJob<Reader: JobReader>: Job {
 
     private mutating func room(in scope: Scope) throws(StoreError) -> LearntSlice.Room {
         var room = LearntSlice.Room()
+        let takenCount = learnt.takeTakenCount(of: scope)
+        counts[scope]? += takenCount
         if counts[scope, default: Self.maximumCounters] >= Self.maximumCounters {
             counts[scope] = try count(of: scope, nil)
         }

@@ -64,6 +64,8 @@ final class LearningState: Sendable {
         var isStored = false
         /// The room for more counters at the last round.
         var room = LearntSlice.Room()
+        /// The number of sums that ``LearningState/takeSlices()`` has returned since the last round.
+        var takenCount = 0
     }
 
     /// The values that a scope's increments depend on: the epoch, and the relative rate of clicks.
@@ -270,7 +272,21 @@ extension LearningState {
             let room = rooms[scope] ?? LearntSlice.Room()
             slices += LearntSlice.slices(scope, increments, atMost: LearntSlice.maximumLength, room)
         }
+        let counts = slices.map { (scope: $0.scope, count: $0.sums.count) }
+        scopes.withLock { scopes in
+            for (scope, count) in counts { scopes[scope, default: ScopeState()].takenCount += count }
+        }
         return slices
+    }
+
+    /// Returns the number of a scope's sums that ``takeSlices()`` has returned since the last call.
+    ///
+    /// Without it, the learning job would not notice that these sums have filled the room for counters.
+    func takeTakenCount(of scope: Scope) -> Int {
+        scopes.withLock { scopes in
+            defer { scopes[scope]?.takenCount = 0 }
+            return scopes[scope]?.takenCount ?? 0
+        }
     }
 }
 
