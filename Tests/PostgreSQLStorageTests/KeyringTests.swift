@@ -82,7 +82,7 @@ struct KeyringTests {
     @Test("other processes read a server's report until the server has been silent for 30 s")
     func reports() throws {
         let (first, second) = (try startServer(11), try startServer(12))
-        let keyring = PostgreSQLKeyring(configuration, server: first)
+        let keyring = PostgreSQLKeyring(configuration, holder: first.holder)
         let keys = HeldKeys(server: [.max, 0, 1], addresses: 7, addressDay: 20_800)
         #expect(try keyring.servers().map(\.keys) == [nil, nil])
         try keyring.report(keys)
@@ -98,9 +98,7 @@ struct KeyringTests {
         #expect(try command.servers().allSatisfy { !$0.isThisServer })
         #expect(try Set(command.servers().compactMap(\.keys?.addresses)) == [7])
         // A process that has lost its number cannot report for the process that has the number now.
-        try PostgreSQLKeyring(configuration, server: ServerRow(number: second.number, holder: 99)).report(
-            keys
-        )
+        try PostgreSQLKeyring(configuration, holder: 99).report(keys)
         #expect(try command.servers().first { $0.number == second.number }?.keys == nil)
         try database.execute(
             "UPDATE servers SET seen_at = clock_timestamp() - interval '31 s' WHERE holder = 11"
@@ -108,12 +106,33 @@ struct KeyringTests {
         #expect(try command.servers().map(\.number) == [second.number])
     }
 
+    @Test("a server that gets another number finds its new row without keys, and reports them there")
+    func numbers() throws {
+        let first = try startServer(11)
+        let keyring = PostgreSQLKeyring(configuration, holder: first.holder)
+        let keys = HeldKeys(server: [1], addresses: 2, addressDay: 3)
+        try keyring.report(keys)
+        try database.execute("UPDATE servers SET seen_at = clock_timestamp() - interval '31 s'")
+        #expect(try startServer(12).number == first.number)
+        #expect(try keyring.servers().map(\.isThisServer) == [false])
+        let second = try startServer(11)
+        #expect(second.number != first.number)
+        #expect(try keyring.servers().first(where: \.isThisServer)?.keys == nil)
+        try keyring.report(keys)
+        let holders = try keyring.servers().sorted { $0.number < $1.number }
+        #expect(
+            holders == [
+                KeyHolder(number: first.number, isThisServer: false, keys: nil),
+                KeyHolder(number: second.number, isThisServer: true, keys: keys),
+            ]
+        )
+    }
+
     @Test(
         "a report waits at most half a second for its server's transaction, and calls work again after a loss"
     )
     func failures() throws {
-        let server = try startServer(11)
-        let keyring = PostgreSQLKeyring(configuration, server: server)
+        let keyring = PostgreSQLKeyring(configuration, holder: try startServer(11).holder)
         let keys = HeldKeys(server: [1], addresses: 2, addressDay: 3)
         let writer = try DatabaseOpening(configuration).connect()
         try writer.execute(BlockingConnection.begin)

@@ -14,7 +14,10 @@ public final class PostgreSQLKeyring: KeyringRows {
     }
 
     private let opening: DatabaseOpening
-    private let server: ServerRow?
+    /// The random number of this process; nil for a command.
+    ///
+    /// Its server's number may change while it runs, but this number does not.
+    private let holder: Int64?
     private let held = Mutex(Held())
 
     /// How long a read or a change may take; short, because the keys are read twice a second.
@@ -26,14 +29,14 @@ public final class PostgreSQLKeyring: KeyringRows {
     ///
     /// - Parameters:
     ///   - configuration: the database, which is up to date.
-    ///   - server: the row of this process; nil for a command.
-    init(_ configuration: PostgreSQLConfiguration, server: ServerRow?) {
-        (opening, self.server) = (DatabaseOpening(configuration), server)
+    ///   - holder: the random number of this process, as in its row in `servers`; nil for a command.
+    init(_ configuration: PostgreSQLConfiguration, holder: Int64?) {
+        (opening, self.holder) = (DatabaseOpening(configuration), holder)
     }
 
     /// Creates the keyring for a command, which is no server.
     public convenience init(_ configuration: PostgreSQLConfiguration) {
-        self.init(configuration, server: nil)
+        self.init(configuration, holder: nil)
     }
 
     public func rows() throws(StoreError) -> [KeyringRow] {
@@ -70,11 +73,9 @@ public final class PostgreSQLKeyring: KeyringRows {
         try use { connection throws(PostgreSQLError) in
             let rows = try connection.execute(Self.selectServers)
             return try rows.map { (row) throws(PostgreSQLError) in
-                let number: Int64 = try rows.value(row, 0)
-                let holder: Int64 = try rows.value(row, 1)
-                return KeyHolder(
-                    number: number,
-                    isThisServer: number == server?.number && holder == server?.holder,
+                KeyHolder(
+                    number: try rows.value(row, 0),
+                    isThisServer: try rows.value(row, 1, as: Int64.self) == holder,
                     keys: HeldKeys(bytes: try rows.value(row, 2))
                 )
             }
@@ -82,9 +83,9 @@ public final class PostgreSQLKeyring: KeyringRows {
     }
 
     public func report(_ keys: HeldKeys) throws(StoreError) {
-        guard let server else { return }
+        guard let holder else { return }
         try use { connection throws(PostgreSQLError) in
-            _ = try connection.execute(Self.updateServer, server.number, server.holder, keys.bytes)
+            _ = try connection.execute(Self.updateServer, holder, keys.bytes)
         }
     }
 
@@ -123,7 +124,7 @@ public final class PostgreSQLKeyring: KeyringRows {
         """
     )
     private static let updateServer = PreparedStatement(
-        "UPDATE servers SET key_checks = $3 WHERE number = $1 AND holder = $2"
+        "UPDATE servers SET key_checks = $2 WHERE holder = $1"
     )
 }
 

@@ -60,7 +60,7 @@ public final class PostgreSQLStore: Sendable {
             server = taken
         }
         opening = DatabaseOpening(configuration)
-        keyring = PostgreSQLKeyring(configuration, server: server)
+        keyring = PostgreSQLKeyring(configuration, holder: server?.holder)
         state = StoreState(configuration.store, holder: server?.holder)
         let reader = PostgreSQLReader(connection: connection)
         (slots, directory) = try StoreError.translating { () throws(PostgreSQLError) in
