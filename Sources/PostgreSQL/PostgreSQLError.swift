@@ -10,6 +10,10 @@ public struct PostgreSQLError: Error, Equatable, Sendable {
         case uniqueViolation
         /// Another constraint rejected a row.
         case constraintViolation
+        /// The user lacks a right, or does not own a table.
+        case missingRight
+        /// A table or a partition is missing, or its schema, which is missing too for a user that may not use it.
+        case missingTable
         /// The transaction conflicts with another one; a second attempt can succeed.
         case serializationFailure
         /// The server ended the transaction to resolve a deadlock; a second attempt can succeed.
@@ -77,18 +81,22 @@ public struct PostgreSQLError: Error, Equatable, Sendable {
     /// Creates the server's error with this SQLSTATE.
     init(code: String, message: String, constraint: String? = nil) {
         (self.code, self.message, self.constraint) = (code, message, constraint)
-        kind = Self.kind(of: code)
+        kind = Self.kind(of: code, isConstraint: constraint != nil)
     }
 
-    private static func kind(of code: String) -> Kind {
+    private static func kind(of code: String, isConstraint: Bool) -> Kind {
         switch code {
         case "01000": .notReplicated
         case "23505": .uniqueViolation
+        // No partition takes a row.
+        case "23514" where !isConstraint: .missingTable
         case "25006": .readOnly
         // The session lacks a statement that the connection has prepared.
         case "26000": .sharedSession
         case "40001": .serializationFailure
         case "40P01": .deadlock
+        case "3F000", "42P01": .missingTable
+        case "42501": .missingRight
         case "53100": .diskFull
         case "53200": .outOfMemory
         case "53300": .tooManyConnections

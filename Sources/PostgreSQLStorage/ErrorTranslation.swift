@@ -26,6 +26,17 @@ extension StoreError {
     private static func meaning(of kind: PostgreSQLError.Kind) -> (code: Code, advice: String) {
         switch kind {
         case .uniqueViolation, .constraintViolation: (.defect, "the database rejected a row")
+        case .missingRight:
+            (
+                .incompatible,
+                "the user of the database lacks a right; make it the owner of the schema and of all its tables"
+            )
+        case .missingTable:
+            (
+                .incompatible,
+                "a table or a partition is missing, or the user may not use its schema; `afterlink doctor` names"
+                    + " missing partitions, which the servers make again"
+            )
         case .serializationFailure, .deadlock, .lockTimeout:
             (.locked, "another transaction has locked the rows; it ends within seconds")
         case .readOnly:

@@ -238,6 +238,8 @@ struct PipelineTests {
         "that fail report the kind of error of their SQLSTATE",
         arguments: [
             ("23505", .uniqueViolation), ("23503", .constraintViolation), ("25006", .readOnly),
+            ("23514", .missingTable), ("3F000", .missingTable), ("42P01", .missingTable),
+            ("42501", .missingRight),
             ("40001", .serializationFailure), ("40P01", .deadlock), ("53100", .diskFull),
             ("53200", .outOfMemory), ("53300", .tooManyConnections), ("55P03", .lockTimeout),
             ("57014", .cancelled), ("57P01", .shuttingDown), ("08006", .connectionLost),

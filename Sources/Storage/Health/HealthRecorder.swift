@@ -1,4 +1,5 @@
 internal import Attribution
+internal import Synchronization
 internal import Threads
 
 /// The counts of a store's health, which all its threads share.
@@ -7,6 +8,11 @@ final class HealthRecorder: Sendable {
     /// The last comparison with a database that other servers change too; nil before the first.
     private let comparison = ConditionLock<(at: UInt64, clockLead: Int64)?>(nil)
 
+    /// When a write was last refused as `incompatible`, in nanoseconds of the monotonic clock.
+    private let incompatibleAt = Atomic<UInt64>(0)
+
+    /// How long such a failure counts, in nanoseconds, although writes that need other tables or rights succeed.
+    private static let incompatibleTime: UInt64 = 5_000_000_000
     /// If the last comparison is older than this, in nanoseconds, apps and keys count as out of date.
     private static let maximumAge: UInt64 = 2_000_000_000
     /// The maximum difference from the database's clock, in milliseconds.
@@ -15,15 +21,17 @@ final class HealthRecorder: Sendable {
     /// The counts so far.
     var snapshot: StoreHealth { health.withLock { $0 } }
 
-    func didCommit(_ batchSize: Int, seconds: Double) {
+    func didCommit(_ batchSize: Int, seconds: Double, at now: UInt64) {
+        let isCompatible = now >= incompatibleAt.load(ordering: .relaxed) + Self.incompatibleTime
         health.withLock { health in
-            health.lastFailure = nil
+            if isCompatible || health.lastFailure?.code != .incompatible { health.lastFailure = nil }
             health.batchSizes.observe(Double(batchSize))
             health.commitSeconds.observe(seconds)
         }
     }
 
-    func didRefuse(_ count: Int, _ error: StoreError) {
+    func didRefuse(_ count: Int, _ error: StoreError, at now: UInt64) {
+        if error.code == .incompatible { incompatibleAt.store(now, ordering: .relaxed) }
         health.withLock { health in
             health.lastFailure = error
             health.refusals[error.code, default: 0] += Int64(count)

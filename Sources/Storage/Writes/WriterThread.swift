@@ -137,7 +137,7 @@ final class WriterThread<Engine: BlockingEngine> {
 
     private func answer() {
         let end = MonotonicTime.now().nanoseconds
-        health.didCommit(batch.count, seconds: Double(end - commitStart) / 1_000_000_000)
+        health.didCommit(batch.count, seconds: Double(end - commitStart) / 1_000_000_000, at: end)
         failures.noteSuccess(of: .writing, at: end)
         for write in batch {
             guard case .claim(let claim) = write.answer(), let click = claim.undelivered else { continue }
@@ -163,7 +163,8 @@ final class WriterThread<Engine: BlockingEngine> {
     }
 
     private func report(_ error: StoreError, refusing count: Int) {
-        health.didRefuse(count, error)
-        failures.note(error, of: .writing, at: MonotonicTime.now().nanoseconds)
+        let now = MonotonicTime.now().nanoseconds
+        health.didRefuse(count, error, at: now)
+        failures.note(error, of: .writing, at: now)
     }
 }

@@ -56,6 +56,31 @@ struct ChangingTests {
         #expect(server.directory.snapshot.version == before + 4)
     }
 
+    @Test(
+        "a missing table or partition is a failure that ends, not a defect; the server is not ready meanwhile",
+        arguments: [
+            "DROP TABLE clicks_d\(WrittenDatabase.noon.milliseconds / 86_400_000)",
+            "ALTER TABLE clicks RENAME TO hidden",
+        ]
+    )
+    func missing(damage: String) throws {
+        defer { server.stop() }
+        let health = HealthRecorder()
+        try database.database.execute(damage)
+        let refused = server.writeTogether([.click(try .sample(1))])
+        let error = try #require(refused.first??.refusal)
+        #expect(error.code == .incompatible && error.explanation.contains("partition is missing"))
+        #expect(!server.state.healthSnapshot.acceptsWrites)
+        // Writes that need other tables succeed meanwhile.
+        #expect(try server.write(.barrier).isDone)
+        #expect(!server.state.healthSnapshot.acceptsWrites)
+        health.didRefuse(1, error, at: 7)
+        for (time, isReady) in [(5_000_000_006, false), (5_000_000_007, true)] as [(UInt64, Bool)] {
+            health.didCommit(1, seconds: 0, at: time)
+            #expect(health.snapshot.acceptsWrites == isReady)
+        }
+    }
+
     @Test("of two servers that change an app at once, one is refused, and reads the change of the other")
     func settingsAtOnce() throws {
         let other = try database.openServer()
