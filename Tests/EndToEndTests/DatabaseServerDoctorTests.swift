@@ -44,6 +44,7 @@ struct DatabaseServerDoctorTests {
                     $0.runningVersions = ["1.0"]
                 }
             ),
+            ("partitions", .problem, { $0.missingPartitions = ["clicks_d20833"] }),
             (
                 "counts", .warning,
                 {

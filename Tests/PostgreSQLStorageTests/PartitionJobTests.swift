@@ -51,6 +51,29 @@ struct PartitionJobTests {
         #expect(try slots == [-1] + (Self.today...Self.today + 4))
     }
 
+    @Test("makes a missing partition again, and no other one of its day")
+    func missing() throws {
+        var job = PartitionJob(server.makeContext())
+        try job.runToEnd()
+        try database.insertCheck(Self.number(Self.today))
+        let partitions = Partitions(connection: try database.connect())
+        #expect(try partitions.missing(at: JobServer.noon).isEmpty)
+        try database.database.execute("DROP TABLE clicks_d\(Self.today); DROP TABLE click_index_l")
+        #expect(
+            try partitions.missing(at: JobServer.noon).map(\.name)
+                == ["click_index_l", "clicks_d\(Self.today)"]
+        )
+        try job.runToEnd()
+        #expect(try partitions.missing(at: JobServer.noon).isEmpty)
+        #expect(try database.integer("SELECT count(*) FROM checks") == 1)
+        try database.insertClick(Self.number(Self.today), until: 1)
+        // A day whose clicks have expired may be partly dropped.
+        try database.database.execute(
+            "DROP TABLE clicks_d\(Self.today); UPDATE partitions SET needed_until = 7 WHERE slot = \(Self.today)"
+        )
+        #expect(try partitions.missing(at: JobServer.noon).isEmpty)
+    }
+
     @Test("drops a day when the retention of its last click has ended")
     func drops() throws {
         var job = PartitionJob(server.makeContext())

@@ -3,7 +3,8 @@ internal import Attribution
 internal import PostgreSQL
 internal import Storage
 
-/// Makes the partitions of the next days, and deletes clicks and records of checks after the retention time.
+/// Makes the partitions of the next days, and those that are missing, and deletes clicks and records of checks after the
+/// retention time.
 ///
 /// The server with the lease does this. When the retention of a day's last click has ended, the day is dropped as a
 /// whole. Clicks with a long window share one partition, and are deleted one by one.
@@ -48,8 +49,9 @@ struct PartitionJob: Job {
         let partitions = Partitions(connection: connection)
         let slots = try partitions.slots()
         let today = now.milliseconds / Self.day
-        for slot in [RowHome.longSlot] + (today...today + Self.daysAhead)
-        where !slots.contains(where: { $0.number == slot }) { return try partitions.make(slot) }
+        let lacking = Set([RowHome.longSlot] + (today...today + Self.daysAhead))
+            .subtracting(slots.map(\.number)).union(try partitions.missing(at: now).map(\.slot))
+        for slot in lacking.sorted() where try partitions.make(slot) { return true }
 
         let ended = slots.first { slot in
             let end = (slot.number + 1) * Self.day

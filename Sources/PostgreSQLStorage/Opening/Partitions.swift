@@ -34,16 +34,31 @@ struct Partitions {
         try slots().reduce(into: [:]) { $0.updateValue($1.neededUntil, forKey: $1.number) }
     }
 
-    /// Makes the partitions of a slot, unless they exist.
+    /// Returns the partitions that are missing, except those of days whose clicks have expired, because these days may
+    /// be partly dropped.
+    func missing(at now: Timestamp) throws(PostgreSQLError) -> [(slot: Int64, name: String)] {
+        let rows = try connection.execute(Self.attached)
+        let names = Set(try rows.map { (row) throws(PostgreSQLError) -> String in try rows.value(row, 0) })
+        return try slots().filter { $0.neededUntil.map { $0 > now } ?? true }.flatMap { slot in
+            Table.allCases.map { (slot: slot.number, name: Self.name(of: $0, slot.number).text) }
+        }.filter { !names.contains($0.name) }
+    }
+
+    /// Makes those partitions of a slot that do not exist.
     ///
-    /// - Returns: whether they are new.
+    /// - Returns: whether there were any.
     @discardableResult
     func make(_ slot: Int64) throws(PostgreSQLError) -> Bool {
         try connection.transaction { () throws(PostgreSQLError) in
             try connection.execute(Self.lock)
-            guard try connection.execute(Self.find, slot).count == 0 else { return false }
-            if try connection.isCitus() { try connection.execute(Self.sequential) }
+            var lacking: [Table] = []
             for table in Table.allCases {
+                let state = try connection.execute(Self.attachment, Self.name(of: table, slot).text)
+                if state.count == 0 { lacking.append(table) }
+            }
+            guard !lacking.isEmpty else { return false }
+            if try connection.isCitus() { try connection.execute(Self.sequential) }
+            for table in lacking {
                 for statement in table.creation(slot) { try connection.execute(statement) }
             }
             try connection.execute(Self.insert, slot)
@@ -147,8 +162,9 @@ struct Partitions {
     private static let list = PreparedStatement(
         "SELECT slot::int8, needed_until FROM partitions ORDER BY slot"
     )
-    private static let find = PreparedStatement("SELECT FROM partitions WHERE slot = $1")
-    private static let insert = PreparedStatement("INSERT INTO partitions (slot) VALUES ($1)")
+    private static let insert = PreparedStatement(
+        "INSERT INTO partitions (slot) VALUES ($1) ON CONFLICT (slot) DO NOTHING"
+    )
     private static let delete = PreparedStatement("DELETE FROM partitions WHERE slot = $1")
     /// Set because the transaction also changes a reference table.
     private static let sequential = PreparedStatement(
@@ -156,6 +172,12 @@ struct Partitions {
     )
     private static let lock = PreparedStatement(
         "SELECT pg_advisory_xact_lock(\(AdvisoryLock.partitions.rawValue))"
+    )
+    private static let attached = PreparedStatement(
+        """
+        SELECT c.relname::text FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+        WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
+        """
     )
     /// Whether a partition is being detached, and whether it is attached.
     private static let attachment = PreparedStatement(

@@ -29,6 +29,7 @@ extension PostgreSQLReader {
         guard var report = found else { return DatabaseServerReport() }
         report.clockLead = Self.clockLead(over: report.clockLead, start, clock.now().milliseconds)
         report.isPooled = connection.isPooled
+        report.missingPartitions = try Partitions(connection: connection).missing(at: clock.now()).map(\.name)
         report.runningVersions = try all(Self.runningVersions) { $0.get("version") }
         report.leases = try all(Self.leases, start) { row in (row.get("name"), row.get("server")) }
         return report

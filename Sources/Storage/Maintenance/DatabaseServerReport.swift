@@ -25,6 +25,8 @@ public struct DatabaseServerReport: Sendable {
     public var clockLead: Int64 = 0
     /// The last day that has partitions, in days since 1970-01-01.
     public var lastDay: Int64 = 0
+    /// The names of missing partitions whose clicks may not have expired.
+    public var missingPartitions: [String] = []
     /// The number of batches whose counts are not added to the tables of counts yet.
     public var waitingCounts: Int64 = 0
     /// The number of transactions that are prepared (`PREPARE TRANSACTION`), and neither committed nor rolled

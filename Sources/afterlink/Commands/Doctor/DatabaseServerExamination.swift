@@ -101,6 +101,13 @@ package struct DatabaseServerExamination {
     private var partitions: Diagnosis {
         let last = Timestamp(milliseconds: server.lastDay * 86_400_000)
         let text = "the last day with partitions is \(last.iso8601.prefix(10))"
+        let missing = server.missingPartitions
+        guard missing.isEmpty else {
+            let names = missing.prefix(4).joined(separator: ", ")
+            let more = missing.count > 4 ? " and \(missing.count - 4) more" : ""
+            return .problem("partitions", "missing: \(names)\(more); requests that need them get 503")
+                .advising("a running server makes them again, without rows; restore the rows from a backup")
+        }
         let isAhead = server.lastDay > now.milliseconds / 86_400_000
         guard !isAhead, !server.runningVersions.isEmpty else { return .ok("partitions", text) }
         return .warning("partitions", "\(text): the servers' job has made none since then")
