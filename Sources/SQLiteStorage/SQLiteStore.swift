@@ -57,7 +57,7 @@ public final class SQLiteStore: Sendable {
         let hasBackground = state.configuration.hasBackgroundWork
         let checkpoints = ConditionLock(CheckpointPolicy(hasBackground: hasBackground))
         try threads.startWriter { SQLiteEngine(first.value, state, opening, checkpoints: checkpoints) }
-        try threads.startBackground { [CheckpointJob(opening, checkpoints)] }
+        try threads.startBackground { _ in [CheckpointJob(opening, checkpoints)] }
     }
 
     /// Creates a session, which only one event loop may use.

@@ -78,6 +78,29 @@ struct DirectoryJobTests {
         #expect(job.maximumBackoff == 250_000_000)
     }
 
+    @Test("a poll gives up a connection that does not answer within a second, and the next opens another")
+    func silence() throws {
+        let server = try JobServer(database)
+        var (job, _, _) = try job(of: server)
+        _ = try job.slice(at: 0)
+        try database.database.execute(
+            """
+            ALTER TABLE directory RENAME TO hidden;
+            CREATE VIEW directory AS SELECT version FROM hidden, pg_sleep(50)
+            """
+        )
+        let start = MonotonicTime.now()
+        let error = #expect(throws: StoreError.self) { try job.slice(at: 0) }
+        #expect(error?.code == .timedOut)
+        #expect(start.advanced(by: .seconds(30)) > .now())
+        try database.database.execute(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() "
+                + "AND query LIKE '%FROM directory%' AND pid <> pg_backend_pid()"
+        )
+        try database.database.execute("DROP VIEW directory; ALTER TABLE hidden RENAME TO directory")
+        #expect(try job.slice(at: 0) == .after(250_000_000))
+    }
+
     @Test(
         "a server is not ready while its clock differs from the database's by more than a second",
         arguments: [

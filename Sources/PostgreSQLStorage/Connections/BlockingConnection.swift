@@ -143,13 +143,20 @@ final class BlockingConnection {
     func discard(_ statement: PreparedStatement) { connection.discard(statement) }
 
     /// Executes statements, as one transaction unless they contain `BEGIN` or `COMMIT`.
-    func rows(of batch: StatementBatch) throws(PostgreSQLError) -> [ResultRows] {
-        try perform(batch).rows()
+    ///
+    /// - Parameters:
+    ///   - batch: the statements.
+    ///   - limit: how long they may take; nil for the connection's limit.
+    /// - Returns: the rows of each statement.
+    /// - Throws: the failure of the transaction.
+    func rows(of batch: StatementBatch, within limit: Duration? = nil) throws(PostgreSQLError) -> [ResultRows]
+    {
+        try perform(batch, within: limit).rows()
     }
 
     /// Executes statements, and returns the outcome of each.
-    func perform(_ batch: StatementBatch) -> BatchOutcome {
-        let (connection, deadline) = (connection, MonotonicTime.now().advanced(by: timeLimit))
+    func perform(_ batch: StatementBatch, within limit: Duration? = nil) -> BatchOutcome {
+        let (connection, deadline) = (connection, MonotonicTime.now().advanced(by: limit ?? timeLimit))
         return loop.run { await connection.perform(batch, by: deadline) }
     }
 

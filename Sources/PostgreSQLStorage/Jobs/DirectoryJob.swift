@@ -6,12 +6,11 @@ internal import Storage
 /// Reads four times a second which apps, keys and partitions other servers have changed, and compares the
 /// clocks.
 ///
-/// Once a minute it also reads the size of the database. If the reads fail for two seconds, or the clocks
-/// differ by more than a second, this server is not ready.
+/// If the reads fail for two seconds, or the clocks differ by more than a second, this server is not ready. Therefore
+/// this job has a thread and a connection of its own, and gives up a connection that does not answer within a second.
 struct DirectoryJob: Job {
     let name = JobName.directory
     let share = 1.0
-    let comesFirst = true
     let maximumBackoff = DirectoryJob.interval
 
     private let context: JobContext<PostgreSQLReader>
@@ -20,16 +19,12 @@ struct DirectoryJob: Job {
     /// When this job last requested a transaction that shows other servers that this one is alive, in
     /// nanoseconds.
     private var showedLifeAt: UInt64 = 0
-    /// When the size of the database is due to be read, in nanoseconds.
-    private var sizeIsDueAt: UInt64 = 0
 
     private static let interval: UInt64 = 250_000_000
+    fileprivate static let timeLimit = Duration.seconds(1)
     /// The time between two requests for an empty transaction, in nanoseconds: other servers forget a server
     /// that has shown no sign of life for 30 seconds.
     private static let lifeInterval: UInt64 = 10_000_000_000
-    /// Reading the size is slow, because the database server asks the file system for the size of each of its
-    /// files.
-    private static let sizeInterval: UInt64 = 60_000_000_000
 
     init(_ context: JobContext<PostgreSQLReader>, _ directory: DirectoryCache, _ slots: SlotTable) {
         (self.context, self.directory, self.slots) = (context, directory, slots)
@@ -58,13 +53,25 @@ struct DirectoryJob: Job {
             showedLifeAt = now
             state.requestCatchUp()
         }
-        if now >= sizeIsDueAt {
-            sizeIsDueAt = now + Self.sizeInterval
-            state.noteDatabaseSize(
-                bytes: try context.read { reader throws(PostgreSQLError) in try reader.databaseByteCount() }
-            )
-        }
         return .after(Self.interval)
+    }
+}
+
+/// Reads the size of the database once a minute.
+///
+/// The read is slow, because the database server asks the file system for the size of each of its files.
+struct SizeJob: Job {
+    let name = JobName.size
+    let share = 1.0
+
+    private let context: JobContext<PostgreSQLReader>
+
+    init(_ context: JobContext<PostgreSQLReader>) { self.context = context }
+
+    mutating func slice(at _: UInt64) throws(StoreError) -> Due {
+        let bytes = try context.read { reader throws(PostgreSQLError) in try reader.databaseByteCount() }
+        context.state.noteDatabaseSize(bytes: bytes)
+        return .after(60_000_000_000)
     }
 }
 
@@ -78,7 +85,11 @@ private struct SharedState {
 
 extension BlockingConnection {
     fileprivate func sharedState() throws(PostgreSQLError) -> SharedState {
-        let rows = try execute(Self.sharedState)
+        var batch = StatementBatch()
+        batch.append(Self.sharedState)
+        guard let rows = try rows(of: batch, within: DirectoryJob.timeLimit).first else {
+            throw PostgreSQLError(.other, "The poll of the shared state has no result.")
+        }
         let time: PostgreSQLTime = try rows.value(0, 1)
         let (slots, ends): ([Int64], [Int64?]) = (try rows.value(0, 2), try rows.value(0, 3))
         var table: [Int64: Timestamp?] = [:]

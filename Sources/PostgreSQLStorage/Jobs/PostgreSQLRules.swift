@@ -14,13 +14,9 @@ enum PostgreSQLRules: StoreRules {
         ]
     }
 
-    /// Creates the jobs that only PostgreSQL has, on the thread that will run them.
-    static func makeJobs(
-        _ context: JobContext<PostgreSQLReader>,
-        _ directory: DirectoryCache,
-        _ slots: SlotTable
-    ) -> [any Job] {
-        [DirectoryJob(context, directory, slots), FoldJob(context), PartitionJob(context), SweepJob(context)]
+    /// Creates the jobs that only PostgreSQL has, except ``DirectoryJob``, on the thread that will run them.
+    static func makeJobs(_ context: JobContext<PostgreSQLReader>) -> [any Job] {
+        [FoldJob(context), PartitionJob(context), SweepJob(context), SizeJob(context)]
     }
 }
 #endif

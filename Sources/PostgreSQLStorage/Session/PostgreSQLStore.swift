@@ -100,9 +100,8 @@ public final class PostgreSQLStore: Sendable {
                 slots: slots
             )
         }
-        try threads.startBackground {
-            PostgreSQLRules.makeJobs(threads.makeJobContext(), directory, slots)
-        }
+        try threads.startPoll { DirectoryJob(threads.makeJobContext(), directory, slots) }
+        try threads.startBackground(PostgreSQLRules.makeJobs)
     }
 
     /// Creates a session, which only one event loop may use.
@@ -141,7 +140,8 @@ extension PostgreSQLStore {
 
     /// Creates the jobs that only PostgreSQL has, for the calling thread.
     package func makeOwnJobs() -> [any Job] {
-        PostgreSQLRules.makeJobs(threads.makeJobContext(), directory, slots)
+        let context = threads.makeJobContext()
+        return [DirectoryJob(context, directory, slots)] + PostgreSQLRules.makeJobs(context)
     }
 
     /// Runs `body` on the writing thread within a transaction.

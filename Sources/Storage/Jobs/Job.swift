@@ -29,6 +29,8 @@ public enum JobName: String, CaseIterable, Sendable {
     /// Reads apps and keys that other servers have changed.
     case directory
     case keys
+    /// Reads the size of the database.
+    case size
     /// Deletes rows that no partition contains.
     case sweep
 }

@@ -7,6 +7,8 @@ public final class StoreThreads<Backend: StorageBackend>: Sendable {
     let backend: Backend
     /// The background reader; nil if the store has no background threads.
     let reader: BackgroundReader<Backend>?
+    /// Ends the thread of ``startPoll(_:)``, which gets no other requests.
+    private let pollRequests = JobRequests()
     private let hasWriterEnded = ConditionLock(false)
     private let threads = ConditionLock<[JoinableThread]>([])
 
@@ -55,6 +57,7 @@ public final class StoreThreads<Backend: StorageBackend>: Sendable {
     public func stop(within milliseconds: UInt64) {
         let deadline = MonotonicTime.now().nanoseconds + milliseconds * 1_000_000
         reader?.stop()
+        pollRequests.stop()
         state.beginStopping()
         let hasWritten = hasWriterEnded.wait(until: deadline) { $0 ? true : nil } ?? false
         if !hasWritten {
@@ -78,24 +81,40 @@ extension StoreThreads where Backend.Reader: ReportReader {
     ///
     /// At the end, their connections are closed before the connection of the writing thread.
     ///
-    /// - Parameter makeOwnJobs: called on the thread of jobs; creates the jobs that only this kind of database has.
+    /// - Parameter makeOwnJobs: called on the thread of jobs with the context that its jobs share; creates the jobs that
+    ///   only this kind of database has.
     /// - Throws: if the system refuses a thread.
-    public func startBackground(_ makeOwnJobs: @escaping @Sendable () -> [any Job]) throws(StoreError) {
+    public func startBackground(
+        _ makeOwnJobs: @escaping @Sendable (JobContext<Backend.Reader>) -> [any Job]
+    ) throws(StoreError) {
         guard let reader else { return }
         // The job that builds the filter is requested at once, because checks read the database until the
         // filter exists.
         state.jobs.ask(for: .filter)
         try startInBackground { [self] in
-            let jobs = makeOwnJobs() + makeJobs()
+            let context = makeJobContext()
+            let jobs = makeOwnJobs(context) + makeJobs(context)
             var thread = JobThread(jobs, state.jobs, failures: state.failures)
             thread.run()
         }
         try startInBackground { reader.run() }
     }
 
+    /// Starts a thread for one job whose slices must never wait for another job; does nothing if the store has no
+    /// background threads.
+    ///
+    /// - Parameter makeJob: called on the thread.
+    /// - Throws: if the system refuses a thread.
+    public func startPoll(_ makeJob: @escaping @Sendable () -> any Job) throws(StoreError) {
+        guard reader != nil else { return }
+        try startInBackground { [self] in
+            var thread = JobThread([makeJob()], pollRequests, failures: state.failures)
+            thread.run()
+        }
+    }
+
     /// Creates the jobs that the rules of the database name.
-    private func makeJobs() -> [any Job] {
-        let context = makeJobContext()
+    private func makeJobs(_ context: JobContext<Backend.Reader>) -> [any Job] {
         let postbacks = state.configuration.postbacks.map { [PostbackJob(context, $0)] } ?? []
         let jobs: [any Job] =
             postbacks + [
