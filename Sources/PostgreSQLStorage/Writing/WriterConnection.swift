@@ -160,12 +160,11 @@ final class WriterConnection {
         }
     }
 
-    func undo() throws(PostgreSQLError) {
-        _ = try run { steps in
-            steps.append(Self.undo)
-            steps.append(Self.release)
-        }
-    }
+    /// Undoes the changes since the savepoint, and leaves the savepoint in place.
+    ///
+    /// PostgreSQL does not prepare `RELEASE` in a transaction in which a statement has failed. The next savepoint has
+    /// the same name and covers this one.
+    func undo() throws(PostgreSQLError) { try run(Self.undo) }
 
     /// Makes PostgreSQL plan statements again if their plans are older than ``planTime``; there must be no
     /// open transaction.

@@ -67,8 +67,11 @@ struct ChangingTests {
         defer { server.stop() }
         let health = HealthRecorder()
         try database.database.execute(damage)
-        let refused = server.writeTogether([.click(try .sample(1))])
-        let error = try #require(refused.first??.refusal)
+        let settings = App.Settings(name: "Other")
+        let other = App(id: AppID(high: 2, low: 2), settings: settings, createdAt: WrittenDatabase.noon)
+        let written = server.writeTogether([.click(try .sample(1)), .directory(.createApp(other, []))])
+        let error = try #require(written.first??.refusal)
+        #expect(written.last??.isDone == true, "only the write that fails is refused")
         #expect(error.code == .incompatible && error.explanation.contains("partition is missing"))
         #expect(!server.state.healthSnapshot.acceptsWrites)
         // Writes that need other tables succeed meanwhile.
