@@ -158,7 +158,7 @@ struct FaultTests {
         #expect(first.status == 503)
         #expect(ContinuousClock.now - start < .seconds(5), "long before an SDK gives up")
         #expect(try Polling.until { try connection.get("/readyz").status == 503 })
-        #expect(try Polling.until { installation.log.contains("the database server does not respond") })
+        #expect(Polling.until { installation.log.contains("the database server does not respond") })
         try disk.set()
         #expect(try Polling.until { try connection.get("/readyz").status == 200 })
         #expect(try Polling.until { try connection.check(fingerprint(1)).isMatch })
