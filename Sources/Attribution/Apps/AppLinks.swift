@@ -123,18 +123,21 @@ extension AppLinks {
     /// Reads stored fields, which were valid when they were set.
     ///
     /// A text that is no longer valid is ignored.
-    public init(stored fields: AppLinkFields) { (self, _) = Self.read(fields) }
+    public init(stored fields: AppLinkFields) { (self, _) = Self.read(fields, former: []) }
 
     /// Reads and validates the fields of a request or a command.
     ///
+    /// - Parameters:
+    ///   - fields: the fields.
+    ///   - former: the settings that these replace; a rule with `#` in its query that they have may stay.
     /// - Throws: ``FieldProblems`` with all problems of the fields.
-    public init(_ fields: AppLinkFields) throws(FieldProblems) {
-        let (links, problems) = Self.read(fields)
+    public init(_ fields: AppLinkFields, replacing former: AppLinks = AppLinks()) throws(FieldProblems) {
+        let (links, problems) = Self.read(fields, former: former.rules)
         guard problems.isEmpty else { throw FieldProblems(problems) }
         self = links
     }
 
-    private static func read(_ fields: AppLinkFields) -> (AppLinks, [FieldProblem]) {
+    private static func read(_ fields: AppLinkFields, former: [LinkRule]) -> (AppLinks, [FieldProblem]) {
         var reader = FieldReader(fields)
         var links = AppLinks()
         links.hosts = reader.hosts(.hosts)
@@ -147,7 +150,7 @@ extension AppLinks {
         links.fallbacks.android = reader.page(.androidFallback)
         links.fallbacks.huawei = reader.page(.huaweiFallback)
         links.fallbacks.desktop = reader.page(.desktopURL)
-        links.rules = reader.rules()
+        links.rules = reader.rules(former)
         return (links, reader.problems)
     }
 
@@ -189,14 +192,14 @@ extension FieldReader where Field == AppLinkField {
         )
     }
 
-    fileprivate mutating func rules() -> [LinkRule] {
+    fileprivate mutating func rules(_ former: [LinkRule]) -> [LinkRule] {
         var rules: [LinkRule] = []
         for text in fields[.rules] where !text.trimmed.isEmpty {
             do throws(LinkRuleError) {
                 let rule = try LinkRule(parsing: text)
                 rules.append(rule)
                 // A stored rule stays in spite of the report.
-                try rule.requireUnglued()
+                if !former.contains(rule) { try rule.requireUnglued() }
             } catch { report(.rules, "\(AppLinkField.rules.rawValue): \(error.message)") }
         }
         if rules.count > LinkRule.maximumCount {

@@ -41,7 +41,7 @@ enum AppEndpoints {
             }
         }
         settings.links = try body.validated(problems) { fields throws(FieldProblems) in
-            try AppLinks(fields)
+            try AppLinks(fields, replacing: app.settings.links)
         }
         return response(try await change(app, to: settings, exchange))
     }

@@ -43,13 +43,20 @@ struct AppLinksTests {
     }
 
     @Test("refuse a rule with `#` in its query, but still read it from the database")
-    func gluedQuery() {
+    func gluedQuery() throws {
         var fields = AppLinkFields()
         fields[.rules] = ["/a ?q=1#top", "??#b"]
         let error = #expect(throws: FieldProblems.self) { try AppLinks(fields) }
         #expect(error?.all.map(\.field) == ["link_rules", "link_rules"])
         #expect(error?.all.first?.message.contains("\"?q=1#top\"") == true)
-        #expect(AppLinks(stored: fields).rules.map(\.text) == ["/a ?q=1#top", "??#b"])
+        let stored = AppLinks(stored: fields)
+        #expect(stored.rules.map(\.text) == ["/a ?q=1#top", "??#b"])
+        // A change of another field must not be refused because of a rule that is stored already.
+        fields.set(.color, "#1a2b3c")
+        #expect(try AppLinks(fields, replacing: stored).rules == stored.rules)
+        fields[.rules] += ["/c ?d#e"]
+        let added = #expect(throws: FieldProblems.self) { try AppLinks(fields, replacing: stored) }
+        #expect(added?.all.count == 1)
     }
 
     @Test("are not read beyond the first host too many")

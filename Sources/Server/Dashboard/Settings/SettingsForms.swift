@@ -28,7 +28,7 @@ enum SettingsForms {
             changed.clickIDs = policy
         }
         do throws(FieldProblems) {
-            changed.links = try AppLinks(fields)
+            changed.links = try AppLinks(fields, replacing: app.settings.links)
         } catch {
             throw .unprocessable(error.all)
         }

@@ -214,7 +214,7 @@ enum AppLinkOptions {
         }
         guard isGiven else { return }
         do {
-            settings.links = try AppLinks(fields)
+            settings.links = try AppLinks(fields, replacing: settings.links)
         } catch {
             throw CommandFailure.usage(error.all.map { inOptions($0.message) }.joined(separator: "\n"))
                 .advising("Nothing was done. Correct it and run the command again.")
