@@ -9,7 +9,7 @@ struct RecordedTable {
     enum Content {
         case text
         case number
-        /// An amount of money, whose digits a binary number would not keep.
+        /// An amount of money, whose decimals a binary number would not keep.
         case amount
     }
 
