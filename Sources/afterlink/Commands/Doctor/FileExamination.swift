@@ -38,7 +38,8 @@ struct FileExamination {
             .ok(
                 "modes",
                 databaseFiles.isEmpty
-                    ? "only the owner, or the group of a mounted file, has access to key files and the file of the password"
+                    ? "only the owner, or the group of a mounted file, has access to key files"
+                        + (passwordFiles.isEmpty ? "" : " and the file of the password")
                     : "only the owner has access to database, write-ahead log, key files and the database's folder"
             )
         ]
