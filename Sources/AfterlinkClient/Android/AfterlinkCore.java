@@ -52,17 +52,16 @@ public final class AfterlinkCore {
          * gets a late link. `SETTLED`: there is nothing to do.
          */
         public enum Kind { MATCH, CAMPAIGN, NONE, PENDING, SETTLED }
-
         public final Kind kind;
         /** The link of a match, or null. */
         public final Link link;
         /** The campaign key of a match or a campaign, or null. */
         public final String campaign;
 
-        FirstLaunch(Kind kind, Link link, String campaign) {
+        FirstLaunch(Kind kind, Link link) {
             this.kind = kind;
-            this.link = link;
-            this.campaign = campaign;
+            this.link = kind == Kind.MATCH ? link : null;
+            campaign = link == null ? null : link.campaign;
         }
     }
 
@@ -90,17 +89,13 @@ public final class AfterlinkCore {
     private static final int MAXIMUM_LAUNCHES = 5, MAXIMUM_ATTEMPTS = 30, REQUEST_MILLIS = 10_000;
     private static final long WEEK = 7 * 86_400_000L, MAXIMUM_PAUSE = 3_600_000L;
     private static final int RESPONSE_BYTES = 65_536, MAXIMUM_EVENTS = 500, EVENT_BYTES = 48 * 1024, BATCH = 20;
-
-    private static final FirstLaunch PENDING = new FirstLaunch(FirstLaunch.Kind.PENDING, null, null);
-    private static final FirstLaunch SETTLED = new FirstLaunch(FirstLaunch.Kind.SETTLED, null, null);
-
+    private static final FirstLaunch PENDING = new FirstLaunch(FirstLaunch.Kind.PENDING, null);
+    private static final FirstLaunch SETTLED = new FirstLaunch(FirstLaunch.Kind.SETTLED, null);
     private final Options options;
     private final File stateFile, eventFile;
     private final ScheduledExecutorService thread = daemon("Afterlink"), timer = daemon("Afterlink timer");
-    /** Calls the listener, because {@link #thread} waits for responses. */
-    private final ScheduledExecutorService links = daemon("Afterlink links");
-    /** Sends what no call waits for. */
-    private final ScheduledExecutorService sender = daemon("Afterlink sender");
+    /** The threads that call the listener, and that send what no call waits for. */
+    private final ScheduledExecutorService links = daemon("Afterlink links"), sender = daemon("Afterlink sender");
     private final Deque<Link> openedLinks = new ArrayDeque<Link>();
     /** The token of a link that opened the app. */
     private volatile String heldToken;
@@ -111,12 +106,10 @@ public final class AfterlinkCore {
     private volatile int stops;
     /** The person's choices that the disk has not stored yet. Each change of the state makes them first. */
     private final List<Change<?>> unstoredChoices = new ArrayList<Change<?>>();
-    private volatile boolean isRetrying, isFolderChanged;
-    private volatile int diskFailures;
+    private volatile boolean isNewLaunch = true, isRetrying, isFolderChanged;
     private Receiver<Link> listener;
     private boolean isAsking, isLate;
-    private volatile boolean isNewLaunch = true;
-    private int waiting;
+    private int waiting, diskFailures;
 
     public AfterlinkCore(Options options) {
         this.options = options;
@@ -136,7 +129,8 @@ public final class AfterlinkCore {
     public FirstLaunch firstLaunch(long limitMillis) {
         long end = System.nanoTime() + limitMillis * 1_000_000;
         synchronized (this) {
-            startAsking();
+            if (!isAsking) thread.execute(() -> ask(0));
+            isAsking = true;
             waiting++;
             try {
                 for (long left; isAsking && (left = (end - System.nanoTime()) / 1_000_000) > 0; ) wait(left);
@@ -153,12 +147,6 @@ public final class AfterlinkCore {
         synchronized (this) { isLate = true; }
         links.execute(this::deliver);
         return PENDING;
-    }
-
-    private synchronized void startAsking() {
-        if (isAsking) return;
-        isAsking = true;
-        thread.execute(() -> ask(0));
     }
 
     private void stopAsking() {
@@ -212,17 +200,15 @@ public final class AfterlinkCore {
         try {
             if (options.evidence != null) body.putAll(options.evidence.call());
         } catch (Throwable failure) {
-            log("The evidence of the launch could not be read: " + failure.getClass().getSimpleName() + ".");
+            log("The evidence of the launch could not be read: " + name(failure));
         }
         if (step.token != null) body.put("token", step.token);
         return body;
     }
 
     private static final class Step { boolean isFinished; long pause; String installId, token, erasures; }
-
-    private static Json newState(String phase) {
-        return Json.of("installID", UUID.randomUUID().toString()).with("phase", phase);
-    }
+    private static String newId() { return UUID.randomUUID().toString(); }
+    private static Json newState(String phase) { return Json.of("installID", newId()).with("phase", phase); }
 
     /** Returns the next step; if it is a request, records the request first. */
     private Step nextStep(Json state, boolean isNew) {
@@ -239,11 +225,9 @@ public final class AfterlinkCore {
         step.pause = wait > 0 && wait <= MAXIMUM_PAUSE ? (long) wait + 1 : 0;
         if (step.isFinished || step.pause > 0) return step;
         state.remove("notBefore");
-        state.put("phase", "asked");
-        if (isNew) state.put("launches", launches + 1);
-        state.put("firstAskedAt", first);
         step.token = state.text("openedToken");
-        state.put("sentToken", step.token);
+        state.with("phase", "asked").with("firstAskedAt", first).put("sentToken", step.token);
+        if (isNew) state.put("launches", launches + 1);
         step.installId = state.text("installID");
         return step;
     }
@@ -259,9 +243,7 @@ public final class AfterlinkCore {
         // A token that came meanwhile may still find the click.
         String opened = state.text("openedToken");
         boolean isNewToken = opened != null && !state.has("sentToken", opened);
-        if (isNewToken && answer.has("status", "no_match")) return true;
-        state.put("phase", "answered");
-        state.put("answer", answer);
+        if (!isNewToken || !answer.has("status", "no_match")) state.with("phase", "answered").put("answer", answer);
         return true;
     }
 
@@ -272,11 +254,10 @@ public final class AfterlinkCore {
         boolean hasLink = hasLink(state);
         state.put("phase", "settled");
         Json answer = state.object("answer");
-        String campaign = answer.text("campaignKey");
-        if (!answer.has("status", "match")) return new FirstLaunch(FirstLaunch.Kind.NONE, null, null);
+        if (!answer.has("status", "match")) return new FirstLaunch(FirstLaunch.Kind.NONE, null);
         Link link = new Link(answer.text("url"), answer);
-        if (hasLink) return new FirstLaunch(FirstLaunch.Kind.MATCH, link, campaign);
-        return campaign == null ? SETTLED : new FirstLaunch(FirstLaunch.Kind.CAMPAIGN, null, campaign);
+        if (hasLink) return new FirstLaunch(FirstLaunch.Kind.MATCH, link);
+        return link.campaign == null ? SETTLED : new FirstLaunch(FirstLaunch.Kind.CAMPAIGN, link);
     }
 
     /** Returns whether the result has a link that the app has not opened: the click's own link may have opened it. */
@@ -288,8 +269,8 @@ public final class AfterlinkCore {
     }
 
     /** Sets the listener that receives links: late matches, and those that the app passes to {@link #opened}. */
-    public void setListener(Receiver<Link> listener) {
-        synchronized (this) { this.listener = listener; }
+    public synchronized void setListener(Receiver<Link> listener) {
+        this.listener = listener;
         links.execute(this::deliver);
     }
 
@@ -353,7 +334,7 @@ public final class AfterlinkCore {
         isRetrying = true;
         links.schedule(() -> {
             isRetrying = false;
-            choose(state -> state);
+            if (update(state -> state) == null) retryLater();
             deliver();
         }, pause(++diskFailures, null), TimeUnit.MILLISECONDS);
     }
@@ -371,7 +352,7 @@ public final class AfterlinkCore {
 
     /** Stores an event for the next {@link #flush}. The server counts each `id` once; null means a random one. */
     public boolean track(String name, String id, String amount, String currency, Map<String, Object> properties) {
-        final Json event = Json.of("event_id", id == null ? UUID.randomUUID().toString() : id);
+        final Json event = Json.of("event_id", id == null ? newId() : id);
         event.with("name", name).put("occurred_at", time(now()));
         if (amount != null) event.put("amount", amount);
         if (currency != null) event.put("currency", currency);
@@ -387,8 +368,7 @@ public final class AfterlinkCore {
             List<Json> events = events();
             for (Json other : events) if (other.has("event_id", event.text("event_id"))) return true;
             events.add(event);
-            saveEvents(events);
-            return true;
+            return saveEvents(events, Collections.emptySet());
         }));
     }
 
@@ -411,16 +391,9 @@ public final class AfterlinkCore {
                     if (batch.size() > 1) continue;
                     done.add(batch.get(0).text("event_id"));
                 }
-                if (!Boolean.TRUE.equals(update(state -> removeEvents(done)))) return false;
+                if (done.isEmpty() || update(state -> saveEvents(events(), done)) == null) return false;
             }
         }
-    }
-
-    private boolean removeEvents(Set<Object> ids) throws IOException {
-        List<Json> events = events();
-        boolean isAny = events.removeIf(event -> ids.contains(event.text("event_id")));
-        if (isAny) saveEvents(events);
-        return isAny;
     }
 
     private List<Json> events() throws IOException {
@@ -434,16 +407,19 @@ public final class AfterlinkCore {
         return events;
     }
 
-    private void saveEvents(List<Json> events) throws IOException {
+    /** Writes the newest events, without those of some identifiers. */
+    private boolean saveEvents(List<Json> events, Set<Object> done) throws IOException {
         StringBuilder text = new StringBuilder();
-        int count = 0, bytes = 0;
-        for (int index = events.size() - 1; index >= 0 && count < MAXIMUM_EVENTS; index--, count++) {
+        int bytes = 0;
+        events.removeIf(event -> done.contains(event.text("event_id")));
+        for (int index = events.size() - 1; index >= Math.max(events.size() - MAXIMUM_EVENTS, 0); index--) {
             String line = events.get(index).write() + "\n";
             bytes += line.getBytes(UTF8).length;
             if (bytes > EVENT_BYTES) break;
             text.insert(0, line);
         }
         replace(eventFile, text.toString());
+        return true;
     }
 
     private static String time(long millis) {
@@ -454,55 +430,46 @@ public final class AfterlinkCore {
 
     /** Stops all requests and deletes the stored events, or permits requests again. The choice is stored. */
     public void setOptedOut(boolean isOptedOut) {
-        synchronized (AfterlinkCore.class) {
-            if (isOptedOut) stops++;
-            choose(state -> {
-                if (isOptedOut) eventFile.delete();
-                else if (isDue(state, state.text("erasures"))) state.put("installID", UUID.randomUUID().toString());
-                return state.with("isOptedOut", isOptedOut);
-            });
-        }
-        if (isOptedOut) endRequests();
-    }
-
-    /** Makes a choice of the person; if the disk fails, in memory until the disk stores it. */
-    private Json choose(Change<Json> choice) {
-        synchronized (AfterlinkCore.class) {
-            unstoredChoices.add(choice);
-            Json state = update(changed -> changed);
-            if (state == null) retryLater();
-            else diskFailures = 0;
-            return state;
-        }
-    }
-
-    private void endRequests() {
-        synchronized (requests) { for (HttpURLConnection request : requests) request.disconnect(); }
+        choose(isOptedOut, state -> {
+            if (isOptedOut) eventFile.delete();
+            else if (isDue(state, state.text("erasures"))) state.put("installID", newId());
+            return state.with("isOptedOut", isOptedOut);
+        });
     }
 
     /** Opts out, deletes what is stored, and asks the server to erase the installation; returns whether it has. */
     public boolean forget() {
-        Json changed;
-        synchronized (AfterlinkCore.class) {
-            stops++;
-            changed = choose(state -> {
-                String id = state.text("installID"), due = state.text("erasures");
-                if (!isDue(state, due)) due = due == null ? id : due + " " + id;
-                state.clear();
-                state.putAll(newState("settled").with("isOptedOut", true).with("erasures", due).with("installID", id));
-                eventFile.delete();
-                return state;
-            });
-        }
-        endRequests();
-        try {
-            // A request that arrived after the erasure would be stored for good.
-            synchronized (requests) { while (!requests.isEmpty()) requests.wait(); }
-        } catch (InterruptedException interruption) {
-            Thread.currentThread().interrupt();
-            return false;
+        Json changed = choose(true, state -> {
+            String id = state.text("installID"), due = state.text("erasures");
+            if (!isDue(state, due)) due = due == null ? id : due + " " + id;
+            eventFile.delete();
+            state.clear();
+            state.putAll(newState("settled").with("isOptedOut", true).with("erasures", due).with("installID", id));
+            return state;
+        });
+        // A request that arrived after the erasure would be stored for good.
+        synchronized (requests) {
+            while (!requests.isEmpty()) {
+                try { requests.wait(); } catch (InterruptedException interruption) { 
+                    Thread.currentThread().interrupt();
+                    return false;
+                }
+            }
         }
         return changed != null && erase(changed.text("erasures"));
+    }
+
+    /** Makes a choice of the person, in memory until the disk stores it; `isEnd` ends all requests. */
+    private Json choose(boolean isEnd, Change<Json> choice) {
+        Json changed;
+        synchronized (AfterlinkCore.class) {
+            if (isEnd) stops++;
+            unstoredChoices.add(choice);
+            changed = update(state -> state);
+            if (changed == null) retryLater();
+        }
+        if (isEnd) synchronized (requests) { for (HttpURLConnection request : requests) request.disconnect(); }
+        return changed;
     }
 
     /** Returns whether the identifiers to erase, which blanks separate, include the current one. */
@@ -516,31 +483,22 @@ public final class AfterlinkCore {
         update(state -> {
             // If an identifier was added meanwhile, all of them stay due, and the server erases some of them twice.
             if (state.has("erasures", due)) state.remove("erasures");
-            if (isDue(state, due)) state.put("installID", UUID.randomUUID().toString());
+            if (isDue(state, due)) state.put("installID", newId());
             return state;
         });
         return true;
     }
 
-    // Files
-
     private interface Change<T> { T apply(Json state) throws IOException; }
 
-    /**
-     * Changes the stored state while no other thread or process does. The file contains the change when this returns.
-     *
-     * @return what the change returns; null if the disk failed.
-     */
+    /** Changes the stored state, and returns what the change returns; null if the disk failed. */
     private <T> T update(Change<T> change) {
         T result = handOver(change);
         syncFolder();
         return result;
     }
 
-    /**
-     * Changes the stored state as {@link #update} does, in the last step before the app gets a result. The folder is
-     * synced only afterwards, because a kill during the sync would lose the result.
-     */
+    /** Does this without the sync of the folder, because a kill during the sync would lose the app's result. */
     private <T> T handOver(Change<T> change) {
         // One lock for all objects of a process, because a process can take the lock of a file only once.
         synchronized (AfterlinkCore.class) {
@@ -558,7 +516,7 @@ public final class AfterlinkCore {
                 unstoredChoices.clear();
                 return result;
             } catch (IOException failure) {
-                log("The disk failed: " + failure.getClass().getSimpleName() + ". The library tries again later.");
+                log("The disk failed, and the library tries again later: " + name(failure));
                 return null;
             }
         }
@@ -582,17 +540,16 @@ public final class AfterlinkCore {
         // The rename comes last, so that a result which it records as returned is returned at once.
         if (!draft.renameTo(file)) throw new IOException("rename");
         isFolderChanged = true;
+        diskFailures = 0;
     }
 
-    /** Ensures that renamed files keep their names after a power failure. */
+    /** Ensures that files keep their new names after a power failure, where the system can: Android from API 26 on. */
     private void syncFolder() {
         if (!isFolderChanged) return;
         isFolderChanged = false;
         try (FileChannel folder = FileChannel.open(options.folder.toPath(), StandardOpenOption.READ)) {
             folder.force(true);
-        } catch (IOException | RuntimeException | LinkageError refusal) {
-            // Some systems refuse this, and Android has the call only from API level 26 on.
-        }
+        } catch (IOException | RuntimeException | LinkageError refusal) { return; }
     }
 
     private static byte[] bytes(InputStream input, int limit) throws IOException {
@@ -605,7 +562,9 @@ public final class AfterlinkCore {
         return output.toByteArray();
     }
 
+    private static String name(Throwable failure) { return failure.getClass().getSimpleName() + "."; }
     private void step() { if (options.willTakeStep != null) options.willTakeStep.run(); }
+    private long now() { return System.currentTimeMillis() + options.clockError; }
     private void log(String text) { call(options.log, "Afterlink: " + text); }
 
     /** Calls the app, whose failure must not stop the library. */
@@ -613,19 +572,15 @@ public final class AfterlinkCore {
         try {
             if (receiver != null) receiver.receive(value);
         } catch (Throwable failure) {
-            if (receiver != options.log) log("The listener failed: " + failure.getClass().getSimpleName() + ".");
+            if (receiver != options.log) log("The listener failed: " + name(failure));
         }
     }
-
-    private long now() { return System.currentTimeMillis() + options.clockError; }
 
     /** A response; its status is 0 if it is not complete. */
     private static final class Response {
         int status;
-        /** Milliseconds. */
-        Long retryAfter;
+        Long retryAfter;  // Milliseconds
         Json json = new Json();
-
         boolean isSuccess() { return status / 100 == 2 && !json.isEmpty(); }
 
         /** Returns whether the server itself, and not a device on the way, refused the request for good. */
@@ -684,10 +639,7 @@ public final class AfterlinkCore {
             log("There is no connection, or no complete response.");
         } finally {
             if (connection != null) connection.disconnect();
-            synchronized (requests) {
-                requests.remove(connection);
-                requests.notifyAll();
-            }
+            synchronized (requests) { if (requests.remove(connection)) requests.notifyAll(); }
             step();
         }
         return response;
@@ -696,9 +648,7 @@ public final class AfterlinkCore {
     /** An object of JSON. Its arrays are lists, and its numbers doubles. */
     static final class Json extends LinkedHashMap<String, Object> {
         private static final long serialVersionUID = 1;
-
         static Json of(String name, Object value) { return new Json().with(name, value); }
-
         Json with(String name, Object value) { put(name, value); return this; }
         static Json cast(Object value) { return value instanceof Json ? (Json) value : new Json(); }
         String text(String name) { return get(name) instanceof String ? (String) get(name) : null; }
@@ -722,41 +672,28 @@ public final class AfterlinkCore {
             }
         }
 
-        String write() {
-            StringBuilder output = new StringBuilder();
-            write(this, output);
-            return output.toString();
-        }
+        String write() { return write(this); }
 
-        private static void write(Object value, StringBuilder output) {
-            boolean isWhole = value instanceof Double && (Double) value % 1 == 0 && Math.abs((Double) value) < 1e15;
-            String separator = "";
+        private static String write(Object value) {
             if (value instanceof Map) {
-                output.append('{');
-                for (Map.Entry<?, ?> entry : ((Map<?, ?>) value).entrySet()) {
-                    output.append(separator);
-                    write(String.valueOf(entry.getKey()), output);
-                    write(entry.getValue(), output.append(':'));
-                    separator = ",";
-                }
-                output.append('}');
-            } else if (value instanceof Iterable) {
-                output.append('[');
-                for (Object element : (Iterable<?>) value) {
-                    write(element, output.append(separator));
-                    separator = ",";
-                }
-                output.append(']');
-            } else if (value instanceof Number || value instanceof Boolean || value == null) {
-                output.append(isWhole ? (Object) ((Double) value).longValue() : value);
-            } else {
-                output.append('"');
-                for (char next : value.toString().toCharArray()) {
-                    boolean isSpecial = next == '"' || next == '\\' || next < 0x20;
-                    output.append(isSpecial ? String.format("\\u%04x", (int) next) : (Object) next);
-                }
-                output.append('"');
+                StringJoiner members = new StringJoiner(",", "{", "}");
+                ((Map<?, ?>) value).forEach((name, member) -> members.add(write(name.toString()) + ":" + write(member)));
+                return members.toString();
             }
+            if (value instanceof Iterable) {
+                StringJoiner elements = new StringJoiner(",", "[", "]");
+                for (Object element : (Iterable<?>) value) elements.add(write(element));
+                return elements.toString();
+            }
+            boolean isWhole = value instanceof Double && (Double) value % 1 == 0 && Math.abs((Double) value) < 1e15;
+            if (isWhole) return String.valueOf(((Double) value).longValue());
+            if (value instanceof Number || value instanceof Boolean || value == null) return String.valueOf(value);
+            StringBuilder output = new StringBuilder("\"");
+            for (char next : value.toString().toCharArray()) {
+                boolean isSpecial = next == '"' || next == '\\' || next < 0x20;
+                output.append(isSpecial ? String.format("\\u%04x", (int) next) : (Object) next);
+            }
+            return output.append('"').toString();
         }
 
         private static final class Reader {
@@ -768,9 +705,7 @@ public final class AfterlinkCore {
 
             boolean take(char character) {
                 blanks();
-                boolean isThere = text.charAt(index) == character;
-                if (isThere) index++;
-                return isThere;
+                return text.charAt(index) == character && index++ >= 0;
             }
 
             void require(char character) { if (!take(character)) throw new IllegalArgumentException(); }
@@ -779,21 +714,21 @@ public final class AfterlinkCore {
                 if (depth > 64) throw new IllegalArgumentException();
                 if (take('{')) {
                     Json object = new Json();
-                    if (take('}')) return object;
-                    do {
+                    while (!take('}')) {
+                        if (!object.isEmpty()) require(',');
                         require('"');
                         String name = string();
                         require(':');
                         object.put(name, value(depth + 1));
-                    } while (take(','));
-                    require('}');
+                    }
                     return object;
                 }
                 if (take('[')) {
                     List<Object> array = new ArrayList<Object>();
-                    if (take(']')) return array;
-                    do array.add(value(depth + 1)); while (take(','));
-                    require(']');
+                    while (!take(']')) {
+                        if (!array.isEmpty()) require(',');
+                        array.add(value(depth + 1));
+                    }
                     return array;
                 }
                 if (take('"')) return string();
