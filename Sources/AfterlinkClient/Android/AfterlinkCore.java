@@ -318,7 +318,7 @@ public final class AfterlinkCore {
                 isDue = link == null && isLate && !isAsking && waiting == 0;
             }
             if (isDue) {
-                List<Link> late = handOver(state -> Collections.singletonList(hasLink(state) ? take(state).link : null));
+                List<Link> late = handOver(state -> Arrays.asList(hasLink(state) ? take(state).link : null));
                 sender.execute(this::syncFolder);
                 if (late == null) retryLater();
                 else link = late.get(0);
@@ -677,7 +677,7 @@ public final class AfterlinkCore {
         private static String write(Object value) {
             if (value instanceof Map) {
                 StringJoiner members = new StringJoiner(",", "{", "}");
-                ((Map<?, ?>) value).forEach((name, member) -> members.add(write(name.toString()) + ":" + write(member)));
+                ((Map<?, ?>) value).forEach((name, member) -> members.add(write("" + name) + ":" + write(member)));
                 return members.toString();
             }
             if (value instanceof Iterable) {
