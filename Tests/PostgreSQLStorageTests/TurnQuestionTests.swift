@@ -177,7 +177,7 @@ struct TurnQuestionTests {
         let learnt = RowQuestion.learnt(.organic, 1, scope)
         for _ in 1...2 {
             let kinds = try failures(of: [[.key(hash(1), scope)], [learnt], [.key(hash(2), scope), learnt]])
-            #expect(kinds == [nil, .other, .other])
+            #expect(kinds == [nil, .missingTable, .missingTable])
         }
         try harness.database.execute(
             "CREATE TABLE learnt_counters (scope int4, family int2, key int8, value float8)"

@@ -135,24 +135,6 @@ struct RedirectToStoreTests {
         #expect(statuses.sorted() == [302, 410, 410])
     }
 
-    @Test("if the link is archived during a tap, the tap's error and log line say so", .blocking)
-    func archivedMeanwhile() async throws {
-        let service = try await TestService(LinkScenario.shop)
-        let link = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
-        let release = service.holdWriter()
-        async let archived = service.admin(.post, "/links/\(link)/archive")
-        // The same loop handles these requests, so the change and then the tap wait for the writer afterwards.
-        for _ in 0..<10 { await service.open("a") }
-        async let tap = service.open("a", query: "al_go=store", fields: ["Accept": "*/*"])
-        for _ in 0..<10 { await service.open("a") }
-        release.signal()
-        #expect(await archived.status == 200)
-        let answer = await tap
-        #expect(answer.isRefusal(410, "LINK_ENDED"))
-        #expect(answer.member("message")?.contains("was archived") == true)
-        #expect(service.logLines().contains { $0.contains(#""status":410"#) && $0.contains(#""archived""#) })
-    }
-
     @Test("the button passes the link's own parameters to the store in preference to the tap's")
     func utm() async throws {
         let service = try await service(#","pass_parameters":["utm_source","utm_medium","a"]"#)
