@@ -1,10 +1,8 @@
+import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.*;
-import java.net.HttpURLConnection;
-import java.net.URL;
+import java.net.*;
 import java.nio.channels.FileChannel;
-import java.nio.charset.Charset;
 import java.nio.file.StandardOpenOption;
-import java.text.SimpleDateFormat;
 import java.util.*;
 import java.util.concurrent.*;
 
@@ -85,37 +83,32 @@ public final class AfterlinkCore {
         long clockError;
     }
 
-    private static final Charset UTF8 = Charset.forName("UTF-8");
     private static final int MAXIMUM_LAUNCHES = 5, MAXIMUM_ATTEMPTS = 30, REQUEST_MILLIS = 10_000;
     private static final long WEEK = 7 * 86_400_000L, MAXIMUM_PAUSE = 3_600_000L;
     private static final int RESPONSE_BYTES = 65_536, MAXIMUM_EVENTS = 500, EVENT_BYTES = 48 * 1024, BATCH = 20;
     private static final FirstLaunch PENDING = new FirstLaunch(FirstLaunch.Kind.PENDING, null);
     private static final FirstLaunch SETTLED = new FirstLaunch(FirstLaunch.Kind.SETTLED, null);
     private final Options options;
-    private final File stateFile, eventFile;
     private final ScheduledExecutorService thread = daemon("Afterlink"), timer = daemon("Afterlink timer");
     /** The threads that call the listener, and that send what no call waits for. */
     private final ScheduledExecutorService links = daemon("Afterlink links"), sender = daemon("Afterlink sender");
-    private final Deque<Link> openedLinks = new ArrayDeque<Link>();
+    private final Queue<Link> openedLinks = new ConcurrentLinkedQueue<Link>();
     /** The token of a link that opened the app. */
     private volatile String heldToken;
     private final Object sending = new Object();
-    /** The requests under way. */
     private final Set<HttpURLConnection> requests = new HashSet<HttpURLConnection>();
     /** The number of opt-outs so far: a request that was prepared before one of them is not sent. */
     private volatile int stops;
     /** The person's choices that the disk has not stored yet. Each change of the state makes them first. */
     private final List<Change<?>> unstoredChoices = new ArrayList<Change<?>>();
     private volatile boolean isNewLaunch = true, isRetrying, isFolderChanged;
-    private Receiver<Link> listener;
+    private volatile Receiver<Link> listener;
     private boolean isAsking, isLate;
     private int waiting, diskFailures;
 
-    public AfterlinkCore(Options options) {
-        this.options = options;
-        stateFile = new File(options.folder, "state.json");
-        eventFile = new File(options.folder, "events.jsonl");
-    }
+    public AfterlinkCore(Options options) { this.options = options; }
+    private File stateFile() { return new File(options.folder, "state.json"); }
+    private File eventFile() { return new File(options.folder, "events.jsonl"); }
 
     private static ScheduledExecutorService daemon(final String name) {
         return Executors.newSingleThreadScheduledExecutor(work -> {
@@ -134,11 +127,9 @@ public final class AfterlinkCore {
             waiting++;
             try {
                 for (long left; isAsking && (left = (end - System.nanoTime()) / 1_000_000) > 0; ) wait(left);
-            } catch (InterruptedException interruption) {
-                Thread.currentThread().interrupt();
-            }
+            } catch (InterruptedException interruption) { Thread.currentThread().interrupt(); }
             waiting--;
-            if (isAsking) isLate = true;
+            isLate = isLate || isAsking;
             if (isAsking) return PENDING;
         }
         FirstLaunch answer = handOver(this::take);
@@ -150,29 +141,21 @@ public final class AfterlinkCore {
     }
 
     private void stopAsking() {
-        synchronized (this) {
-            isAsking = false;
-            notifyAll();
-        }
+        synchronized (this) { isAsking = false; notifyAll(); }
         links.execute(this::deliver);
         // Earlier sessions may have left events.
-        if (eventFile.length() > 0) sender.execute(this::flush);
+        if (eventFile().length() > 0) sender.execute(this::flush);
     }
 
     /** Asks once, and plans the next request; `failures` is the number of failures in a row. */
     private void ask(int failures) {
-        long pause = 0;
         saveHeldToken();
-        final boolean isNew = isNewLaunch;
         final int stops = this.stops;
-        final Step step = update(state -> nextStep(state, isNew));
-        if (step == null) {
-            pause = pause(++failures, null);
-        } else if (step.isFinished) {
+        final Step step = update(this::nextStep);
+        long pause = step == null ? pause(++failures, null) : step.pause;
+        if (step != null && step.isFinished) {
             if (step.erasures != null) sender.execute(() -> erase(step.erasures));
-        } else if (step.pause > 0) {
-            pause = step.pause;
-        } else {
+        } else if (pause == 0) {
             isNewLaunch = false;
             Response response = send("/v1/deferred-deeplink/resolve", body(step), stops);
             log("First launch: the server responded with status " + response.status + ".");
@@ -199,11 +182,8 @@ public final class AfterlinkCore {
         Json body = Json.of("platform", "android").with("install_id", step.installId);
         try {
             if (options.evidence != null) body.putAll(options.evidence.call());
-        } catch (Throwable failure) {
-            log("The evidence of the launch could not be read: " + name(failure));
-        }
-        if (step.token != null) body.put("token", step.token);
-        return body;
+        } catch (Throwable failure) { log("The evidence of the launch could not be read: " + name(failure)); }
+        return body.with("token", step.token);
     }
 
     private static final class Step { boolean isFinished; long pause; String installId, token, erasures; }
@@ -211,14 +191,14 @@ public final class AfterlinkCore {
     private static Json newState(String phase) { return Json.of("installID", newId()).with("phase", phase); }
 
     /** Returns the next step; if it is a request, records the request first. */
-    private Step nextStep(Json state, boolean isNew) {
+    private Step nextStep(Json state) {
         Step step = new Step();
         step.erasures = state.text("erasures");
         step.isFinished = !isOpen(state);
         if (step.isFinished) return step;
         double launches = state.number("launches", 0), first = state.number("firstAskedAt", now());
         // The days count only from the third launch on, because the clock may have been wrong at the first launch.
-        step.isFinished = isNew && (launches >= MAXIMUM_LAUNCHES || launches >= 2 && now() - first > WEEK);
+        step.isFinished = isNewLaunch && (launches >= MAXIMUM_LAUNCHES || launches >= 2 && now() - first > WEEK);
         if (step.isFinished) state.put("phase", "settled");
         // A longer wait means that the clock was set back.
         double wait = state.number("notBefore", 0) - now();
@@ -227,7 +207,7 @@ public final class AfterlinkCore {
         state.remove("notBefore");
         step.token = state.text("openedToken");
         state.with("phase", "asked").with("firstAskedAt", first).put("sentToken", step.token);
-        if (isNew) state.put("launches", launches + 1);
+        if (isNewLaunch) state.put("launches", launches + 1);
         step.installId = state.text("installID");
         return step;
     }
@@ -269,16 +249,13 @@ public final class AfterlinkCore {
     }
 
     /** Sets the listener that receives links: late matches, and those that the app passes to {@link #opened}. */
-    public synchronized void setListener(Receiver<Link> listener) {
-        this.listener = listener;
-        links.execute(this::deliver);
-    }
+    public void setListener(Receiver<Link> listener) { this.listener = listener; links.execute(this::deliver); }
 
     /** Passes on a link that opened the app. Call it before {@link #firstLaunch} if both are due. */
     public void opened(String url) {
         if (url == null) return;
         String[] parts = withoutToken(url);
-        synchronized (this) { openedLinks.add(new Link(parts[0], new Json())); }
+        openedLinks.add(new Link(parts[0], new Json()));
         links.execute(this::deliver);
         if (parts[1] != null) heldToken = parts[1];
         saveHeldToken();
@@ -307,21 +284,16 @@ public final class AfterlinkCore {
     /** Passes the links that are due to the listener, on the thread of links. */
     private void deliver() {
         while (true) {
-            Receiver<Link> receiver;
-            Link link;
+            Receiver<Link> receiver = listener;
+            if (receiver == null) return;
+            Link link = openedLinks.poll();
             boolean isDue;
-            synchronized (this) {
-                receiver = listener;
-                if (receiver == null) return;
-                link = openedLinks.poll();
-                // A call that waits for the first launch has precedence.
-                isDue = link == null && isLate && !isAsking && waiting == 0;
-            }
+            // A call that waits for the first launch has precedence.
+            synchronized (this) { isDue = link == null && isLate && !isAsking && waiting == 0; }
             if (isDue) {
                 List<Link> late = handOver(state -> Arrays.asList(hasLink(state) ? take(state).link : null));
                 sender.execute(this::syncFolder);
-                if (late == null) retryLater();
-                else link = late.get(0);
+                if (late == null) retryLater(); else link = late.get(0);
             }
             if (link == null) return;
             call(receiver, link);
@@ -352,16 +324,14 @@ public final class AfterlinkCore {
 
     /** Stores an event for the next {@link #flush}. The server counts each `id` once; null means a random one. */
     public boolean track(String name, String id, String amount, String currency, Map<String, Object> properties) {
-        final Json event = Json.of("event_id", id == null ? newId() : id);
-        event.with("name", name).put("occurred_at", time(now()));
-        if (amount != null) event.put("amount", amount);
-        if (currency != null) event.put("currency", currency);
-        if (properties != null) event.put("properties", properties);
+        final Json event = Json.of("event_id", id == null ? newId() : id).with("name", name);
+        event.with("occurred_at", time(now())).with("amount", amount).with("currency", currency);
+        event.with("properties", properties);
         return Boolean.TRUE.equals(update(state -> {
             if (state.is("isOptedOut")) return false;
             event.put("install_id", state.text("installID"));
             String line = event.write();
-            if (line.getBytes(UTF8).length > EVENT_BYTES / 8 || Json.read(line) == null) {
+            if (line.getBytes(UTF_8).length > EVENT_BYTES / 8 || Json.read(line) == null) {
                 log("An event was not stored: it is larger than 6 KiB, or has a number that JSON does not permit.");
                 return false;
             }
@@ -398,7 +368,7 @@ public final class AfterlinkCore {
 
     private List<Json> events() throws IOException {
         List<Json> events = new ArrayList<Json>();
-        String text = read(eventFile), oldest = time(now() - WEEK);
+        String text = read(eventFile()), oldest = time(now() - WEEK);
         for (String line : text == null ? new String[0] : text.split("\n")) {
             Json event = Json.read(line);
             // Texts of this format sort in the order of their times.
@@ -414,24 +384,24 @@ public final class AfterlinkCore {
         events.removeIf(event -> done.contains(event.text("event_id")));
         for (int index = events.size() - 1; index >= Math.max(events.size() - MAXIMUM_EVENTS, 0); index--) {
             String line = events.get(index).write() + "\n";
-            bytes += line.getBytes(UTF8).length;
+            bytes += line.getBytes(UTF_8).length;
             if (bytes > EVENT_BYTES) break;
             text.insert(0, line);
         }
-        replace(eventFile, text.toString());
+        replace(eventFile(), text.toString());
         return true;
     }
 
     private static String time(long millis) {
-        SimpleDateFormat format = new SimpleDateFormat("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", Locale.ROOT);
-        format.setTimeZone(TimeZone.getTimeZone("UTC"));
-        return format.format(new Date(millis));
+        Calendar calendar = new GregorianCalendar(TimeZone.getTimeZone("UTC"), Locale.ROOT);
+        calendar.setTimeInMillis(millis);
+        return String.format(Locale.ROOT, "%1$tFT%1$tT.%1$tLZ", calendar);
     }
 
     /** Stops all requests and deletes the stored events, or permits requests again. The choice is stored. */
     public void setOptedOut(boolean isOptedOut) {
         choose(isOptedOut, state -> {
-            if (isOptedOut) eventFile.delete();
+            if (isOptedOut) eventFile().delete();
             else if (isDue(state, state.text("erasures"))) state.put("installID", newId());
             return state.with("isOptedOut", isOptedOut);
         });
@@ -442,20 +412,15 @@ public final class AfterlinkCore {
         Json changed = choose(true, state -> {
             String id = state.text("installID"), due = state.text("erasures");
             if (!isDue(state, due)) due = due == null ? id : due + " " + id;
-            eventFile.delete();
+            eventFile().delete();
             state.clear();
             state.putAll(newState("settled").with("isOptedOut", true).with("erasures", due).with("installID", id));
             return state;
         });
         // A request that arrived after the erasure would be stored for good.
-        synchronized (requests) {
-            while (!requests.isEmpty()) {
-                try { requests.wait(); } catch (InterruptedException interruption) { 
-                    Thread.currentThread().interrupt();
-                    return false;
-                }
-            }
-        }
+        try {
+            synchronized (requests) { while (!requests.isEmpty()) requests.wait(); }
+        } catch (InterruptedException interruption) { Thread.currentThread().interrupt(); return false; }
         return changed != null && erase(changed.text("erasures"));
     }
 
@@ -493,9 +458,7 @@ public final class AfterlinkCore {
 
     /** Changes the stored state, and returns what the change returns; null if the disk failed. */
     private <T> T update(Change<T> change) {
-        T result = handOver(change);
-        syncFolder();
-        return result;
+        try { return handOver(change); } finally { syncFolder(); }
     }
 
     /** Does this without the sync of the folder, because a kill during the sync would lose the app's result. */
@@ -506,13 +469,13 @@ public final class AfterlinkCore {
             options.folder.mkdirs();
             try (RandomAccessFile file = new RandomAccessFile(new File(options.folder, "state.lock"), "rw")) {
                 file.getChannel().lock();
-                String stored = read(stateFile);
+                String stored = read(stateFile());
                 Json state = stored == null ? null : Json.read(stored);
                 boolean isNew = state == null || state.text("installID") == null;
                 if (isNew) state = newState(options.isUpdate ? "settled" : "new");
                 for (Change<?> choice : unstoredChoices) choice.apply(state);
                 T result = change.apply(state);
-                if (!state.write().equals(stored)) replace(stateFile, state.write());
+                if (!state.write().equals(stored)) replace(stateFile(), state.write());
                 unstoredChoices.clear();
                 return result;
             } catch (IOException failure) {
@@ -525,14 +488,14 @@ public final class AfterlinkCore {
     /** Returns the text of a file; null if there is no such file. A file that cannot be read is a failure. */
     private static String read(File file) throws IOException {
         if (!file.exists()) return null;
-        try (InputStream input = new FileInputStream(file)) { return new String(bytes(input, 1 << 20), UTF8); }
+        try (InputStream input = new FileInputStream(file)) { return new String(bytes(input, 1 << 20), UTF_8); }
     }
 
     private void replace(File file, String text) throws IOException {
         File draft = new File(file.getPath() + ".new");
         step();
         try (FileOutputStream output = new FileOutputStream(draft)) {
-            output.write(text.getBytes(UTF8));
+            output.write(text.getBytes(UTF_8));
             step();
             output.getFD().sync();
         }
@@ -571,9 +534,7 @@ public final class AfterlinkCore {
     private <T> void call(Receiver<T> receiver, T value) {
         try {
             if (receiver != null) receiver.receive(value);
-        } catch (Throwable failure) {
-            if (receiver != options.log) log("The listener failed: " + name(failure));
-        }
+        } catch (Throwable failure) { if (receiver != options.log) log("The listener failed: " + name(failure)); }
     }
 
     /** A response; its status is 0 if it is not complete. */
@@ -590,8 +551,7 @@ public final class AfterlinkCore {
 
         /** Returns the result of a first launch; null if the response is not of the documented form. */
         Json launchAnswer() {
-            String url = json.text("url");
-            boolean isUsable = json.is("campaignOnly") || url != null && url.contains(":");
+            boolean isUsable = json.is("campaignOnly") || String.valueOf(json.text("url")).contains(":");
             boolean isAnswer = json.has("status", "no_match") || json.has("status", "match") && isUsable;
             return isSuccess() && isAnswer ? json : null;
         }
@@ -616,7 +576,7 @@ public final class AfterlinkCore {
             connection.setRequestProperty("Authorization", "Bearer " + options.appKey);
             connection.setRequestProperty("Content-Type", "application/json");
             connection.setRequestProperty("X-SDK-Version", "afterlink-java/1.0.0");
-            byte[] bytes = body.write().getBytes(UTF8);
+            byte[] bytes = body.write().getBytes(UTF_8);
             connection.setFixedLengthStreamingMode(bytes.length);
             OutputStream output = connection.getOutputStream();
             // A connection cannot be ended while it is being made.
@@ -624,20 +584,17 @@ public final class AfterlinkCore {
             output.write(bytes);
             int status = connection.getResponseCode();
             String after = connection.getHeaderField("Retry-After");
-            boolean isNumber = after != null && after.matches("[0-9]{1,9}");
             // A date counts from the server's own time, because the device's clock may be wrong.
             long date = connection.getHeaderFieldDate("Retry-After", 0) - connection.getHeaderFieldDate("Date", now());
-            long pause = isNumber ? Long.parseLong(after) * 1000 : date;
+            long pause = after != null && after.matches("[0-9]{1,9}") ? Long.parseLong(after) * 1000 : date;
             if (after != null && pause >= 0) response.retryAfter = Math.min(pause, MAXIMUM_PAUSE);
             InputStream input = status < 400 ? connection.getInputStream() : connection.getErrorStream();
             byte[] received = input == null ? new byte[0] : bytes(input, RESPONSE_BYTES);
             if (received.length < connection.getContentLength()) throw new IOException("cut");
-            Json json = Json.read(new String(received, UTF8));
+            Json json = Json.read(new String(received, UTF_8));
             if (json != null) response.json = json;
             response.status = status;
-        } catch (IOException | RuntimeException failure) {
-            log("There is no connection, or no complete response.");
-        } finally {
+        } catch (IOException | RuntimeException error) { log("No complete response has come."); } finally {
             if (connection != null) connection.disconnect();
             synchronized (requests) { if (requests.remove(connection)) requests.notifyAll(); }
             step();
@@ -649,16 +606,13 @@ public final class AfterlinkCore {
     static final class Json extends LinkedHashMap<String, Object> {
         private static final long serialVersionUID = 1;
         static Json of(String name, Object value) { return new Json().with(name, value); }
-        Json with(String name, Object value) { put(name, value); return this; }
-        static Json cast(Object value) { return value instanceof Json ? (Json) value : new Json(); }
+        /** Sets a member, unless the value is null. */
+        Json with(String name, Object value) { if (value != null) put(name, value); return this; }
         String text(String name) { return get(name) instanceof String ? (String) get(name) : null; }
         boolean is(String name) { return Boolean.TRUE.equals(get(name)); }
         boolean has(String name, String value) { return value.equals(get(name)); }
-        Json object(String name) { return cast(get(name)); }
-
-        double number(String name, double standard) {
-            return get(name) instanceof Number ? ((Number) get(name)).doubleValue() : standard;
-        }
+        Json object(String name) { return get(name) instanceof Json ? (Json) get(name) : new Json(); }
+        double number(String name, double other) { return get(name) instanceof Double ? (Double) get(name) : other; }
 
         /** Reads an object; returns null if the text is not an object. */
         static Json read(String text) {
@@ -667,13 +621,10 @@ public final class AfterlinkCore {
                 Object value = reader.value(0);
                 reader.blanks();
                 return value instanceof Json && reader.index == text.length() ? (Json) value : null;
-            } catch (RuntimeException malformed) {
-                return null;
-            }
+            } catch (RuntimeException malformed) { return null; }
         }
 
         String write() { return write(this); }
-
         private static String write(Object value) {
             if (value instanceof Map) {
                 StringJoiner members = new StringJoiner(",", "{", "}");
@@ -699,15 +650,10 @@ public final class AfterlinkCore {
         private static final class Reader {
             final String text;
             int index;
-
             Reader(String text) { this.text = text; }
             void blanks() { while (index < text.length() && " \t\r\n".indexOf(text.charAt(index)) >= 0) index++; }
 
-            boolean take(char character) {
-                blanks();
-                return text.charAt(index) == character && index++ >= 0;
-            }
-
+            boolean take(char character) { blanks(); return text.charAt(index) == character && index++ >= 0; }
             void require(char character) { if (!take(character)) throw new IllegalArgumentException(); }
 
             Object value(int depth) {
@@ -725,10 +671,7 @@ public final class AfterlinkCore {
                 }
                 if (take('[')) {
                     List<Object> array = new ArrayList<Object>();
-                    while (!take(']')) {
-                        if (!array.isEmpty()) require(',');
-                        array.add(value(depth + 1));
-                    }
+                    while (!take(']')) { if (!array.isEmpty()) require(','); array.add(value(depth + 1)); }
                     return array;
                 }
                 if (take('"')) return string();
