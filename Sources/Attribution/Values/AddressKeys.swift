@@ -5,8 +5,8 @@ internal import Crypto
 /// A day's key is derived from the day's seed, and the seed is derived from the previous day's seed, which it does not
 /// reveal. Servers that share a seed therefore agree on every later key without communicating. A server that retains
 /// the seed of one day has the keys from that day on, but none of the earlier ones; ``advanced(to:readyUntil:)``
-/// destroys keys in this way. A key covers one day. It can be destroyed once the attribution windows of all clicks of
-/// that day have ended.
+/// destroys keys in this way. A key covers one day. After the attribution windows of all clicks of that day have ended,
+/// the key can be destroyed.
 public struct AddressKeys: Sendable {
     /// The bytes from which the keys of a day and the following days are derived, up to the day of the next
     /// seed.

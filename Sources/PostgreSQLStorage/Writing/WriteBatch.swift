@@ -181,9 +181,9 @@ extension WriteBatch {
 
     /// Appends the statements that write the rows and the learnt counters, in the order of ``RowChange``.
     ///
-    /// This order, and the order of the rows of each statement, are the same in all transactions. So of two servers
-    /// that write the same rows, one waits for the other. Only learnt counters for which one of the two has no room may
-    /// make both wait; then PostgreSQL ends one transaction, and its batch is done again.
+    /// This order, and the order of the rows of each statement, are the same in all transactions. So if two servers
+    /// write the same rows, the second server waits for the first one. Both may wait for each other only if one of them
+    /// has no room for some learnt counters. Then PostgreSQL ends one transaction, and its batch is done again.
     func flush(to steps: inout StatementBatch) {
         for (key, sum) in changes.learnt {
             append(key.hasRoom ? .learntCounter : .knownCounter) { row in

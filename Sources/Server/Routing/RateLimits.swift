@@ -136,8 +136,8 @@ public struct RateLimit: Equatable, Sendable {
 ///
 /// A bucket is stored as the time at which it will be full again (the generic cell rate algorithm, ITU-T I.371). A time
 /// in the past means a full bucket, which need not be stored. The table is bounded, so that a flood of addresses does
-/// not fill the memory. If a shard (a part of the table with its own lock) is full of buckets in use, all new addresses
-/// of this shard share one bucket.
+/// not fill the memory. A shard is a part of the table with its own lock. If all buckets of a shard are in use, the
+/// shard's new addresses share one bucket.
 package final class RateLimiter: Sendable {
     package struct Refusal: Equatable {
         /// Whole seconds until the next request is allowed, at least 1.

@@ -151,7 +151,7 @@ final class LiveFeed: Sendable {
             // If the clock was set back, or the last read was more than half an hour ago, read the last half hour.
             let oldest = time - Self.minuteCount * 60_000
             guard state.position >= oldest, state.position <= time else {
-                // Of the older rows, ``seen`` no longer has the keys, and the read would count them twice.
+                // ``seen`` no longer contains the keys of older rows, so the read would count these rows twice.
                 (state.seen, state.events, state.minutes) = ([:], [:], [:])
                 return oldest
             }
