@@ -3,6 +3,7 @@ import Dispatch
 import HTTPServer
 import Server
 import Support
+import TestDatabases
 import Testing
 import Threads
 
@@ -133,6 +134,32 @@ struct RedirectToStoreTests {
             return await group.reduce(into: [Int]()) { $0.append($1) }
         }
         #expect(statuses.sorted() == [302, 410, 410])
+    }
+
+    @Test(
+        "if the link is archived during a tap, the tap's error and log line say so",
+        .blocking,
+        .enabled(
+            if: (try? Backend.chosen()) == .sqlite,
+            "On PostgreSQL, a transaction reads the link's end before it writes, so the tap precedes the change."
+        )
+    )
+    func archivedMeanwhile() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        let link = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        let release = service.holdWriter()
+        // The change waits for the writer before the tap does.
+        async let archived = service.admin(.post, "/links/\(link)/archive")
+        let isChangeWaiting = await Polling.eventually { service.queueLength == 2 }
+        async let tap = service.open("a", query: "al_go=store", fields: ["Accept": "*/*"])
+        let isTapWaiting = await Polling.eventually { service.queueLength == 3 }
+        release.signal()
+        #expect(isChangeWaiting && isTapWaiting)
+        #expect(await archived.status == 200)
+        let answer = await tap
+        #expect(answer.isRefusal(410, "LINK_ENDED"))
+        #expect(answer.member("message")?.contains("was archived") == true)
+        #expect(service.logLines().contains { $0.contains(#""status":410"#) && $0.contains(#""archived""#) })
     }
 
     @Test("the button passes the link's own parameters to the store in preference to the tap's")

@@ -127,6 +127,9 @@ final class TestService: Sendable {
         return release
     }
 
+    /// The number of writes that wait or run.
+    var queueLength: Int { database.health.queueLength }
+
     let random = RandomSource { count in (0..<count).map { _ in UInt8.random(in: 0...255) } }
 
     /// Makes the job that sends postbacks.
