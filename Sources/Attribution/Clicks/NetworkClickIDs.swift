@@ -92,7 +92,7 @@ extension DeepLinkURL {
         guard let start = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?")) else { return self }
         let pairs = text.utf8[text.utf8.index(after: start)..<end].split(separator: UInt8(ascii: "&"))
         let kept = pairs.filter { pair in
-            QueryItem.items(ofQuery: pair).allSatisfy { NetworkClickIDs.parameter(named: $0.name) == nil }
+            QueryItem.items(ofQuery: pair) { NetworkClickIDs.parameter(named: $0) != nil }.isEmpty
         }
         guard kept.count < pairs.count else { return self }
         let query = kept.isEmpty ? "" : "?" + kept.map { String(Substring($0)) }.joined(separator: "&")

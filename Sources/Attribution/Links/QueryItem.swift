@@ -9,19 +9,27 @@ public struct QueryItem: Hashable, Sendable {
         self.value = value
     }
 
-    /// Returns the items of a query in their order, escapes and `+` decoded
+    /// Returns the items of a query whose decoded names are wanted, in their order, escapes and `+` decoded
     /// (application/x-www-form-urlencoded).
     ///
     /// `query` does not include the question mark; bytes that are not UTF-8 become U+FFFD.
-    public static func items(ofQuery query: Substring.UTF8View) -> [QueryItem] {
-        query.split(separator: UInt8(ascii: "&")).map { pair in
-            let name = pair.prefix { $0 != UInt8(ascii: "=") }
-            let value = pair.dropFirst(name.count + 1)
-            return QueryItem(
-                name: String(decoding: PercentEncoding.decoded(name, plusIsBlank: true), as: UTF8.self),
-                value: String(decoding: PercentEncoding.decoded(value, plusIsBlank: true), as: UTF8.self)
-            )
+    public static func items(
+        ofQuery query: Substring.UTF8View,
+        where isWanted: (_ name: String) -> Bool = { _ in true }
+    ) -> [QueryItem] {
+        query.split(separator: UInt8(ascii: "&")).compactMap { pair in
+            let encodedName = pair.prefix { $0 != UInt8(ascii: "=") }
+            let name = decoded(encodedName)
+            guard isWanted(name) else { return nil }
+            return QueryItem(name: name, value: decoded(pair.dropFirst(encodedName.count + 1)))
         }
+    }
+
+    private static func decoded(_ part: Substring.UTF8View) -> String {
+        guard part.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
+            return String(Substring(part))
+        }
+        return String(decoding: PercentEncoding.decoded(part, plusIsBlank: true), as: UTF8.self)
     }
 
     /// Returns the decoded value of a query's first item of this name, without decoding the others; nil
@@ -124,10 +132,13 @@ public struct QueryItem: Hashable, Sendable {
 
 extension DeepLinkURL {
     /// The decoded parameters in their order.
-    public var queryItems: [QueryItem] {
+    public var queryItems: [QueryItem] { queryItems { _ in true } }
+
+    /// Returns the decoded parameters whose names are wanted, in their order.
+    func queryItems(where isWanted: (_ name: String) -> Bool) -> [QueryItem] {
         let bytes = text.utf8
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
         guard let start = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) else { return [] }
-        return QueryItem.items(ofQuery: bytes[bytes.index(after: start)..<end])
+        return QueryItem.items(ofQuery: bytes[bytes.index(after: start)..<end], where: isWanted)
     }
 }

@@ -198,12 +198,13 @@ extension Click.Facts {
     /// The server adds a short link's own `utm_…` parameters to the metadata of its clicks.
     fileprivate var utm: [QueryItem] {
         let stated = (metadata.flatMap { try? JSONValue(parsing: Array($0.utf8)) })?.object?.members ?? []
+        let isUTM = { (name: String) in name.hasPrefix("utm_") }
         let items =
-            destination.queryItems
+            destination.queryItems(where: isUTM)
             + stated.compactMap { member in
-                member.value.string.map { QueryItem(name: member.name, value: $0) }
+                isUTM(member.name) ? member.value.string.map { QueryItem(name: member.name, value: $0) } : nil
             }
         var names: Set<String> = []
-        return items.filter { $0.name.hasPrefix("utm_") && names.insert($0.name).inserted }
+        return items.filter { names.insert($0.name).inserted }
     }
 }
