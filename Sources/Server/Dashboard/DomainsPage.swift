@@ -124,7 +124,7 @@ enum DomainsPage {
             html.element("ul", ["class": file.hasErrors ? "warnings" : nil]) { html in
                 for finding in file.findings {
                     let sentence = "\(finding.place) \(finding.problem). \(finding.advice)."
-                    html.element("li", sentence.trimmed)
+                    html.element("li") { $0.prose(sentence.trimmed) }
                 }
             }
         }

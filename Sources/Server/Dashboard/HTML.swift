@@ -64,12 +64,21 @@ struct HTML: Sendable {
 }
 
 extension HTML {
-    mutating func paragraph(_ text: String) { element("p", text) }
+    /// Writes a text in which a part between two backticks is code, such as a command.
+    mutating func prose(_ text: String) {
+        let parts = text.split(separator: "`", omittingEmptySubsequences: false)
+        guard parts.count % 2 == 1 else { return self.text(text) }
+        for (index, part) in parts.enumerated() {
+            if index % 2 == 1 { element("code", String(part)) } else { self.text(String(part)) }
+        }
+    }
 
-    mutating func note(_ text: String) { element("p", ["class": "note"], text) }
+    mutating func paragraph(_ text: String) { element("p") { $0.prose(text) } }
+
+    mutating func note(_ text: String) { element("p", ["class": "note"]) { $0.prose(text) } }
 
     /// Writes why there is nothing to show.
-    mutating func empty(_ reason: String) { element("p", ["class": "empty"], reason) }
+    mutating func empty(_ reason: String) { element("p", ["class": "empty"]) { $0.prose(reason) } }
 
     /// Writes the link to the next page of a list.
     mutating func next(_ address: DashboardAddress, _ text: String) {

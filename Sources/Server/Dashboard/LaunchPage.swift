@@ -64,7 +64,7 @@ enum LaunchPage {
     private static func write(_ advice: [String], to html: inout HTML) {
         guard !advice.isEmpty else { return }
         html.element("h2", DashboardText.advice)
-        html.element("ul") { html in for sentence in advice { html.element("li", sentence) } }
+        html.element("ul") { html in for sentence in advice { html.element("li") { $0.prose(sentence) } } }
     }
 
     private static func facts(of record: RecordedCheck) -> [(String, String)] {

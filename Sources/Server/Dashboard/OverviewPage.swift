@@ -101,7 +101,7 @@ enum OverviewPage {
     private static func writeWarnings(_ warnings: [String], to html: inout HTML) {
         guard !warnings.isEmpty else { return }
         html.element("ul", ["class": "warnings", "aria-label": DashboardText.warnings]) { html in
-            for warning in warnings { html.element("li", warning) }
+            for warning in warnings { html.element("li") { $0.prose(warning) } }
         }
     }
 
@@ -247,7 +247,7 @@ extension HTML {
         element("ol", ["class": "card"]) { html in
             for step in steps {
                 let text = step.isDone ? DashboardText.done(step.text) : step.text
-                html.element("li", ["class": step.isDone ? "good" : nil], text)
+                html.element("li", ["class": step.isDone ? "good" : nil]) { $0.prose(text) }
             }
         }
     }

@@ -94,10 +94,10 @@ struct ChartTests {
         var html = HTML()
         ColumnChart(figures: figures).write(to: &html)
         let tags = PageMarkup(String(decoding: html.bytes, as: UTF8.self)).tags
-        let parts = tags.filter { $0.attributes["width"] == "800" }.map { $0.attributes["y"] }
+        let parts = tags.filter { $0.attributes["width"] == "120" }.map { $0.attributes["y"] }
         #expect(parts == ["50", "0"])
         #expect(
-            tags.contains { $0.attributes["fill"] == "url(#stripes1)" && $0.attributes["width"] == "800" }
+            tags.contains { $0.attributes["fill"] == "url(#stripes1)" && $0.attributes["width"] == "120" }
         )
         // A class with a colour would replace the stripes.
         #expect(

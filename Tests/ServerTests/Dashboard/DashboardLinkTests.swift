@@ -126,8 +126,9 @@ struct DashboardLinkTests {
 
     @Test("an empty list says why it is empty, and what to do")
     func empty() async throws {
-        #expect(await browser.get("/links").text.contains("There is no link yet"))
-        #expect(await browser.get("/links").text.contains("afterlink links import"))
+        let empty = await browser.get("/links").text
+        #expect(empty.contains("There is no link yet") && empty.contains("afterlink links import"))
+        #expect(empty.contains("<code>afterlink links create</code>"))
         let ofApp = await browser.get("/links?app=\(service.app.text)").text
         #expect(ofApp.contains("This app has no link yet") && !ofApp.contains("Change the filters"))
         try await service.makeLink(#"{"destination":"/x"}"#)

@@ -4,6 +4,9 @@ internal import Attribution
 struct ColumnChart {
     let figures: ChartFigures
 
+    /// A wider column would look like an area.
+    private static let largestWidth = 120.0
+
     func write(to html: inout HTML) {
         let sums = figures.labels.indices.map { index in
             figures.series.reduce(0) { $0 + ($1.values[index] ?? 0) }
@@ -17,6 +20,7 @@ struct ColumnChart {
 
     private func writeColumn(_ index: Int, _ top: Int64, to html: inout HTML) {
         let room = figures.room(of: index)
+        let width = min(room.width * 0.8, Self.largestWidth)
         var sum: Int64 = 0
         for (number, part) in figures.series.enumerated() {
             guard let value = part.values[index], value > 0 else { continue }
@@ -25,9 +29,9 @@ struct ColumnChart {
             html.rectangle(
                 class: Self.style(number, isRunning),
                 fill: Self.fill(number),
-                x: room.start + room.width * 0.1,
+                x: room.start + (room.width - width) / 2,
                 y: 100 - 100 * Double(sum) / Double(top),
-                width: room.width * 0.8,
+                width: width,
                 height: 100 * Double(value) / Double(top)
             )
         }

@@ -175,7 +175,7 @@ extension HTML {
     mutating func writeLinkWarnings(of app: App) {
         guard app.settings.links.hosts.isEmpty else { return }
         element("ul", ["class": "warnings", "aria-label": DashboardText.warnings]) { html in
-            html.element("li", DashboardText.noLinkHost)
+            html.element("li") { $0.prose(DashboardText.noLinkHost) }
         }
     }
 
