@@ -41,7 +41,7 @@ struct CSVTests {
         arguments: [
             "=1+1", "+49", "-1", "@SUM(A1)", "\tx", "\rx", "'quoted", "'=1", "plain", "", "a,b", "a\"b",
             "a\nb", " a ", "=HYPERLINK(\"http://evil.example\",\"x\")", "é",
-            "＝1+1", "＠SUM(A1)", "'＋1", "'\u{301}x",
+            "＝1+1", "＠SUM(A1)", "'＋1", "'\u{301}x", "a\"\u{301},=1+1", "\"\u{301}\"", "\u{600}\",=1+1",
         ]
     )
     func writes(_ cell: String) throws {

@@ -43,6 +43,20 @@ extension String {
         else { return "" }
         return String(self[first...last])
     }
+
+    /// Returns the text with `replacement` in place of each occurrence of an ASCII character.
+    ///
+    /// Unlike `replacing`, it also finds the character before a combining mark: together, Swift takes the two for
+    /// another character, but programs that read bytes do not.
+    package func replacingASCII(_ character: Unicode.Scalar, with replacement: String) -> String {
+        let sought = UInt8(ascii: character)
+        guard utf8.contains(sought) else { return self }
+        var bytes: [UInt8] = []
+        for byte in utf8 {
+            if byte == sought { bytes += replacement.utf8 } else { bytes.append(byte) }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
 }
 
 extension StringProtocol {

@@ -1,3 +1,5 @@
+internal import Attribution
+
 /// Reads comma-separated values line by line (RFC 4180), in UTF-8.
 ///
 /// Quotation marks must enclose a whole cell, or be doubled inside such a cell, as the standard requires. A line may
@@ -186,6 +188,6 @@ public enum CSVText {
         // At the start of a file, U+FEFF would be read as the file's byte order mark.
         let beginsWithMark = text.unicodeScalars.first == "\u{FEFF}"
         guard needsMarks || isPadded || beginsWithMark else { return text }
-        return "\"" + text.replacing("\"", with: "\"\"") + "\""
+        return "\"" + text.replacingASCII("\"", with: "\"\"") + "\""
     }
 }
