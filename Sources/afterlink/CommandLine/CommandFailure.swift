@@ -215,8 +215,7 @@ package enum ShellWord {
     /// Returns the text as one word of a POSIX shell, in single quotes unless a shell reads all of it literally.
     package static func quoted(_ text: String) -> String {
         guard text.isEmpty || !text.utf8.allSatisfy(isPlain) else { return text }
-        return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
-            + "'"
+        return "'" + text.replacingASCII("'", with: #"'\''"#) + "'"
     }
 
     /// Returns a path as one word that no program takes for an option.

@@ -10,6 +10,7 @@ struct ShellWordTests {
         arguments: [
             ("/var/lib/after-link_1.db", "/var/lib/after-link_1.db"), ("", "''"), ("a b", "'a b'"),
             ("it's", #"'it'\''s'"#), ("$HOME", "'$HOME'"), ("~", "'~'"), ("a;b", "'a;b'"), ("é", "'é'"),
+            ("a'\u{301}; b", "'a'\\''\u{301}; b'"), ("\u{600}'", "'\u{600}'\\'''"),
         ]
     )
     func quoted(text: String, word: String) { #expect(ShellWord.quoted(text) == word) }

@@ -121,6 +121,12 @@ struct PanelFileTests {
         #expect(found.contains("--outcome no_match</pre>"))
     }
 
+    @Test("have an apostrophe in their lines for a shell escaped, even before a combining mark")
+    func apostrophes() {
+        #expect(PanelExports.line(["it's"]).utf8.elementsEqual(#"'it'\''s'"#.utf8))
+        #expect(PanelExports.line(["a'\u{301}; b"]).utf8.elementsEqual("'a'\\''\u{301}; b'".utf8))
+    }
+
     @Test(
         "have the headings and the rows of other tables, too",
         arguments: [

@@ -78,7 +78,7 @@ struct PanelExports {
     /// Returns a word as a shell reads it, in quotation marks if it needs them.
     private static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { $0.isASCIIWordByte || "/:.,=".utf8.contains($0) }
-        return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+        return isPlain && !word.isEmpty ? word : "'" + word.replacingASCII("'", with: "'\\''") + "'"
     }
 
     fileprivate func write(to html: inout HTML) {
