@@ -115,13 +115,21 @@ public enum PostbackTemplate {
     }
 
     /// Returns a URL whose values are percent-encoded; a missing value is empty.
+    ///
+    /// In the path, a value with a segment `.` or `..` is empty too: receivers read such a segment as a part of the path,
+    /// even an escaped one, and would take the request for one to another path.
     public static func url(_ template: String, _ values: Values) -> String {
-        parts(of: template).map { part in
+        var isPath = true
+        return parts(of: template).map { part in
             switch part {
-            case .text(let text): String(text)
+            case .text(let text):
+                isPath = isPath && !text.utf8.contains(UInt8(ascii: "?"))
+                return String(text)
             case .macro(let name):
-                String(decoding: PercentEncoding.queryValue(values[name] ?? ""), as: UTF8.self)
-            case .unknown: ""
+                let value = PercentEncoding.queryValue(values[name] ?? "")
+                guard !isPath || !URLPath.hasDotSegment(value[...]) else { return "" }
+                return String(decoding: value, as: UTF8.self)
+            case .unknown: return ""
             }
         }.joined()
     }
@@ -135,7 +143,9 @@ public enum PostbackTemplate {
             var json = JSONWriter()
             json.value(value)
             // In templates of an earlier version, a macro whose values are texts may stand outside a text.
-            return isQuoted ? String(json.text.dropFirst().dropLast()) : json.text
+            guard isQuoted else { return json.text }
+            // Bytes are removed, because Swift takes a quotation mark and a combining mark for one character.
+            return String(decoding: json.bytes.dropFirst().dropLast(), as: UTF8.self)
         }
     }
 

@@ -165,6 +165,33 @@ struct PostbackDraftTests {
         #expect(PostbackTemplate.unknownName(in: body) == nil)
     }
 
+    @Test(
+        "a value cannot lead a request to another path of the receiver",
+        arguments: ["..", ".", "../a", "a/.."]
+    )
+    func dotSegments(value: String) {
+        let event = OutboxEvent(
+            id: OutboxEventID(high: 1_700_000_000_000 << 16, low: 1),
+            type: "event.received",
+            data: #"{"campaign_key":"\#(value)","source":"v1.2..3"}"#
+        )
+        let values = PostbackTemplate.Values(event, app: Self.app, sequence: 3)
+        let url = PostbackTemplate.url("https://e.com/x/{campaign_key}/{source}?k={campaign_key}", values)
+        #expect(url == "https://e.com/x//v1.2..3?k=\(value.split(separator: "/").joined(separator: "%2F"))")
+    }
+
+    @Test("a value in a text of a body keeps the combining mark at its start, and the character at its end")
+    func combiningMarks() {
+        let event = OutboxEvent(
+            id: OutboxEventID(high: 1_700_000_000_000 << 16, low: 1),
+            type: "event.received",
+            data: "{\"campaign_key\":\"\u{301}a\u{600}\"}"
+        )
+        let values = PostbackTemplate.Values(event, app: Self.app, sequence: 3)
+        let body = PostbackTemplate.body(#"{"k":"{campaign_key}"}"#, values)
+        #expect(body.utf8.elementsEqual("{\"k\":\"\u{301}a\u{600}\"}".utf8))
+    }
+
     @Test("a template's request is unsigned, and the endpoint's header fields are stored encrypted")
     func template() throws {
         var draft = PostbackDraft()
