@@ -7,6 +7,8 @@ public struct Currency: Hashable, Sendable {
 
     /// Returns the currency of a code in letters of either case; nil for a code that ISO 4217 does not have.
     public init?(_ code: String) {
+        // Letters beyond ASCII may have capitals in ASCII, as ß has, or equal them, as the sign of the kelvin does.
+        guard code.utf8.allSatisfy(\.isASCIILetter) else { return nil }
         let code = code.uppercased()
         guard let minorUnits = Self.minorUnits[code] else { return nil }
         (self.code, self.minorUnits) = (code, minorUnits)

@@ -37,6 +37,8 @@ struct MoneyTests {
     @Test("have the currencies of ISO 4217, without metals, funds and codes for tests")
     func currencies() {
         #expect(["EU", "EURO", "XXX", "XTS", "XAU", "ABC", ""].allSatisfy { Currency($0) == nil })
+        // The kelvin sign equals K for Swift, and the capitals of ß and ı are SS and I.
+        #expect(["\u{212A}ZT", "ßp", "ıls", "\u{17F}ek"].allSatisfy { Currency($0) == nil })
         #expect(Currency("ISK")?.minorUnits == 0 && Currency("BHD")?.minorUnits == 3)
         #expect(Currency("UYW")?.minorUnits == 4 && Currency("try")?.code == "TRY")
         let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".map(String.init)
