@@ -17,6 +17,10 @@ struct LinkImport {
     private let isNamed: Bool
     private var progress = ProgressLine()
     private(set) var outcomes: [Outcome] = []
+    /// The number of ``outcomes`` with a link, which need not be counted after each slice.
+    private(set) var madeCount = 0
+    /// The number of ``outcomes`` with problems.
+    private(set) var refusedCount = 0
     private(set) var remarks = ImportRemarks()
 
     /// The maximum number of links in a transaction, because the writes of a serving process wait for it.
@@ -33,9 +37,6 @@ struct LinkImport {
         self.app = app
         self.isNamed = isNamed
     }
-
-    var madeCount: Int { outcomes.count { $0.id != nil } }
-    var refusedCount: Int { outcomes.count { !$0.problems.isEmpty } }
 
     /// Creates the valid links; with `allOrNothing`, none if one is wrong.
     ///
@@ -81,6 +82,7 @@ struct LinkImport {
                 }
             }
             outcomes.append(outcome)
+            if !outcome.problems.isEmpty { refusedCount += 1 }
             let done = outcomes.count
             progress.update("Checking: \(done) of \(file.entries.count) links")
         }
@@ -162,6 +164,7 @@ struct LinkImport {
             guard case .slugTaken(let slug) = error else { throw error }
             guard slice.count > 1 else {
                 if let draft = slice.first {
+                    refusedCount += 1
                     outcomes[draft.index].problems = [
                         FieldProblem("slug", LinkStoreError.slugTaken(slug).advice ?? "")
                     ]
@@ -172,6 +175,7 @@ struct LinkImport {
             return
         }
         for draft in slice { outcomes[draft.index].id = draft.new.link.id }
+        madeCount += slice.count
     }
 
     /// Deletes the created links, except those that were clicked in the meantime.
@@ -185,6 +189,7 @@ struct LinkImport {
                 guard error == .notFound else { throw error }
             }
             outcomes[index].id = nil
+            madeCount -= 1
         }
     }
 }
