@@ -33,6 +33,23 @@ public final class LanguageTable: Sendable {
         return canonicalCodes[code] ?? (Self.unknown.contains(code) ? nil : Self.text(code))
     }
 
+    /// Returns whether a text is the tag of a language, such as `tr`, `fil`, `pt-BR` or `zh_Hans`; ``canonical(_:)`` also
+    /// accepts others.
+    ///
+    /// The code has two letters and is in the table, or has three letters.
+    public func isTag(_ text: String) -> Bool {
+        let parts = text.utf8.split(omittingEmptySubsequences: false) {
+            $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+        }
+        guard let code = parts.first, code.allSatisfy(\.isASCIILetter), canonical(text) != nil,
+            code.count == 3
+                || code.count == 2 && Self.packed(text.utf8).map({ canonicalCodes[$0] != nil }) ?? false
+        else { return false }
+        return parts.dropFirst().allSatisfy {
+            (1...8).contains($0.count) && $0.allSatisfy(\.isASCIIAlphanumeric)
+        }
+    }
+
     /// Returns the spellings that apps may hash for a canonical code, most likely first.
     func spellings(of code: String, on platform: Platform) -> [Spelling] {
         let known = platform == .ios ? iosSpellings[code] : androidSpellings[code]

@@ -32,6 +32,15 @@ struct LanguageTests {
     )
     func unknown(_ tag: String) { #expect(languages.canonical(tag) == nil) }
 
+    @Test("are tags only with a known code of two letters, or one of three")
+    func tags() {
+        for tag in ["tr", "fil", "yue", "pt-BR", "zh_Hans", "es-419", "EN", "zh-Hant-HK"] {
+            #expect(languages.isTag(tag), "\(tag)")
+        }
+        let others = ["", "xx", "english", "und", " en", "en ", "tr-", "tr--TR", "tr|x", "tr.UTF-8", "t"]
+        for tag in others { #expect(!languages.isTag(tag), "\(tag)") }
+    }
+
     @Test("of iOS apps are the person's first language that the app has, else the app's default")
     func negotiation() {
         let app = AppLocalization(

@@ -308,6 +308,7 @@ struct AppsAndKeysTests {
         ("apps set --open-clicks maybe", 2), ("apps set --attribution-window 59", 2),
         ("apps set --destination https://", 2), ("apps set --allowed-origin shop", 2),
         ("apps set --localization Base", 2), ("apps set --localization t%C3%BC", 2),
+        ("apps set --localization english", 2), ("apps set --development-language xx", 2),
         ("apps set --development-language 1", 2), ("apps create", 2), ("apps create --name=", 2),
         ("apps create \u{A0}", 2), ("apps create \u{200B}", 2), ("apps create \u{2003}Shop", 2),
         ("apps set --name \u{A0}\u{2003}", 2), ("keys create --kind app --label \u{A0}", 2),

@@ -100,7 +100,7 @@ enum AppSettingOptions {
 
     private static func language(_ text: String, of option: String) throws -> String {
         let isBase = text.lowercased() == "base"
-        guard !isBase, text.utf8.count <= 35, DeviceData.embedded.languages.canonical(text) != nil else {
+        guard !isBase, text.utf8.count <= 35, DeviceData.embedded.languages.isTag(text) else {
             let base = "is not a language; name the one that Base stands for"
             let sentence =
                 isBase ? base : "must be a language by its name in Xcode, as in tr, pt-BR or zh-Hans"
