@@ -235,6 +235,16 @@ struct ExportTests {
         #expect(all.allSatisfy { ExportCursor($0.cursor.text, of: .counters) == $0.cursor })
     }
 
+    @Test("have cursors that are ordered by bytes, as a database orders two spellings of one campaign")
+    func spellings() {
+        func cursor(_ campaign: String, _ dimension: Int64) -> CountCursor {
+            CountCursor(hour: Timestamp(milliseconds: 0), scope: 2, campaign: campaign, dimension: dimension)
+        }
+        let (decomposed, composed) = (cursor("e\u{301}", 5), cursor("\u{E9}", 0))
+        #expect(decomposed < composed && !(composed < decomposed))
+        #expect(cursor("e\u{301}", 5) < cursor("e\u{301}", 6))
+    }
+
     @Test("refuse cursors that no row of the table has")
     func cursors() {
         for text in ["", "-1", "x", "1.5", "99999999999999999999"] {

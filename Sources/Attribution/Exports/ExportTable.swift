@@ -291,13 +291,14 @@ public struct CountCursor: Equatable, Comparable, Sendable {
     public static func < (left: CountCursor, right: CountCursor) -> Bool {
         if left.hour != right.hour { return left.hour < right.hour }
         if left.scope != right.scope { return left.scope < right.scope }
-        if left.campaign != right.campaign { return precedes(left.campaign, right.campaign) }
+        if let isLess = precedes(left.campaign, right.campaign) { return isLess }
         if left.dimension != right.dimension { return left.dimension < right.dimension }
-        if left.value != right.value { return precedes(left.value, right.value) }
-        return precedes(left.metric, right.metric)
+        return precedes(left.value, right.value) ?? precedes(left.metric, right.metric) ?? false
     }
 
-    private static func precedes(_ left: String, _ right: String) -> Bool {
-        left.utf8.lexicographicallyPrecedes(right.utf8)
+    /// Returns whether the bytes of `left` come first; nil if both have the same bytes.
+    private static func precedes(_ left: String, _ right: String) -> Bool? {
+        if left.utf8.elementsEqual(right.utf8) { return nil }
+        return left.utf8.lexicographicallyPrecedes(right.utf8)
     }
 }
