@@ -59,6 +59,26 @@ struct CampaignTests {
         }
     }
 
+    @Test("two spellings of a campaign on different days are one with all counts", arguments: backends)
+    func spellings(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let yesterday = TestStore.noon.advanced(byMilliseconds: -86_400_000)
+        let clicks = [("\u{E9}", yesterday), ("e\u{301}", TestStore.noon), ("e\u{301}", TestStore.noon)]
+        let (report, page) = try await test.run { session in
+            for (number, (key, time)) in clicks.enumerated() {
+                _ = try await session.record(
+                    .sample(fingerprint: UInt64(number), at: time) { $0.campaignKey = CampaignKey(key) }
+                )
+            }
+            return (
+                try await session.statistics(StatisticsQuery(), at: TestStore.noon),
+                try await session.campaigns(CampaignQuery(StatisticsQuery()))
+            )
+        }
+        #expect(report.byCampaign.map { $0.counts[.clicks] } == [3])
+        #expect(page.count == 1 && page.rows.map { $0.counts[.clicks] } == [3])
+    }
+
     @Test("a search ignores case, and a found campaign has counts of an earlier span", arguments: backends)
     func search(backend: Backend) async throws {
         let test = try await store(backend, campaigns: 3)

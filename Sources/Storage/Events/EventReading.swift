@@ -50,16 +50,14 @@ struct EventReader<Reader: ReportReader> {
         .Group]
     {
         let span = query.span.spans
-        var clicks = try reader.clicks(names, of: scopes, over: span, atMost: Self.clickLimit).byName
+        var clicked = try reader.clicks(names, of: scopes, over: span, atMost: Self.clickLimit).names
         // Events of a span may belong to campaigns and links that have no clicks in the span.
         var whole = query.span
         (whole.from, whole.to) = (nil, nil)
-        for name in try reader.clicks(names, of: scopes, over: whole.spans, atMost: Self.groupLimit).byName
-            .keys
-        {
-            clicks[name, default: 0] += 0
-        }
-        let found = clicks.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        clicked.addNames(
+            of: try reader.clicks(names, of: scopes, over: whole.spans, atMost: Self.groupLimit).names
+        )
+        let found = clicked.clicks.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         let totals: Dimension = names == .link ? .link : .total
         // The names without clicks come last and are few.
         var rest = (found.prefix { $0.value > 0 }.prefix(Self.nameLimit) + found.drop { $0.value > 0 })[...]
@@ -67,8 +65,9 @@ struct EventReader<Reader: ReportReader> {
         while !rest.isEmpty, groups.count < Self.groupLimit {
             let part = rest.prefix(Self.groupLimit).map(\.key)
             rest = rest.dropFirst(part.count)
-            let events = try reader.sums(counts(dimension), of: part)
-            let all = try reader.sums(counts(totals), of: part)
+            let spellings = clicked.spellings(of: part)
+            let events = try reader.sums(counts(dimension), of: spellings)
+            let all = try reader.sums(counts(totals), of: spellings)
             groups += part.compactMap { name in
                 let matches = all[name]?.counts()[.matches] ?? 0
                 let sums = EventSums(events[name] ?? CountSum())

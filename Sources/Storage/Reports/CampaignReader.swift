@@ -10,26 +10,27 @@ private struct CampaignReader<Reader: ReportReader> {
     func page() throws(Reader.Failure) -> CampaignPage {
         var page = CampaignPage()
         let (spans, limit) = (query.counts.daySpans, CampaignQuery.readLimit)
-        let (clicks, isPartial) = try reader.clicks(.campaign, of: scopes, over: spans, atMost: limit)
+        let (clicked, isPartial) = try reader.clicks(.campaign, of: scopes, over: spans, atMost: limit)
         page.isPartial = isPartial
         let search = query.search?.asciiLowercased
-        let found = clicks.filter { name, _ in search.map(name.asciiLowercased.contains) ?? true }
+        let found = clicked.clicks.filter { name, _ in search.map(name.asciiLowercased.contains) ?? true }
         var names = found.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
         switch query.order {
         case .clicks: break
         case .name: names.sort()
         case .matches, .rate, .expected:
             page.isPartial = page.isPartial || names.count > CampaignQuery.rankedLimit
-            names = try ranked(Array(names.prefix(CampaignQuery.rankedLimit)))
+            names = try ranked(Array(names.prefix(CampaignQuery.rankedLimit)), clicked)
         }
         page.count = names.count
         let (start, overflows) = query.page.multipliedReportingOverflow(by: CampaignQuery.pageSize)
         guard !overflows, names.indices.contains(start) else { return page }
         let shown = Array(names[start..<min(start + CampaignQuery.pageSize, names.count)])
-        let counts = try sums(.total, of: shown, query.counts)
-        let times = try sums(.timeToInstall, of: shown, query.counts)
+        let spellings = clicked.spellings(of: shown)
+        let counts = try sums(.total, of: spellings, query.counts)
+        let times = try sums(.timeToInstall, of: spellings, query.counts)
         var earlier: [String: CountSum]?
-        if let span = query.earlier { earlier = try sums(.total, of: shown, span) }
+        if let span = query.earlier { earlier = try sums(.total, of: spellings, span) }
         page.rows = shown.map { name in
             CampaignPage.Row(
                 name: name,
@@ -42,8 +43,9 @@ private struct CampaignReader<Reader: ReportReader> {
         return page
     }
 
-    private func ranked(_ names: [String]) throws(Reader.Failure) -> [String] {
-        let values = try sums(.total, of: names, query.counts).mapValues { sum -> Double in
+    private func ranked(_ names: [String], _ clicked: ClickedNames) throws(Reader.Failure) -> [String] {
+        let spellings = clicked.spellings(of: names)
+        let values = try sums(.total, of: spellings, query.counts).mapValues { sum -> Double in
             let (counts, expected) = (sum.counts(), sum.expected())
             let (clicks, matches) = (Double(counts[.clicks] ?? 0), Double(counts[.matches] ?? 0))
             switch query.order {
@@ -76,20 +78,20 @@ extension StatisticsRows {
     /// - Returns: the clicks, and whether the limit has left out names.
     /// - Throws: the failure of the database.
     func clicks(_ dimension: Dimension, of scopes: [Scope], over spans: [CountedSpans], atMost limit: Int)
-        throws(Failure) -> (byName: [String: Int64], isPartial: Bool)
+        throws(Failure) -> (names: ClickedNames, isPartial: Bool)
     {
         // A query without bounds has a very large number of four-week spans, so at most 60 of them count, which are
         // nearly five years.
         let count = spans.reduce(0) { $0 + min($1.count, 60) } * Int64(scopes.count)
         let part = max(100, limit / max(Int(count), 1))
-        var (clicks, isPartial): ([String: Int64], Bool) = ([:], false)
+        var (names, isPartial) = (ClickedNames(), false)
         for (scope, spans) in scopes.flatMap({ scope in spans.map { (scope, $0) } }) {
             let top = try self.top(dimension, of: scope, over: spans, atMost: part)
             // A span that the limit has cut has as many names as the limit.
             isPartial = isPartial || Set(top.map(\.name)).count >= part
-            for (name, count) in top { clicks[name, default: 0] += count }
+            for (name, count) in top { names.add(name, count) }
         }
-        return (clicks, isPartial)
+        return (names, isPartial)
     }
 }
 

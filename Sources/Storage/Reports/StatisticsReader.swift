@@ -8,6 +8,8 @@ public protocol StatisticsRows {
     /// Adds up the counts of a query.
     func sum(_ query: CountQuery) throws(Failure) -> CountSum
     /// Adds up the counts of each given campaign or link, as ``sum(_:)`` does if it is the query's campaign.
+    ///
+    /// The spellings of one name have one sum; see ``ClickedNames``.
     func sums(_ query: CountQuery, of campaigns: [String]) throws(Failure) -> [String: CountSum]
     /// Passes the counts of a query in each span to `body`.
     func series(
@@ -33,12 +35,46 @@ extension StatisticsRows {
         var (query, sums) = (query, [String: CountSum]())
         for campaign in campaigns {
             query.campaign = campaign
-            sums[campaign] = try sum(query)
+            let counts = try sum(query)
+            sums[campaign, default: CountSum()].add(counts)
         }
         return sums
     }
 
     public func runningServers() throws(Failure) -> [RunningServer] { [] }
+}
+
+/// Campaigns or links with their clicks.
+///
+/// Two days may count one campaign in two spellings of Unicode, such as é and e with an accent. Swift takes them for one
+/// text, and a database for two; here they are one name.
+struct ClickedNames {
+    private(set) var clicks: [String: Int64] = [:]
+    /// The spellings of a name that differ from its key in ``clicks``.
+    private var others: [String: Set<[UInt8]>] = [:]
+
+    mutating func add(_ name: String, _ count: Int64) {
+        guard let index = clicks.index(forKey: name) else {
+            clicks[name] = count
+            return
+        }
+        clicks.values[index] += count
+        guard !clicks.keys[index].utf8.elementsEqual(name.utf8) else { return }
+        others[name, default: []].insert(Array(name.utf8))
+    }
+
+    /// Adds the names without their clicks.
+    mutating func addNames(of other: ClickedNames) {
+        for name in other.spellings(of: other.clicks.keys) { add(name, 0) }
+    }
+
+    /// Returns each spelling of these names.
+    func spellings(of names: some Sequence<String>) -> [String] {
+        names.flatMap { name -> [String] in
+            guard let index = clicks.index(forKey: name) else { return [name] }
+            return [clicks.keys[index]] + (others[name] ?? []).map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
 }
 
 /// Makes a report from counts, so that its cost grows with the values and spans of the query, and not with the clicks.
@@ -90,7 +126,7 @@ struct StatisticsReader<Reader: ReportReader> {
         report.byPlayFinding = try groups(.playFinding, PlayFinding.allCases.map(\.rawValue))
         report.byCampaign = try campaigns(report)
         guard query.campaign == nil else { return }
-        report.byLink = try top(.link, by: .link).groups(atMost: limit)
+        report.byLink = try top(.link, by: .link).sum.groups(atMost: limit)
         report.byHour = try hoursOfDay()
     }
 
@@ -132,18 +168,18 @@ struct StatisticsReader<Reader: ReportReader> {
 
     private func campaigns(_ report: StatisticsReport) throws(Reader.Failure) -> [StatisticsReport.Group] {
         var groups: [StatisticsReport.Group]
+        let names: [String]
         if let campaign = query.campaign {
             let (counts, expected) = (report.totals, report.expected)
             groups = counts.isEmpty ? [] : [.init(name: campaign.text, counts: counts, expected: expected)]
+            names = groups.map(\.name)
         } else {
-            let sum = try top(.campaign, by: .total)
+            let (sum, clicked) = try top(.campaign, by: .total)
             groups = sum.groups(atMost: query.groupLimit)
             for index in groups.indices { groups[index].expected = sum.expected(of: groups[index].name) }
+            names = clicked.spellings(of: groups.map(\.name))
         }
-        let delays = try reader.sums(
-            counts(.timeToInstall, over: query.daySpans),
-            of: groups.map(\.name)
-        )
+        let delays = try reader.sums(counts(.timeToInstall, over: query.daySpans), of: names)
         for index in groups.indices {
             groups[index].timeToInstall = (delays[groups[index].name] ?? CountSum()).timeToInstall
         }
@@ -159,24 +195,27 @@ struct StatisticsReader<Reader: ReportReader> {
     /// - Parameters:
     ///   - names: campaigns or links.
     ///   - dimension: the dimension of their totals.
-    /// - Returns: the sums by name.
+    /// - Returns: the sums by name, and the names' spellings.
     /// - Throws: the failure of the database.
-    private func top(_ names: Dimension, by dimension: Dimension) throws(Reader.Failure) -> CountSum {
-        var sum = CountSum()
+    private func top(_ names: Dimension, by dimension: Dimension)
+        throws(Reader.Failure) -> (sum: CountSum, names: ClickedNames)
+    {
+        var (sum, all) = (CountSum(), ClickedNames())
         for app in apps {
-            var clicks: [String: Int64] = [:]
+            var clicked = ClickedNames()
             let limit = max(query.groupLimit, StatisticsReport.groupLimit)
             for spans in query.spans {
                 for top in try reader.top(names, of: app.scope, over: spans, atMost: limit) {
-                    clicks[top.name, default: 0] += top.clicks
+                    clicked.add(top.name, top.clicks)
                 }
             }
-            let ranked = clicks.sorted { ($0.value, $1.key) > ($1.value, $0.key) }
-            let candidates = ranked.prefix(2 * query.groupLimit).map(\.key)
+            let ranked = clicked.clicks.sorted { ($0.value, $1.key) > ($1.value, $0.key) }
+            let candidates = clicked.spellings(of: ranked.prefix(2 * query.groupLimit).map(\.key))
             let sums = try reader.sums(counts(dimension, of: [app.scope]), of: candidates)
             for (name, counts) in sums { sum.add(counts, as: name) }
+            all.addNames(of: clicked)
         }
-        return sum
+        return (sum, all)
     }
 
     /// Returns the counts by the hour of the day; at the edges of the range, they are added up from hourly
