@@ -168,6 +168,11 @@ public struct LinkSlug: Hashable, Sendable {
         else { throw .reserved }
         self.text = text
     }
+
+    /// Compares bytes, as a database does: for Swift, the sign of the kelvin in a click's text equals the letter K.
+    public static func == (left: LinkSlug, right: LinkSlug) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
 }
 
 /// The reason why a text is no slug.

@@ -9,6 +9,13 @@ public struct CampaignKey: Hashable, Sendable {
         guard !text.isEmpty, text.unicodeScalars.count <= Self.maximumLength else { return nil }
         self.text = text
     }
+
+    /// Compares bytes, as a database does: two spellings of one text in Unicode are two keys.
+    ///
+    /// Otherwise reads of two visitors that are gathered into one would get the links of only one spelling.
+    public static func == (left: CampaignKey, right: CampaignKey) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
 }
 
 /// The journey id (`jid`) that connects a click with other events of the person: 1 to 255 characters.

@@ -15,6 +15,16 @@ struct SmallValueTests {
         #expect(JourneyID(String(repeating: "é", count: 256)) == nil)
     }
 
+    @Test("campaign keys and slugs are equal only if their bytes are, as in a database")
+    func bytes() {
+        #expect(CampaignKey("\u{E9}") == CampaignKey("\u{E9}"))
+        #expect(CampaignKey("\u{E9}") != CampaignKey("e\u{301}"))
+        #expect(LinkSlug(stored: "KIS-25") == LinkSlug(stored: "KIS-25"))
+        #expect(LinkSlug(stored: "\u{212A}IS-25") != LinkSlug(stored: "KIS-25"))
+        let slugs: [LinkSlug: Int] = [LinkSlug(stored: "\u{212A}IS-25"): 1]
+        #expect(slugs[LinkSlug(stored: "KIS-25")] == nil)
+    }
+
     @Test("a new journey id has the prefix j_ and the digits of an identifier of that time")
     func madeJourneyID() {
         let click = ClickID(at: TestValues.noon, random: TestValues.random).text
