@@ -18,7 +18,8 @@ public struct SourceSignals: Equatable, Sendable {
         /// The text of the signal that decided, or of the strongest one for `unknown`; nil without a signal.
         ///
         /// For a network's click id this is the parameter's name, for a user agent the keyword in it, and for
-        /// a referring page its host. It is cut to ``maximumRawLength`` characters.
+        /// a referring page its host. It is cut to ``maximumRawLength`` characters, and U+001A replaces U+0000, which
+        /// PostgreSQL cannot store.
         public let raw: String?
 
         public init(token: SourceToken, raw: String?) {
@@ -104,6 +105,7 @@ public struct SourceSignals: Equatable, Sendable {
 
     private static func kept(_ raw: String) -> String {
         String(String.UnicodeScalarView(raw.trimmed.unicodeScalars.prefix(maximumRawLength)))
+            .replacingASCII("\0", with: "\u{1A}")
     }
 }
 

@@ -5,9 +5,11 @@ public struct CampaignKey: Hashable, Sendable {
     public static let maximumLength = 255
 
     /// Returns nil for a text that is empty or longer than ``maximumLength`` characters.
+    ///
+    /// U+001A replaces U+0000, which PostgreSQL cannot store, so that a key is the same in every database.
     public init?(_ text: String) {
         guard !text.isEmpty, text.unicodeScalars.count <= Self.maximumLength else { return nil }
-        self.text = text
+        self.text = text.replacingASCII("\0", with: "\u{1A}")
     }
 
     /// Compares bytes, as a database does: two spellings of one text in Unicode are two keys.

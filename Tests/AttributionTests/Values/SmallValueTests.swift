@@ -15,6 +15,14 @@ struct SmallValueTests {
         #expect(JourneyID(String(repeating: "é", count: 256)) == nil)
     }
 
+    @Test("a zero byte of a campaign key or a source is the character that PostgreSQL stores instead")
+    func zeroBytes() {
+        #expect(CampaignKey("a\u{0}b")?.text == "a\u{1A}b")
+        var signals = SourceSignals(linkItems: [])
+        signals.source = "a\u{0}b"
+        #expect(signals.reading.raw == "a\u{1A}b")
+    }
+
     @Test("campaign keys and slugs are equal only if their bytes are, as in a database")
     func bytes() {
         #expect(CampaignKey("\u{E9}") == CampaignKey("\u{E9}"))
