@@ -116,8 +116,8 @@ public enum PostbackTemplate {
 
     /// Returns a URL whose values are percent-encoded; a missing value is empty.
     ///
-    /// In the path, a value with a segment `.` or `..` is empty too: receivers read such a segment as a part of the path,
-    /// even an escaped one, and would take the request for one to another path.
+    /// In the path, a value with a segment `.` or `..` is empty too: with such a segment, even an escaped one, a receiver
+    /// reads another path.
     public static func url(_ template: String, _ values: Values) -> String {
         var isPath = true
         return parts(of: template).map { part in

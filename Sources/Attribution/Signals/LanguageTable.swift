@@ -33,8 +33,9 @@ public final class LanguageTable: Sendable {
         return canonicalCodes[code] ?? (Self.unknown.contains(code) ? nil : Self.text(code))
     }
 
-    /// Returns whether a text is the tag of a language, such as `tr`, `fil`, `pt-BR` or `zh_Hans`; ``canonical(_:)`` also
-    /// accepts others.
+    /// Returns whether a text is the tag of a language, such as `tr`, `fil`, `pt-BR` or `zh_Hans`.
+    ///
+    /// ``canonical(_:)`` also accepts other texts.
     ///
     /// The code has two letters and is in the table, or has three letters.
     public func isTag(_ text: String) -> Bool {

@@ -46,8 +46,8 @@ extension StatisticsRows {
 
 /// Campaigns or links with their clicks.
 ///
-/// Two days may count one campaign in two spellings of Unicode, such as é and e with an accent. Swift takes them for one
-/// text, and a database for two; here they are one name.
+/// Two days may count one campaign in two spellings of Unicode, such as é and e with an accent. Swift takes them for
+/// one text, and a database for two; here they are one name.
 struct ClickedNames {
     private(set) var clicks: [String: Int64] = [:]
     /// The spellings of a name that differ from its key in ``clicks``.
