@@ -281,6 +281,17 @@ struct EventsTests {
         #expect(again.text.contains(#""events":[]"#), "\(again.text)")
     }
 
+    @Test("are found by every user's id that events may have, also one of many bytes")
+    func longUser() async throws {
+        let user = String(repeating: "ü", count: 128)
+        let sent = await results(#"{"event_id":"a","name":"open","user":"\#(user)"}"#)
+        #expect(sent == [Result(id: "a", outcome: "accepted", field: nil)])
+        let held = await service.admin(.post, "/held", #"{"user":"\#(user)"}"#)
+        #expect(held.text.contains(#""event_id":"a""#), "\(held.text)")
+        let longer = await service.admin(.post, "/held", #"{"user":"\#(user)ü"}"#)
+        #expect(longer.status == 422)
+    }
+
     @Test("get 503 while the store cannot write, and are accepted later")
     func unavailable() async throws {
         let full = try await TestService(queueLimit: 1)

@@ -83,8 +83,10 @@ public struct AppEvent: Equatable, Sendable {
 
     /// A repeated id is a duplicate within this many milliseconds: 30 days.
     public static let uniqueMilliseconds: Int64 = 30 * 86_400_000
-    /// The largest length of an id of an event, a purchase or a user, in bytes.
+    /// The largest length of an id of an event or a purchase, in bytes.
     public static let maximumIDLength = 128
+    /// The largest length of an id of a user, in characters.
+    public static let maximumUserLength = 128
     /// The largest length of the properties as a JSON text, in bytes.
     public static let maximumPropertiesLength = 4096
 }

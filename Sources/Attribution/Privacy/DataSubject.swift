@@ -64,7 +64,7 @@ public struct DataSubject: Sendable {
                     }
                     return .install(live: hashes[0], test: hashes[1])
                 }
-            case .user where (1...AppEvent.maximumIDLength).contains(text.utf8.count):
+            case .user where (1...AppEvent.maximumUserLength).contains(text.unicodeScalars.count):
                 .user(
                     live: keys.map { $0.user(app: app, isTest: false, id: text) },
                     test: keys.map { $0.user(app: app, isTest: true, id: text) }
@@ -162,7 +162,7 @@ extension SubjectKind {
         switch self {
         case .click: "the id of a click, as in clk_01jz8w6t7n3k5m9q2r4v6x8y0z"
         case .fingerprint: "64 hexadecimal digits"
-        case .user: "the id that the app's events name, of 1 to 128 bytes"
+        case .user: "the id that the app's events name, of 1 to \(AppEvent.maximumUserLength) characters"
         case .install: "1 to 64 letters, digits, - and _"
         case .address:
             "a public address, as in 203.0.113.7, or the network around it, as in 203.0.113.0/24 or 2001:db8:1::/48"

@@ -247,7 +247,7 @@ struct EventBodyReader {
     private func addSubjects(to event: inout AppEvent, _ body: JSONBody) throws(APIError) {
         let install = try body.text("install_id", 255)
         let click = try body.text("click_id", 255)
-        let user = try body.text("user", AppEvent.maximumIDLength)
+        let user = try body.text("user", AppEvent.maximumUserLength)
         let isTest = kind == .test
         let installID = install.flatMap { InstallID($0) }
         guard install == nil || installID != nil else {
