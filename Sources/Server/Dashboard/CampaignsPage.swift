@@ -218,10 +218,13 @@ enum OneCampaignPage {
             html.number(DashboardText.count(Int64(listing.clicks)))
             html.number(DashboardText.count(Int64(listing.matches)))
         }
-        let items = ["app", "campaign"].map { ($0, visit.address[$0]) }
+        // Archived links are listed, too, and no command lists them together with others.
+        let items: PanelExports.Items = [
+            ("app", visit.address["app"]), ("campaign", visit.address["campaign"]), ("archived", "any"),
+        ]
         html.exports(
-            PanelExports(table: DashboardText.linksOfCampaign, of: visit.address)
-                .calling("/admin/api/links", command: ["links", "list"], items)
+            PanelExports("links", of: visit.address.with("archived", "any"))
+                .calling("/admin/api/links", items)
         )
         for listing in links where !listing.variants.isEmpty {
             let caption = DashboardText.variants(of: listing.link.slug.text)

@@ -174,7 +174,15 @@ enum PostbackEndpoints {
 
     /// Returns the endpoint whose id is in the path.
     static func status(_ exchange: inout Exchange) async throws(APIError) -> EndpointStatus {
-        let id = exchange.parameter.flatMap { EndpointID($0) }
+        try await status(of: exchange.parameter.flatMap { EndpointID($0) }, &exchange)
+    }
+
+    /// Returns the endpoint with an id, and stores its app for the log line.
+    ///
+    /// - Throws: 404 if there is no such endpoint, or the request may not see it.
+    static func status(of id: EndpointID?, _ exchange: inout Exchange) async throws(APIError)
+        -> EndpointStatus
+    {
         let all = try await exchange.store(await exchange.stores.postbacks.endpoints())
         guard let status = all.first(where: { $0.endpoint.id == id }), exchange.maySee(status.endpoint.app)
         else { throw .notFound("There is no endpoint with this id") }

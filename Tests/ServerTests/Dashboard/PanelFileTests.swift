@@ -101,6 +101,75 @@ struct PanelFileTests {
         #expect(try JSONSerialization.jsonObject(with: Data(none.body)) as? [Int] == [])
     }
 
+    @Test("have all links that the page's filters choose, although the page lists a hundred")
+    func links() async throws {
+        for number in 1...102 {
+            let campaign = number == 1 ? "Old" : "Spring"
+            try await service.makeLink(
+                #"{"slug":"s\#(number)","destination":"myapp://x","campaign_key":"\#(campaign)"}"#
+            )
+        }
+        let page = await browser.get("/links?campaign=Spring").text
+        #expect(PageMarkup.table("Clicks, matches and state of each link", in: page).count == 101)
+        #expect(page.contains(#"href="/export/links.csv?campaign=Spring""#))
+        #expect(page.contains("afterlink links list --campaign Spring</pre>"))
+        let file = try await table("/export/links.csv?campaign=Spring")
+        #expect(file[0] == ExportTable.links.columns + ["ending", "events", "verified_revenue"])
+        #expect(Set(file.dropFirst().map { $0[2] }) == Set((2...102).map { "s\($0)" }))
+        #expect(file.dropFirst().allSatisfy { $0.suffix(3) == ["", "0", ""] })
+        // The command cannot list archived and other links together, so it is not offered for both.
+        let both = await browser.get("/links?archived=any").text
+        #expect(both.contains("/admin/api/links?archived=any") && !both.contains("afterlink links list"))
+        let campaign = await browser.get("/campaigns/one?campaign=Spring").text
+        #expect(campaign.contains(#"href="/export/links.csv?campaign=Spring&amp;archived=any""#))
+        #expect(campaign.contains("/admin/api/links?campaign=Spring&amp;archived=any"))
+    }
+
+    @Test("have all deliveries to an endpoint that the page's filters choose, a value in each column")
+    func deliveries() async throws {
+        let app = service.app.text
+        let draft = #"{"app":"\#(app)","url":"https://example.com/","types":["match.created"]}"#
+        let id = try #require(await service.admin(.post, "/postbacks", draft).member("id"))
+        for _ in 1...26 { #expect(await service.admin(.post, "/postbacks/\(id)/test").status == 202) }
+        let page = await browser.get("/postbacks/\(id)?state=pending").text
+        #expect(PageMarkup.table("Deliveries", in: page).count == 26)
+        #expect(page.contains(#"href="/export/deliveries.csv?state=pending&amp;endpoint=\#(id)""#))
+        let file = try await table("/export/deliveries.csv?state=pending&endpoint=\(id)")
+        #expect(file[0] == ExportTable.deliveries.columns && file.count == 27)
+        #expect(file.dropFirst().allSatisfy { $0[3...4] == [id, "match.created"] })
+        #expect(try await table("/export/deliveries.csv?state=failed&endpoint=\(id)").count == 1)
+        for address in ["/export/deliveries.csv", "/export/deliveries.csv?endpoint=pbe_x"] {
+            #expect(await browser.get(address).status == 404)
+        }
+        // The command has no filter by app.
+        #expect(await browser.get("/postbacks").text.contains("afterlink postbacks list</pre>"))
+        #expect(await !browser.get("/postbacks?app=\(app)").text.contains("afterlink postbacks list"))
+    }
+
+    @Test("have the changes that the filters of the audit log choose, with the fields as JSON objects")
+    func audit() async throws {
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x","tags":["b","c"]}"#)
+        let page = await browser.get("/settings/audit?action=link.create").text
+        #expect(page.contains(#"href="/export/audit.csv?action=link.create""#))
+        let file = try await table("/export/audit.csv?action=link.create")
+        #expect(file.count == 2 && file[0].suffix(4) == ["subject_kind", "subject", "before", "after"])
+        #expect(file[1][6] == "link" && file[1][8] == "{}")
+        let after = try JSONSerialization.jsonObject(with: Data(file[1][9].utf8)) as? [String: Any]
+        #expect(after?["tags"] as? [String] == ["b", "c"] && after?["slug"] as? String == "a")
+    }
+
+    @Test("of a list are cut off before the next page if the session ends", arguments: [false, true])
+    func sessionEnds(_ hasEnded: Bool) async throws {
+        let fields = ["Host": DashboardBrowser.host, "Cookie": browser.cookie]
+        let lines = fields.map { FieldLine(name: $0.key, value: $0.value) }
+        await service.loop.hold(Request(.get, path: "/export/launches.csv", fields: lines))
+        #expect(await service.loop.nextPiece(ofHeld: 0).hasPrefix("id,"))
+        let token = await browser.formToken()
+        if hasEnded { #expect(await browser.post("/sign-out", "token=\(token)").status == 303) }
+        #expect(await service.loop.nextPiece(ofHeld: 0).isEmpty == hasEnded)
+        await service.loop.endHeldStreams()
+    }
+
     @Test("are linked under each panel with its filters, beside the lines for curl and for the command")
     func lines() async throws {
         let page = await browser.get("/?period=day&test=false").text

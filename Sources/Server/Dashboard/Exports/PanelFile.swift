@@ -2,7 +2,8 @@ internal import Attribution
 internal import HTTPServer
 internal import JSON
 
-/// `GET /export/{file}` of the dashboard: the figures of a panel as CSV or as a JSON array, by its page's filters.
+/// `GET /export/{file}` of the dashboard: the figures of a panel, or the rows of a list, as CSV or as a JSON array, by
+/// the filters of its page.
 enum PanelFile {
     enum Format: String, CaseIterable {
         case csv
@@ -61,28 +62,14 @@ enum PanelFile {
                 rows.append([.text("verified_revenue"), .text(revenue.text), .none])
             }
             body = format.body(columns, rows)
-        case "launches": body = try launches(exchange, format)
-        default: throw .notFound(DashboardText.noPage)
+        default:
+            guard let list = WholeList(rawValue: name) else { throw .notFound(DashboardText.noPage) }
+            body = try await list.body(in: format, &exchange, visit)
         }
         let type = format == .csv ? ContentType.csv : .json
         return .response(
             Response(body, type, named: "afterlink-\(name).\(parts[1])", fields: DashboardPage.fields)
         )
-    }
-
-    /// Returns all launches that the page's filters choose, newest first.
-    private static func launches(_ exchange: Exchange, _ format: Format) throws(APIError) -> PagedBody {
-        let (table, checks) = (ExportTable.checks, exchange.stores.checks)
-        var first = try LaunchesPage.query(exchange, DashboardFilter(exchange)).0
-        (first.before, first.limit) = (nil, CheckQuery.limits.upperBound)
-        var query: CheckQuery? = first
-        return format.body(table.columns) {
-            guard let wanted = query else { return nil }
-            let page = try await checks.checks(wanted)
-            query?.before = page.next
-            if page.next == nil { query = nil }
-            return page.records.map { $0.exportValues(of: table) }
-        }
     }
 }
 

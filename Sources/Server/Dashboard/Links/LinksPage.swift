@@ -25,7 +25,7 @@ enum LinksPage {
                 if page.next == nil { html.empty(reason(query, directory)) }
             } else {
                 write(page.links, directory, at: now, events: sums, to: &html)
-                html.exports(exports(visit))
+                html.exports(exports(visit, query))
             }
             html.searched(backTo: page.next?.time, isFull: page.links.count == query.limit)
             if let next = page.next {
@@ -44,12 +44,13 @@ enum LinksPage {
         }
     }
 
-    private static func exports(_ visit: DashboardVisit) -> PanelExports {
-        let isArchived = visit.address["archived"]
+    private static func exports(_ visit: DashboardVisit, _ query: LinkQuery) -> PanelExports {
         let items = ["app", "search", "campaign", "tag"].map { ($0, visit.address[$0]) }
-        return PanelExports(table: DashboardText.linkCaption, of: visit.address)
-            .calling("/admin/api/links", items + [("archived", isArchived)])
-            .running(["links", "list"], items + [("archived", isArchived == "true" ? "true" : nil)])
+        let exports = PanelExports("links", of: visit.address)
+            .calling("/admin/api/links", items + [("archived", visit.address["archived"])])
+        // The command cannot list archived and other links together.
+        guard let isArchived = query.isArchived else { return exports }
+        return exports.running(["links", "list"], items + [("archived", isArchived ? "true" : nil)])
     }
 
     /// Returns why a page has no links, and what to do.

@@ -17,11 +17,10 @@ enum PostbacksPage {
                     status in
                     write(status, directory, at: now, to: &html)
                 }
-                html.exports(
-                    PanelExports(table: DashboardText.endpoints, of: visit.address)
-                        .calling("/admin/api/postbacks", [("app", app?.text)])
-                        .running(["postbacks", "list"])
-                )
+                let exports = PanelExports(table: DashboardText.endpoints, of: visit.address)
+                    .calling("/admin/api/postbacks", [("app", app?.text)])
+                // The command lists the endpoints of all apps.
+                html.exports(app == nil ? exports.running(["postbacks", "list"]) : exports)
             }
             if visit.mayChange, !directory.apps.isEmpty { writeForm(visit, directory, to: &html) }
         }
@@ -112,7 +111,7 @@ enum PostbackPage {
                 }
                 let (id, items) = (endpoint.id.text, ["state", "type"].map { ($0, visit.address[$0]) })
                 html.exports(
-                    PanelExports(table: DashboardText.deliveries, of: visit.address)
+                    PanelExports("deliveries", of: visit.address.with("endpoint", id))
                         .calling("/admin/api/postbacks/\(id)/deliveries", items)
                         .running(["postbacks", "deliveries", id], items)
                 )

@@ -17,7 +17,7 @@ enum AuditLogPage {
                 write(page.entries, directory, to: &html)
                 let items = ["app", "actor", "action", "since", "until"].map { ($0, visit.address[$0]) }
                 html.exports(
-                    PanelExports(table: DashboardText.auditCaption, of: visit.address)
+                    PanelExports("audit", of: visit.address)
                         .calling("/admin/api/audit", command: ["audit"], items)
                 )
             }
