@@ -7,16 +7,22 @@ enum HeldPage {
 
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let privacy = exchange.stores.privacy
-        let holdings = try await exchange.store(await privacy.holdings())
+        var holdings: [TableHolding]?
+        // The tables have the rows of all apps.
+        if exchange.onlyApp == nil { holdings = try await exchange.store(await privacy.holdings()) }
         let all = try await exchange.store(await privacy.erasures(atMost: maximumErasures))
         let (erasures, directory) = (all.filter { exchange.maySee($0.app) }, exchange.directory)
-        let page = DashboardPage(title: DashboardText.held) { html in
-            html.table(DashboardText.heldNow, DashboardText.heldHeadings, holdings) { html, holding in
-                html.rowName(holding.table)
-                html.number(DashboardText.count(holding.count) + (holding.isComplete ? "" : "+"))
-                html.time(holding.oldest)
+        let page = DashboardPage(title: DashboardText.held) { [holdings] html in
+            if let holdings {
+                html.table(DashboardText.heldNow, DashboardText.heldHeadings, holdings) { html, holding in
+                    html.rowName(holding.table)
+                    html.number(DashboardText.count(holding.count) + (holding.isComplete ? "" : "+"))
+                    html.time(holding.oldest)
+                }
+                html.exports(PanelExports(table: DashboardText.heldNow, of: visit.address).running(["held"]))
+            } else {
+                html.note(DashboardText.figuresOfAllApps)
             }
-            html.exports(PanelExports(table: DashboardText.heldNow, of: visit.address).running(["held"]))
             if visit.mayChange {
                 html.element("h2", DashboardText.erase)
                 html.paragraph(DashboardText.eraseExplained)

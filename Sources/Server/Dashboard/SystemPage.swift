@@ -2,6 +2,8 @@ internal import Attribution
 internal import HTTPServer
 
 /// The state of this process, its database and its certificate, as `/readyz` and `/metrics` report them.
+///
+/// A key of one app sees the state alone, because the figures and the log are about all apps.
 enum SystemPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let (service, now) = (exchange.service, exchange.now)
@@ -17,20 +19,27 @@ enum SystemPage {
         let errors = service.metrics.errorCounts()
         let version = service.settings.version
         let wanted = exchange.queryItem("request") ?? ""
-        // Lines of the log are about all apps.
         let lines = exchange.onlyApp == nil ? service.log.recent.lines(containing: wanted) : nil
         return .page(title: DashboardText.system) { [servers] html in
             let state = hindrance.map(DashboardText.notReady) ?? DashboardText.ready
             html.element("p", ["class": hindrance == nil ? "answer good" : "answer bad"], state)
-            html.facts([
+            let facts = [
                 (DashboardText.version, version),
                 (DashboardText.uptime, ElapsedTime.text(milliseconds: uptime)),
-                (DashboardText.certificate, DashboardText.expiry(connections.certificateExpiry, at: now)),
-                (DashboardText.connections, DashboardText.count(Int64(connections.openConnections))),
-                (DashboardText.droppedLines, DashboardText.count(Int64(dropped))),
-            ])
+            ]
+            guard let lines else {
+                html.facts(facts)
+                return html.note(DashboardText.figuresOfAllApps)
+            }
+            html.facts(
+                facts + [
+                    (DashboardText.certificate, DashboardText.expiry(connections.certificateExpiry, at: now)),
+                    (DashboardText.connections, DashboardText.count(Int64(connections.openConnections))),
+                    (DashboardText.droppedLines, DashboardText.count(Int64(dropped))),
+                ]
+            )
             html.element("h2", DashboardText.database)
-            html.facts(facts(health))
+            html.facts(Self.facts(health))
             write(health.commitSeconds, visit, to: &html)
             let refusals = health.refusals.map { ($0.key.rawValue, $0.value) }
             writeCounts(DashboardText.refusals, refusals, visit, to: &html)
@@ -42,7 +51,7 @@ enum SystemPage {
             )
             write(process, visit, to: &html)
             write(servers, at: now, visit, to: &html)
-            if let lines { write(lines, containing: wanted, to: &html) }
+            write(lines, containing: wanted, to: &html)
         }
     }
 

@@ -143,6 +143,16 @@ struct ReadKeyTests {
             let forms = PageMarkup(page.text).tags.filter { $0.attributes["method"] == "post" }
             #expect(forms.compactMap { $0.attributes["action"] } == ["/sign-out"], "\(path)")
         }
+        // These figures are about all apps.
+        for (path, texts) in [
+            ("/system", ["Open connections", "<h2>Database</h2>", "Error responses", "Log of this process"]),
+            ("/settings/held", ["What is stored now", "learnt_counters"]),
+        ] {
+            await browser.get(path).expect(200, holds: ["about all apps"], lacks: texts)
+        }
+        for path in ["/system?table=Process&as=csv", "/settings/held?table=What+is+stored+now&as=csv"] {
+            #expect(await browser.get(path).status == 404, "\(path)")
+        }
         #expect(await browser.get(launch).status == 404)
         #expect(await browser.get("/?app=\(other.app.text)").status == 404)
         let everywhere = await DashboardBrowser.signedIn(to: service, with: all.text)

@@ -3,6 +3,10 @@ internal import DomainFiles
 
 /// The sentences of the pages Domains, System and Try it.
 extension DashboardText {
+    static let figuresOfAllApps =
+        "The other figures of this page are about all apps, and this session sees one app. A key of kind read for all apps"
+        + " shows them."
+
     // Domains
     static let domains = "Domains"
     static let host = "Host"
