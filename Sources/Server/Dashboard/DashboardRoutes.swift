@@ -171,11 +171,15 @@ extension Routes {
     static func errorPage(_ error: APIError, visit: DashboardVisit?) -> Response {
         let page = DashboardPage(title: DashboardText.problem, status: error.status, isOpen: visit == nil) {
             html in
-            let text = error.message.hasSuffix(".") ? error.message : error.message + "."
-            html.element("p", ["class": "bad", "role": "alert"], text)
+            for message in error.problems.isEmpty ? [error.message] : error.problems.map(\.message) {
+                let text = message.hasSuffix(".") ? message : message + "."
+                html.element("p", ["class": "bad", "role": "alert"], text)
+            }
             // Without a session, the page has no header, and so no other link.
-            guard visit == nil else { return }
-            html.element("p") { $0.link(DashboardAddress("/"), DashboardText.overview) }
+            guard let visit else {
+                return html.element("p") { $0.link(DashboardAddress("/"), DashboardText.overview) }
+            }
+            html.correction(of: error, in: visit)
         }
         var response = page.response(visit: visit)
         response.fields += error.fieldLines

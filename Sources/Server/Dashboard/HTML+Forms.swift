@@ -44,6 +44,28 @@ extension HTML {
         }
     }
 
+    /// Writes a form with the fields that an error refuses, as they were sent, and with all other sent fields hidden.
+    ///
+    /// So a person corrects the refused fields, and need not enter the others again. Writes nothing if the error refuses
+    /// no field that was sent.
+    mutating func correction(of error: APIError, in visit: DashboardVisit) {
+        let refused: [String?] = error.problems.isEmpty ? [error.field] : error.problems.map { $0.field }
+        let sent = visit.form.items
+        guard error.code != .notFound, sent.contains(where: { refused.contains($0.name) }) else { return }
+        action(visit.address.path, visit, class: "edit") { html in
+            let writer = LinkFormWriter(problems: [])
+            for item in sent where item.name != "token" {
+                if refused.contains(item.name) {
+                    let label = DashboardText.label(item.name)
+                    writer.write(.text, item.name, item.value, label: label, hint: nil, to: &html)
+                } else {
+                    html.hidden(item.name, item.value)
+                }
+            }
+            html.element("button", ["type": "submit"], DashboardText.sendAgain)
+        }
+    }
+
     mutating func hidden(_ name: String, _ value: String?) {
         open("input", ["type": "hidden", "name": name, "value": value])
     }

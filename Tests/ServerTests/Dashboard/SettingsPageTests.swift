@@ -152,6 +152,27 @@ struct SettingsPageTests {
         #expect(rows.last?[5].contains("#112233") == true)
     }
 
+    @Test("a refused form shows every problem, the wrong fields as they were entered, and keeps the others")
+    func refusedForm() async throws {
+        let id = service.app.text
+        let sent = "app=\(id)&click_ids=keep&link_hosts=go.example.com"
+        let wrong = "\(sent)&shown=\(await shownDigest())&color=blue%3Cb%3E"
+        let refused = await post("/settings/apps", wrong)
+        refused.expect(422, holds: [">Color</label>", ">blue&lt;b&gt;</textarea>"])
+        let page = PageMarkup(refused.text)
+        #expect(page.hidden("link_hosts") == "go.example.com" && page.hidden("app") == id)
+        let digest = try #require(page.hidden("shown"))
+        #expect(await post("/settings/apps", "\(sent)&shown=\(digest)&color=%23112233").status == 303)
+        let endpoint = await post("/postbacks", "app=\(id)&url=ftp%3A%2F%2Fa&types=nothing&headers=X%3A+y")
+        endpoint.expect(422, holds: [">ftp://a</textarea>", ">nothing</textarea>", "There is no type"])
+        #expect(PageMarkup(endpoint.text).hidden("headers") == "X: y")
+        let key = await post("/settings/keys", "kind=app&app=&label=phone")
+        key.expect(400, holds: ["app must be the id of an app"])
+        #expect(PageMarkup(key.text).hidden("label") == "phone")
+        // A page without a form has none.
+        #expect(await !browser.get("/launches?period=x").text.contains("class=\"edit\""))
+    }
+
     @Test("if two sessions save an app's form, the second gets the stored values beside the entered ones")
     func twoSessions() async throws {
         let (id, other) = (service.app.text, await DashboardBrowser.signedIn(to: service))

@@ -50,6 +50,9 @@ enum SettingsForms {
         }
         let hasNone =
             kind.belongsToApp == false || (kind.belongsToApp == nil && visit.form["app"]?.isEmpty != false)
+        guard hasNone || visit.form["app"]?.isEmpty == false else {
+            throw .invalidField("app", DashboardText.keyNeedsApp)
+        }
         let app = hasNone ? nil : try exchange.app(of: visit.form).id
         let expiresAt = try visit.form.day("expires", DashboardText.wrongExpiry)
         guard expiresAt.map({ $0 > exchange.now }) ?? true else {

@@ -29,6 +29,8 @@ extension DashboardText {
     static let revoke = "Revoke"
     static let noKey = "There is no such key. Reload the page of settings."
     static let noSuchApp = "There is no such app. Reload the page."
+    static let keyNeedsApp =
+        "must be the id of an app, as app_…, because only keys of the kinds admin and read are for all apps"
     static let unknownKind = "must be app, server, test, admin or read"
     static let wrongLabel = "may have up to 100 characters, and no control characters"
     static let wrongExpiry = "must be a day in the future"
