@@ -306,6 +306,25 @@ struct SettingsPageTests {
         #expect(await browser.get("/settings/audit?action=x").status == 400)
     }
 
+    @Test("the span of the log includes its last day, in the page, its file and the lines to copy")
+    func auditSpan() async throws {
+        let (now, caption) = (service.clock.now, "Changes, the newest first")
+        let days = [0, 1].map { now.advanced(byMilliseconds: $0 * 86_400_000).iso8601.prefix(10) }
+        let span = "since=\(days[0])&until=\(days[0])"
+        let page = await browser.get("/settings/audit?\(span)").text
+        let all = await browser.get("/settings/audit").text
+        let count = PageMarkup.table(caption, in: all).count
+        #expect(count > 1 && PageMarkup.table(caption, in: page).count == count)
+        #expect(page.contains("--since \(days[0]) --until \(days[1])T00:00:00.000Z</pre>"))
+        let file = await browser.get("/export/audit.json?\(span)").body
+        let rows = try JSONSerialization.jsonObject(with: Data(file)) as? [[String: Any]]
+        #expect(rows?.count == count - 1)
+        // A time is no day, and the API's days end where they start.
+        let time = "\(days[0])T00%3A00%3A00.000Z"
+        #expect(await browser.get("/settings/audit?until=\(time)").text.contains("No change is recorded"))
+        #expect(await audit(span).text == #"{"entries":[],"next":null}"#)
+    }
+
     @Test("the service logs sign-ins and failed sign-ins without a secret")
     func signInLog() async {
         _ = await DashboardBrowser(service).post("/sign-in", "key=secret-text")

@@ -53,7 +53,7 @@ enum WholeList: String {
                 return (page.deliveries.map { $0.exportValues(to: endpoint) }, page.next)
             }
         case .audit:
-            var query = try ListAudit.query(exchange, limit: AuditQuery.limits.upperBound)
+            var query = try AuditLogPage.query(exchange, limit: AuditQuery.limits.upperBound)
             return body(in: format, AuditBody.columns, exchange, of: visit) { (before: AuditID?) in
                 query.before = before
                 let page = try await stores.audit.audit(query)

@@ -6,7 +6,7 @@ enum AuditLogPage {
     private static let rowCount = 100
 
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
-        let query = try ListAudit.query(exchange, limit: rowCount)
+        let query = try query(exchange, limit: rowCount)
         let page = try await exchange.store(await exchange.stores.audit.audit(query))
         let directory = exchange.directory
         return .page(title: DashboardText.auditLog) { html in
@@ -15,7 +15,8 @@ enum AuditLogPage {
                 if page.next == nil { html.empty(DashboardText.noChanges) }
             } else {
                 write(page.entries, directory, to: &html)
-                let items = ["app", "actor", "action", "since", "until"].map { ($0, visit.address[$0]) }
+                let names = ["app", "actor", "action", "since"]
+                let items = names.map { ($0, visit.address[$0]) } + [("until", query.until?.iso8601)]
                 html.exports(
                     PanelExports("audit", of: visit.address)
                         .calling("/admin/api/audit", command: ["audit"], items)
@@ -26,6 +27,15 @@ enum AuditLogPage {
                 html.next(visit.address.with("before", next.text), DashboardText.olderChanges)
             }
         }
+    }
+
+    /// Reads the conditions of the page, whose last day is included, as on every page with a span of days.
+    static func query(_ exchange: Exchange, limit: Int) throws(APIError) -> AuditQuery {
+        var query = try ListAudit.query(exchange, limit: limit)
+        if let text = exchange.sentQueryItem("until"), Timestamp(iso8601: text) == nil {
+            query.until = query.until?.advanced(byMilliseconds: DashboardSpan.dayMilliseconds)
+        }
+        return query
     }
 
     private static func writeForm(
