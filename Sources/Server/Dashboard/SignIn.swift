@@ -32,8 +32,9 @@ enum SignIn {
     }
 
     /// `GET /enter/{link}`: shows a button, because programs that preview links must not use up the one-time
-    /// link.
+    /// link; returns 403 over plain HTTP from another machine.
     static func showLink(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        _ = try cookieName(exchange)
         let link = exchange.parameter ?? ""
         return DashboardPage(title: DashboardText.signIn, isOpen: true) { html in
             html.element("form", ["method": "post", "action": "/enter", "class": "card"]) { html in

@@ -109,6 +109,9 @@ struct DashboardAccessTests {
             // Without the form, no key is sent in plain text.
             let form = await stranger.get("/sign-in", fields: ["Host": host])
             #expect(form.status == 403 && form.text.contains("https") && !form.text.contains("<input"))
+            // A link that no press of the button could use has no button.
+            let link = await stranger.get("/enter/secret", fields: ["Host": host])
+            #expect(link.status == 403 && link.text.contains("https") && !link.text.contains("<input"))
         }
         for host in ["localhost:8081", "[::1]:8081", "127.0.0.2"] {
             let answer = await stranger.post("/sign-in", key, fields: same.merging(["Host": host]) { $1 })
