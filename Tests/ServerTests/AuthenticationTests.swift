@@ -84,6 +84,8 @@ struct AuthenticationTests {
     func wrongKind(path: String, kind: KeyKind) async throws {
         let answer = await service.send(.get, path, query: "fingerprint=\(hex)", fields: service.bearer(kind))
         #expect(answer.isRefusal(403, "FORBIDDEN"), "\(answer.text)")
+        let kinds = kind == .admin ? "app or server or test" : "admin or read"
+        #expect(answer.member("message")?.hasSuffix("make it with a key of kind \(kinds)") == true)
         #expect(answer.field("WWW-Authenticate") == nil)
     }
 

@@ -25,7 +25,10 @@ extension Exchange {
                     "A key of kind read changes nothing; make this call with a key of kind admin"
                 )
             }
-            throw .forbidden("A key of kind \(key.kind.rawValue) may not make this call")
+            let kinds = allowed.map(\.rawValue).joined(separator: " or ")
+            throw .forbidden(
+                "A key of kind \(key.kind.rawValue) may not make this call; make it with a key of kind \(kinds)"
+            )
         }
         return key
     }
