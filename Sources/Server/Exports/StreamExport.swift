@@ -8,12 +8,7 @@ enum StreamExport {
     static let items = ["app", "since", "until"]
 
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        // In HTTP/1.0, only the end of the connection ends a stream, so a client may take a cut stream for a
-        // whole one.
-        guard exchange.request.version == .http11 else {
-            let advice = "An export needs HTTP/1.1; in nginx, set proxy_http_version 1.1"
-            throw APIError(status: .versionNotSupported, code: .versionNotSupported, message: advice)
-        }
+        try exchange.requireChunks()
         let parts = (exchange.parameter ?? "").split(separator: ".", maxSplits: 1).map(String.init)
         guard parts.count == 2, let table = ExportTable(rawValue: parts[0]),
             let format = ExportFormat(rawValue: parts[1])
@@ -48,5 +43,15 @@ enum StreamExport {
             return page.rows.map { format.line($0, of: table) }.joined()
         }
         return Response(body, format.contentType, named: parts.joined(separator: "."))
+    }
+}
+
+extension Exchange {
+    /// - Throws: 505 for a request by HTTP/1.0, in which only the end of the connection ends a stream, so that a client
+    ///   may take a cut stream for a whole one.
+    func requireChunks() throws(APIError) {
+        guard request.version != .http11 else { return }
+        let advice = "An export needs HTTP/1.1; in nginx, set proxy_http_version 1.1"
+        throw APIError(status: .versionNotSupported, code: .versionNotSupported, message: advice)
     }
 }

@@ -170,6 +170,15 @@ struct PanelFileTests {
         await service.loop.endHeldStreams()
     }
 
+    @Test("of a list need HTTP/1.1, in which a browser knows a cut file from a whole one")
+    func version() async throws {
+        let fields = ["Host": DashboardBrowser.host, "Cookie": browser.cookie]
+        let lines = fields.map { FieldLine(name: $0.key, value: $0.value) }
+        let request = Request(.get, path: "/export/launches.csv", version: .http10, fields: lines)
+        let answer = await service.loop.sendToDashboard(request)
+        answer.expect(505, holds: ["<!doctype html>", "proxy_http_version 1.1"])
+    }
+
     @Test("are linked under each panel with its filters, beside the lines for curl and for the command")
     func lines() async throws {
         let page = await browser.get("/?period=day&test=false").text

@@ -13,6 +13,7 @@ enum WholeList: String {
     func body(in format: PanelFile.Format, _ exchange: inout Exchange, _ visit: DashboardVisit)
         async throws(APIError) -> PagedBody
     {
+        try exchange.requireChunks()
         let (stores, now) = (exchange.stores, exchange.now)
         switch self {
         case .launches:
