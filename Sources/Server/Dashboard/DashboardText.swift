@@ -23,6 +23,7 @@ enum DashboardText {
     static let signIn = "Sign in"
     static let signOut = "Sign out"
     static let key = "Admin or read key"
+    static let signedInAlready = "Open the page, if this browser is signed in already"
     static let otherSignIn =
         "Without a key at hand, run `afterlink dashboard` on the server: it prints a link that signs in once."
     static let linkExplained =

@@ -134,6 +134,10 @@ enum SignIn {
                 }
                 html.element("button", ["type": "submit"], DashboardText.signIn)
                 html.paragraph(DashboardText.otherSignIn)
+                // After a link on another site, the browser sends no cookie of `SameSite=Strict`, not even to a page that
+                // redirects; it sends the cookie when a person follows this link.
+                guard let next, safe(next) == next else { return }
+                html.element("p") { $0.link(DashboardAddress(next), DashboardText.signedInAlready) }
             }
         }
     }

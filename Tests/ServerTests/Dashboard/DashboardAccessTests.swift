@@ -261,6 +261,18 @@ struct DashboardAccessTests {
         #expect(await stranger.get("/nowhere").status == 404)
     }
 
+    @Test("the form for a key leads a browser that is signed in, and came from another site, to its page")
+    func signedInAlready() async {
+        let form = PageMarkup(await stranger.get("/sign-in?next=%2Flaunches%3Ftest%3Dtrue&x=1").text)
+        let page = form.tags.compactMap { $0.attributes["href"] }.first { $0.hasPrefix("/launches") }
+        #expect(page == "/launches?test=true")
+        for next in ["", "?next=%2F%2Fevil.example", "?next=https%3A%2F%2Fevil.example"] {
+            let tags = PageMarkup(await stranger.get("/sign-in\(next)").text).tags
+            #expect(!tags.contains { $0.attributes["href"]?.contains("evil") == true }, "\(next)")
+            #expect(!tags.contains { $0.attributes["href"] == "/" }, "\(next)")
+        }
+    }
+
     @Test(
         "after a sign-in, the browser stays on this site",
         arguments: [
