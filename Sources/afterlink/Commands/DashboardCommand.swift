@@ -74,7 +74,9 @@ enum DashboardCommand {
                 : "Server \(server ?? 0) serves no dashboard; these do: \(list)."
         )
         .advising(
-            "Start `afterlink serve`, or give --dashboard-listen with the address that its start has printed."
+            list.isEmpty
+                ? "Start `afterlink serve`, or give --dashboard-listen with the address that its start has printed."
+                : "Give --server with the number of one of these."
         )
     }
 }

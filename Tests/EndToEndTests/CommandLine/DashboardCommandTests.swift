@@ -22,6 +22,7 @@ struct DashboardCommandTests {
         #expect(link.status == 0 && link.text.hasPrefix("\(start)/enter/"), "\(link.text) \(link.errors)")
         let other = try installation.run(["dashboard", "--server", "7"])
         #expect(other.status == 1 && other.errors.contains("these do: 0 at \(start)"))
+        #expect(other.errors.contains("Give --server with the number of one of these."))
         let named = try installation.run(["dashboard", "--dashboard-listen", "127.0.0.1:9999"])
         #expect(named.text.hasPrefix("http://127.0.0.1:9999/enter/"))
     }
