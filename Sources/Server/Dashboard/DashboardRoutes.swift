@@ -169,6 +169,8 @@ extension Routes {
     }
 
     static func errorPage(_ error: APIError, visit: DashboardVisit?) -> Response {
+        // If a choice is wrong, the links to other pages must not repeat it.
+        let visit = error.field == nil ? visit : visit?.withoutChoices
         let page = DashboardPage(title: DashboardText.problem, status: error.status, isOpen: visit == nil) {
             html in
             for message in error.problems.isEmpty ? [error.message] : error.problems.map(\.message) {

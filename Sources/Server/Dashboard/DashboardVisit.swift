@@ -9,12 +9,19 @@ struct DashboardVisit {
     /// The text that every form of this session has, and that no other site can know.
     let formToken: String
     /// The address of the request.
-    let address: DashboardAddress
+    private(set) var address: DashboardAddress
     /// What a form has sent; nothing for a page.
     let form: DashboardForm
 
     /// Whether the session may change anything; pages show their forms only then.
     var mayChange: Bool { key?.kind != .read }
+
+    /// The same visit, but without the choices in its address.
+    var withoutChoices: DashboardVisit {
+        var visit = self
+        visit.address = DashboardAddress(address.path)
+        return visit
+    }
 
     /// Finds the session of the request's cookie, and limits the request to what the session's key may see.
     ///

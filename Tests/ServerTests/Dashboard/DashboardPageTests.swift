@@ -256,6 +256,16 @@ struct DashboardPageTests {
         #expect(await browser.get("/launches?find=%3Cscript%3E").status == 400)
     }
 
+    @Test("the page about a wrong choice leads to pages without it")
+    func wrongChoice() async {
+        for choice in ["period=nonsense", "app=app_01m879b64k000723s12pjw96b9", "from=tomorrow"] {
+            let page = await browser.get("/launches?compare=off&\(choice)")
+            #expect([400, 404].contains(page.status), "\(choice)")
+            let links = PageMarkup(page.text).tags.compactMap { $0.attributes["href"] }
+            #expect(links.contains("/links") && !links.contains { $0.contains("?") }, "\(links)")
+        }
+    }
+
     @Test("a click that no launch got is explained too")
     func lostClick() async throws {
         let answer = await service.click()
