@@ -14,7 +14,7 @@ enum WholeList: String {
         async throws(APIError) -> PagedBody
     {
         try exchange.requireChunks()
-        let (stores, now) = (exchange.stores, exchange.now)
+        let stores = exchange.stores
         switch self {
         case .launches:
             var query = try LaunchesPage.query(exchange, DashboardFilter(exchange)).0
@@ -24,24 +24,7 @@ enum WholeList: String {
                 let page = try await stores.checks.checks(query)
                 return (page.records.map { $0.exportValues(of: .checks) }, page.next)
             }
-        case .links:
-            var query = try LinkEndpoints.query(exchange)
-            query.limit = LinkQuery.standardLimit
-            let events = EventQuery(StatisticsQuery(app: query.app))
-            // These are the columns of the page that the exported table does not have.
-            let columns = ExportTable.links.columns + ["ending", "events", "verified_revenue"]
-            return body(in: format, columns, exchange, of: visit) { (before: LinkID?) in
-                query.before = before
-                let page = try await stores.links.links(query)
-                let groups = EventGroups.links(page.links.map(\.link.id.text))
-                let sums = try await stores.events.eventSums(of: groups, events)
-                let rows = page.links.map { listing in
-                    let ending = listing.link.ending(at: now, clicks: listing.clicks)
-                    return listing.exportValues + [.text(ending?.rawValue)]
-                        + Self.values(of: sums[listing.link.id.text])
-                }
-                return (rows, page.next)
-            }
+        case .links: return try bodyOfLinks(in: format, exchange, visit)
         case .deliveries:
             let id = exchange.queryItem("endpoint").flatMap { EndpointID($0) }
             let endpoint = try await PostbackEndpoints.status(of: id, &exchange).endpoint
@@ -60,6 +43,29 @@ enum WholeList: String {
                 let page = try await stores.audit.audit(query)
                 return (page.entries.map(AuditBody.values), page.next)
             }
+        }
+    }
+
+    private func bodyOfLinks(in format: PanelFile.Format, _ exchange: Exchange, _ visit: DashboardVisit)
+        throws(APIError) -> PagedBody
+    {
+        let (stores, now) = (exchange.stores, exchange.now)
+        var query = try LinkEndpoints.query(exchange)
+        query.limit = LinkQuery.standardLimit
+        let events = EventQuery(StatisticsQuery(app: query.app))
+        // These are the columns of the page that the exported table does not have.
+        let columns = ExportTable.links.columns + ["ending", "events", "verified_revenue"]
+        return body(in: format, columns, exchange, of: visit) { (before: LinkID?) in
+            query.before = before
+            let page = try await stores.links.links(query)
+            let groups = EventGroups.links(page.links.map(\.link.id.text))
+            let sums = try await stores.events.eventSums(of: groups, events)
+            let rows = page.links.map { listing in
+                let ending = listing.link.ending(at: now, clicks: listing.clicks)
+                return listing.exportValues + [.text(ending?.rawValue)]
+                    + Self.values(of: sums[listing.link.id.text])
+            }
+            return (rows, page.next)
         }
     }
 
