@@ -41,10 +41,20 @@ extension WriteTransaction {
 
     /// Performs a step; the result is ``Written/leases(_:isMore:)``.
     func perform(_ step: PostbackStep) throws(Failure) -> Written {
-        var held: Set<String> = []
-        for lease in step.leases where try writer.take(lease) { held.insert(lease.name) }
-        if !step.deliveries.isEmpty { try writer.update(step.deliveries) }
-        for record in step.progress { try writer.setProgress(of: record) }
+        var (held, lost): (Set<String>, Set<Int64>) = ([], [])
+        for lease in step.leases {
+            if try take(lease) {
+                held.insert(lease.name)
+            } else if let endpoint = EndpointID(lease.subject) {
+                lost.insert(Int64(bitPattern: endpoint.low))
+            }
+        }
+        // The holder of a lost lease has numbered the endpoint's deliveries meanwhile, and may have sent them.
+        let deliveries = step.deliveries.filter { $0.state != .pending || !lost.contains($0.endpoint) }
+        if !deliveries.isEmpty { try writer.update(deliveries) }
+        for record in step.progress where !lost.contains(record.number) {
+            try writer.setProgress(of: record)
+        }
         if let keys = step.keys, let random = step.random {
             for var record in try reader.endpointRecords() where record.endpoint.rewrap(keys, random) {
                 try writer.update(record)
@@ -190,10 +200,10 @@ public struct PostbackJob<Reader: JobReader>: Job {
         for (number, sender) in senders where sender.inFlight.isEmpty && sender.isPaused(at: now) {
             senders[number]?.waiting = []
         }
-        step.leases = senders.values.filter { $0.renews(at: now) }.map { lease(of: $0, at: now) }
-        if try write(at: now, moment) { removesAt = moment }
-        try read(at: moment, now)
-        start(keys, at: now)
+        if try write(moment) { removesAt = moment }
+        try read(at: moment, context.state.configuration.clock.now())
+        // The steps before may have taken longer than the leases last.
+        start(keys, at: context.state.configuration.clock.now())
         if moment >= measuresAt { try measure(at: moment, now) }
         return .after(senders.values.contains { $0.isBusy } ? Self.interval / 4 : Self.interval)
     }
@@ -289,13 +299,15 @@ extension PostbackJob {
         return lease
     }
 
-    /// Stores the outcomes, and takes leases; returns whether there are more events to delete.
+    /// Stores the outcomes, and takes the leases of some endpoints; returns whether there are more events to delete.
+    ///
+    /// It also renews leases that end soon, so that nothing is stored for an endpoint whose lease was lost.
     @discardableResult
-    private mutating func write(at now: Timestamp, _ moment: UInt64) throws(StoreError) -> Bool {
-        for (number, sender) in senders where sender.hasProgress {
-            step.progress.append(sender.record)
-            senders[number]?.hasProgress = false
-        }
+    private mutating func write(taking missing: [Int64] = [], _ moment: UInt64) throws(StoreError) -> Bool {
+        let now = context.state.configuration.clock.now()
+        step.leases = senders.filter { missing.contains($0.key) || $0.value.renews(at: now) }
+            .map { lease(of: $0.value, at: now) }
+        step.progress = senders.values.filter(\.hasProgress).map(\.record)
         guard !step.isEmpty else { return false }
         guard case .leases(let held, let isMore) = try context.queue.perform(.job(.postbacks(step))) else {
             throw .mismatch
@@ -307,11 +319,13 @@ extension PostbackJob {
                 continue
             }
             let isHeld = held.contains(lease.name)
-            senders[number]?.leaseUntil = isHeld ? now.advanced(byMilliseconds: lease.milliseconds) : nil
+            let end = lease.now.advanced(byMilliseconds: lease.milliseconds)
+            senders[number]?.leaseUntil = isHeld ? end : nil
             guard !isHeld else { continue }
             senders[number]?.waiting = []
             senders[number]?.refusedUntil = moment + 2 * Self.interval
         }
+        for record in step.progress { senders[record.number]?.hasProgress = false }
         step = PostbackStep()
         return isMore
     }
@@ -338,8 +352,7 @@ extension PostbackJob {
         found = found.filter { !$0.value.isEmpty }
         let missing = found.keys.filter { !(senders[$0]?.holds(at: now) ?? false) }
         if !missing.isEmpty {
-            step.leases = missing.compactMap { senders[$0].map { lease(of: $0, at: now) } }
-            try write(at: now, moment)
+            try write(taking: missing, moment)
             // Another process may have sent some of these deliveries, and numbered others.
             let records = try context.read { reader throws(Reader.Failure) in try reader.endpointRecords() }
             for number in missing {
@@ -369,7 +382,7 @@ extension PostbackJob {
             senders[number] = sender
         }
         // A number must be stored before the body that contains it is sent.
-        try write(at: now, moment)
+        try write(moment)
     }
 
     /// Starts calls while threads are free: in each round, one call for each endpoint.
@@ -429,7 +442,9 @@ extension PostbackJob.Sender {
     func holds(at now: Timestamp) -> Bool { leaseRest(at: now) > 0 }
 
     /// Returns whether the endpoint's lease must be renewed; the lease of an idle endpoint expires.
-    func renews(at now: Timestamp) -> Bool { isBusy && leaseUntil != nil && leaseRest(at: now) < 2000 }
+    func renews(at now: Timestamp) -> Bool {
+        (isBusy || hasProgress) && leaseUntil != nil && leaseRest(at: now) < 2000
+    }
 
     /// Returns for how many milliseconds this process still has the lease.
     ///

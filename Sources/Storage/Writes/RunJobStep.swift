@@ -10,11 +10,11 @@ extension WriteTransaction {
         case .compact(let position, let nanoseconds):
             let deadline = MonotonicTime.now().nanoseconds + nanoseconds
             return .compacted(upTo: try compact(from: position, until: deadline))
-        case .takeLease(let lease): return .flag(try writer.take(lease))
+        case .takeLease(let lease): return .flag(try take(lease))
         case .finish(let job, let holder, let progress):
             try writer.finish(job, for: holder, progress: progress)
         case .drift(let findings, let scope, let end, let lease):
-            guard try writer.take(lease) else { return .flag(false) }
+            guard try take(lease) else { return .flag(false) }
             // Another process may have taken the lease and evaluated the span since the findings were read.
             let last = try reader.storedProgress(of: lease.name).map { Timestamp(milliseconds: $0) }
             guard DriftHistory.isDue(end, after: last) else { return .flag(false) }
@@ -32,6 +32,15 @@ extension WriteTransaction {
         case .policyGrid(let grid, let scope): try writer.keep(grid.figures, as: .policyGrid, of: scope)
         }
         return .done
+    }
+
+    /// Takes or renews a lease; returns false if another process has it, or if the lease would have ended already.
+    ///
+    /// A write may wait for long. Another process may have the lease by then, whose end would seem to be too late.
+    func take(_ lease: JobLease) throws(Failure) -> Bool {
+        let age = state.configuration.clock.now().milliseconds(since: lease.now)
+        guard age < lease.milliseconds else { return false }
+        return try writer.take(lease)
     }
 }
 

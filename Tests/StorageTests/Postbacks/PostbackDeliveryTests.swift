@@ -1,5 +1,6 @@
 import Attribution
 import Storage
+import Synchronization
 import TestDatabases
 import Testing
 
@@ -249,5 +250,62 @@ struct PostbackDeliveryTests {
         second.clock.advance(seconds: 5)
         for moment in 5...8 as ClosedRange<UInt64> { _ = try other.slice(at: moment * 1_000_000_000) }
         #expect(receiver.calls.map(\.text) == scenario.receiver.calls.map(\.text))
+    }
+
+    @Test("a delivery is not sent if its lease has ended before the call", arguments: backends)
+    func slowSlice(backend: Backend) async throws {
+        let clock = SteppingClock()
+        let scenario = try await PostbackScenario(backend) { $0.clock = WallClock { clock.next() } }
+        try await scenario.endpoint()
+        try await scenario.match()
+        clock.step = 5000
+        try await scenario.send()
+        #expect(scenario.receiver.calls.isEmpty)
+        clock.step = 0
+        try await scenario.send()
+        #expect(scenario.receiver.calls.count == 1)
+    }
+
+    @Test("a process that has lost a lease changes neither the failures nor the retries", arguments: backends)
+    func lostLease(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        let endpoint = try await scenario.endpoint()
+        try await scenario.match()
+        scenario.receiver.answer { _ in nil }
+        try await scenario.send()
+        // Another process sends the delivery after the lease has ended.
+        let second = try await TestStore(backend, in: scenario.test.place)
+        second.clock.advance(seconds: 5)
+        let receiver = TestReceiver()
+        func job(_ database: some TestDatabase) -> any Job {
+            PostbackJob(database.makeJobContext(), receiver.settings)
+        }
+        var other = job(second.database)
+        for moment in 1...4 as ClosedRange<UInt64> { _ = try other.slice(at: moment * 1_000_000_000) }
+        #expect(receiver.calls.count == 1)
+        // The first process continues, and its call has failed.
+        scenario.test.clock.advance(seconds: 5)
+        scenario.receiver.answerWaiting(PostbackAnswer(status: 500))
+        try await scenario.send()
+        #expect(try await scenario.status(endpoint)?.endpoint.circuit.failures == 0)
+        #expect(try await scenario.deliveries(endpoint).map(\.state) == [.delivered])
+        #expect(scenario.receiver.calls.count == 1)
+    }
+}
+
+/// A clock that moves on with each reading by the milliseconds that a test sets.
+private final class SteppingClock: Sendable {
+    private let state = Mutex((now: TestStore.noon, step: 0 as Int64))
+
+    var step: Int64 {
+        get { state.withLock { $0.step } }
+        set { state.withLock { $0.step = newValue } }
+    }
+
+    func next() -> Timestamp {
+        state.withLock { state in
+            state.now = state.now.advanced(byMilliseconds: state.step)
+            return state.now
+        }
     }
 }
