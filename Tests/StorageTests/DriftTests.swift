@@ -1,6 +1,7 @@
 import Attribution
 import SQLite
 import SQLiteStorage
+import Storage
 import Support
 import TestDatabases
 import Testing
@@ -128,6 +129,23 @@ struct DriftTests {
         try test.execute("INSERT INTO jobs VALUES ('drift', 0, 0, 4000000000000)")
         try test.store.evaluateMatchRates()
         #expect(try await drift(test).first?.readings.first?.status == .falling)
+    }
+
+    @Test("a process that has lost its lease does not store an earlier span as the last one")
+    func lostLease() async throws {
+        let test = try await TestStore()
+        let settings = App.Settings(name: "Other")
+        let other = App(id: AppID(high: 2, low: 2), settings: settings, createdAt: TestStore.noon)
+        try await test.run { try await $0.create(other) }
+        try writeFall(to: test)
+        var job = DriftJob(test.store.makeJobContext())
+        #expect(try job.slice(at: 0) == .more)
+        // Another process evaluates the next span before this one evaluates the second app.
+        let next = end.milliseconds + DriftHistory.periodMilliseconds
+        try test.execute("UPDATE jobs SET holder = 7, until = 0, progress = \(next) WHERE name = 'drift'")
+        try job.runToEnd()
+        #expect(try test.integer("SELECT progress FROM jobs WHERE name = 'drift'") == next)
+        #expect(try test.integer("SELECT count(*) FROM drift_groups") == 0)
     }
 
     @Test("the job deletes only those counts of match rates that are too old to be compared")

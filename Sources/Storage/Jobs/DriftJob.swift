@@ -30,7 +30,11 @@ public struct DriftJob<Reader: JobReader>: Job {
         }
         if let end, let app = waiting.popLast() {
             do throws(StoreError) {
-                try evaluate(app, end: end, lease(at: now))
+                guard try evaluate(app, end: end, lease(at: now)) else {
+                    // Another process evaluates the span, or has evaluated it or a later one.
+                    (self.end, waiting, holdsLease) = (nil, [], false)
+                    return .after(Self.interval)
+                }
             } catch {
                 // The app is tried again after the other apps, so that its failure does not delay them.
                 waiting.insert(app, at: 0)
@@ -67,19 +71,21 @@ public struct DriftJob<Reader: JobReader>: Job {
         context.lease(of: .drift, at: now, milliseconds: Self.leaseMilliseconds)
     }
 
-    private func evaluate(_ app: NumberedApp, end: Timestamp, _ lease: JobLease) throws(StoreError) {
+    /// Evaluates an app, and stores and logs the findings; returns false if this process must not store them.
+    private func evaluate(_ app: NumberedApp, end: Timestamp, _ lease: JobLease) throws(StoreError) -> Bool {
         let scope = Scope(app: app.number, isTest: false)
         let findings = try context.read { reader throws(Reader.Failure) in
             try reader.driftFindings(of: scope, end: end)
         }
-        guard !findings.readings.isEmpty || !findings.events.isEmpty else { return }
+        guard !findings.readings.isEmpty || !findings.events.isEmpty else { return true }
         // If another process has taken the lease meanwhile, it stores its own findings.
         let step = JobStep.drift(findings, of: scope, end: end, holding: lease)
-        guard case .flag(true) = try context.queue.perform(.job(step)) else { return }
+        guard case .flag(true) = try context.queue.perform(.job(step)) else { return false }
         for event in findings.events {
             let level: StoreLog.Level = if case .began = event { .warning } else { .information }
             context.state.configuration.log.write(level, "app \(app.name): \(event.sentence)")
         }
+        return true
     }
 }
 
