@@ -42,7 +42,8 @@ extension WriteTransaction {
     /// Performs a step; the result is ``Written/leases(_:isMore:)``.
     func perform(_ step: PostbackStep) throws(Failure) -> Written {
         var (held, lost): (Set<String>, Set<Int64>) = ([], [])
-        for lease in step.leases {
+        // In the same order in each process: if two servers take the same leases at once, none waits for the other.
+        for lease in step.leases.sorted(by: { $0.name < $1.name }) {
             if try take(lease) {
                 held.insert(lease.name)
             } else if let endpoint = EndpointID(lease.subject) {

@@ -221,6 +221,38 @@ struct ChangingTests {
         connection.close()
     }
 
+    private func isWaiting() throws -> Bool {
+        let waiting =
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        return try Polling.until { try database.number(waiting) == 1 }
+    }
+
+    @Test("leases of endpoints are taken in one order, so that two servers do not wait for each other")
+    func leaseOrder() throws {
+        defer { server.stop() }
+        let (blocker, other) = (try OtherSession(database.database), try OtherSession(database.database))
+        try blocker.execute("BEGIN")
+        try blocker.execute("INSERT INTO jobs VALUES ('postbacks/1', 1, 0, 0)")
+        var step = PostbackStep()
+        for subject in ["2", "1"] {
+            let now = WrittenDatabase.minuteLater
+            var lease = JobLease(job: .postbacks, holder: 5, now: now, milliseconds: 1000)
+            lease.subject = subject
+            step.leases.append(lease)
+        }
+        let outcome = server.queue(.job(.postbacks(step)))
+        #expect(try isWaiting())
+        // The server waits for the first lease, and does not have the second one yet.
+        try other.execute("SET lock_timeout = 50")
+        try other.execute("INSERT INTO jobs VALUES ('postbacks/2', 1, 0, 0)")
+        try blocker.execute("ROLLBACK")
+        guard case .leases(let held, _)? = outcome() else {
+            Issue.record("the leases were not taken")
+            return
+        }
+        #expect(held == ["postbacks/1", "postbacks/2"])
+    }
+
     @Test("counts are not compacted while a server adds counts")
     func compactionDuringFold() throws {
         defer { server.stop() }
