@@ -9,6 +9,11 @@ extension PostgreSQLWriter {
         _ = try run(Self.insertEndpoint, endpoint)
     }
 
+    /// Without the lock, a server would write back what it has read, and undo another server's change of a secret.
+    func lockEndpoint(numbered number: Int64) throws(PostgreSQLError) {
+        try batch.look(Self.lockEndpoint, number)
+    }
+
     func update(_ endpoint: EndpointRecord) throws(PostgreSQLError) {
         _ = try run(Self.updateEndpoint, endpoint)
     }
@@ -65,6 +70,9 @@ extension PostgreSQLWriter {
         """
         INSERT INTO postback_endpoints (\(EndpointRecord.columns)) SELECT * FROM \(rowsWith: EndpointRecord.columns)
         """
+    )
+    private static let lockEndpoint = PreparedStatement(
+        "SELECT id_low FROM postback_endpoints WHERE id_low = $1 FOR UPDATE"
     )
     private static let updateEndpoint = PreparedStatement(
         """

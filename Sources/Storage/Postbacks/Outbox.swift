@@ -30,6 +30,8 @@ public struct OutboxRange: Sendable {
 /// The statements of endpoints, events and deliveries.
 public protocol PostbackWriter: ClickWriter {
     func insert(_ endpoint: EndpointRecord) throws(Failure)
+    /// Locks an endpoint until the end of the transaction, before it reads the endpoint to change it.
+    func lockEndpoint(numbered number: Int64) throws(Failure)
     /// Stores state, reason, secrets and header fields of an endpoint.
     func update(_ endpoint: EndpointRecord) throws(Failure)
     /// Stores an endpoint's last sequence number, unless a higher one is stored, and its failures.
@@ -51,6 +53,11 @@ public protocol PostbackWriter: ClickWriter {
     func removeOutboxEvents(of scope: Int64, before high: UInt64, atMost limit: Int) throws(Failure) -> Int
     /// Deletes the events of one millisecond that have this ``OutboxRecord/subject``, and their deliveries.
     func removeOutboxEvents(about subject: Int64, in scope: Int64, from high: UInt64) throws(Failure)
+}
+
+extension PostbackWriter {
+    /// Does nothing: in a database with one writer at a time, nothing that a transaction has read can change.
+    public func lockEndpoint(numbered number: Int64) {}
 }
 
 /// The endpoints that get events, as the writing thread last read them.
@@ -239,7 +246,7 @@ extension WriteTransaction {
                 by: actor
             )
         case .change(let id, let change):
-            guard var record = try endpoint(id) else { return .refused(.noEndpoint) }
+            guard var record = try lockedEndpoint(id) else { return .refused(.noEndpoint) }
             let before = record.endpoint
             record.endpoint.apply(change)
             try writer.update(record)
@@ -274,6 +281,12 @@ extension WriteTransaction {
             return try self.replay(replay, to: record, after: after, at: now)
         }
         return .done
+    }
+
+    /// Returns an endpoint that no other process changes before the end of the transaction; nil if there is none.
+    func lockedEndpoint(_ id: EndpointID) throws(Failure) -> EndpointRecord? {
+        try writer.lockEndpoint(numbered: Int64(bitPattern: id.low))
+        return try endpoint(id)
     }
 
     private func endpoint(_ id: EndpointID) throws(Failure) -> EndpointRecord? {

@@ -57,8 +57,10 @@ extension WriteTransaction {
             try writer.setProgress(of: record)
         }
         if let keys = step.keys, let random = step.random {
-            for var record in try reader.endpointRecords() where record.endpoint.rewrap(keys, random) {
-                try writer.update(record)
+            let endpoints = try reader.endpointRecords().map(\.endpoint)
+            for id in endpoints.filter({ $0.needsRewrapping(keys) }).map(\.id).sorted() {
+                guard var record = try lockedEndpoint(id) else { continue }
+                if record.endpoint.rewrap(keys, random) { try writer.update(record) }
             }
         }
         for (id, reason) in step.disabled { try disable(id, because: reason) }
@@ -83,9 +85,7 @@ extension WriteTransaction {
 extension WriteTransaction {
     /// Disables an endpoint that failed, and stores an event for the app's other endpoints.
     private func disable(_ id: EndpointID, because reason: String) throws(Failure) {
-        guard var record = try reader.endpointRecords().first(where: { $0.endpoint.id == id }),
-            record.endpoint.state == .enabled
-        else { return }
+        guard var record = try lockedEndpoint(id), record.endpoint.state == .enabled else { return }
         (record.endpoint.state, record.endpoint.reason) = (.disabled, reason)
         try writer.update(record)
         memory.targets = nil

@@ -227,6 +227,32 @@ struct ChangingTests {
         return try Polling.until { try database.number(waiting) == 1 }
     }
 
+    @Test("a change of an endpoint keeps a secret that another server stores at the same time")
+    func endpoint() throws {
+        defer { server.stop() }
+        let endpoint = PostbackEndpoint(
+            id: EndpointID(high: 3, low: 4),
+            app: WrittenDatabase.app,
+            isTest: false,
+            url: "https://example.com/hook",
+            types: [.matchCreated],
+            body: nil,
+            createdAt: WrittenDatabase.noon
+        )
+        let actor = AuditActor.command(user: "test")
+        #expect(try server.write(.postbacks(.create(endpoint), by: actor)).isDone)
+        let other = try OtherSession(database.database)
+        try other.execute("BEGIN")
+        try other.execute("UPDATE postback_endpoints SET secret = 'new'")
+        let change = EndpointChange.set(.disabled, reason: PostbackEndpoint.byOperator)
+        let outcome = server.queue(.postbacks(.change(endpoint.id, change), by: actor))
+        #expect(try isWaiting())
+        try other.execute("COMMIT")
+        #expect(outcome()?.isDone == true)
+        let changed = "SELECT count(*) FROM postback_endpoints WHERE state = 'disabled' AND secret = 'new'"
+        #expect(try database.number(changed) == 1)
+    }
+
     @Test("leases of endpoints are taken in one order, so that two servers do not wait for each other")
     func leaseOrder() throws {
         defer { server.stop() }
