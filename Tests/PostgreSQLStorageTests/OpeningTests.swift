@@ -152,6 +152,34 @@ struct OpeningTests {
         #expect(error?.code == .resources)
     }
 
+    @Test("a silent server that runs again keeps its number, although another server waits for it", .blocking)
+    func revivedServer() throws {
+        let opening = try opening()
+        let connection = try opening.open().connection
+        let first = try ServerRow.take(connection, holder: 1, version: "1")
+        try database.execute("UPDATE servers SET seen_at = now() - interval '31 seconds'")
+        try connection.execute("SET idle_in_transaction_session_timeout = 0")
+        try connection.execute("BEGIN")
+        try connection.execute("UPDATE servers SET seen_at = clock_timestamp()")
+        let second = ConditionLock<Result<Int64, any Error>?>(nil)
+        try SystemThread.start {
+            let number = Result {
+                let other = try opening.connect()
+                try other.execute("SET lock_timeout = 0")
+                return try ServerRow.take(other, holder: 2, version: "1").number
+            }
+            second.withLock { $0 = number }
+            second.broadcast()
+        }
+        let waiting =
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        #expect(try Polling.until { try database.execute(waiting) == "1" })
+        try connection.execute("COMMIT")
+        let number = try second.wait(until: nil) { $0 }?.get()
+        #expect(first.number == 0 && number == 1)
+        #expect(try database.execute("SELECT count(*) FROM servers WHERE holder = 1") == "1")
+    }
+
     @Test("partitions are made although an open transaction has read the tables, and dropped with their rows")
     func partitions() throws {
         let opening = try opening()

@@ -24,21 +24,24 @@ struct ServerRow: Equatable, Sendable {
     static func take(_ connection: BlockingConnection, holder: Int64, version: String) throws(StoreError)
         -> ServerRow
     {
-        let number = try StoreError.translating { () throws(PostgreSQLError) -> Int64? in
-            try connection.transaction { () throws(PostgreSQLError) in
-                try connection.execute(lock)
-                let rows = try connection.execute(insert, holder, version)
-                return rows.count > 0 ? try rows.value(0, 0) : nil
+        // A silent server may run again while the statement waits for its row; then another number may be free.
+        for _ in 0..<maximumAttempts {
+            let number = try StoreError.translating { () throws(PostgreSQLError) -> Int64? in
+                try connection.transaction { () throws(PostgreSQLError) in
+                    try connection.execute(lock)
+                    let rows = try connection.execute(insert, holder, version)
+                    return rows.count > 0 ? try rows.value(0, 0) : nil
+                }
             }
+            if let number { return ServerRow(number: number, holder: holder) }
         }
-        guard let number else {
-            throw StoreError(
-                .resources,
-                "\(RowHome.maximumServer + 1) servers use the database already, which is the limit; stop one"
-            )
-        }
-        return ServerRow(number: number, holder: holder)
+        throw StoreError(
+            .resources,
+            "\(RowHome.maximumServer + 1) servers use the database already, which is the limit; stop one"
+        )
     }
+
+    private static let maximumAttempts = 4
 
     /// Gives the number back at a stop.
     func release(_ connection: BlockingConnection) throws(PostgreSQLError) {
@@ -55,7 +58,8 @@ struct ServerRow: Equatable, Sendable {
         WHERE NOT EXISTS (SELECT FROM servers o WHERE o.number = n \
         AND o.seen_at > clock_timestamp() - interval '\(silentSeconds) seconds') ORDER BY n LIMIT 1 \
         ON CONFLICT (number) DO UPDATE SET holder = excluded.holder, batch = 0, seen_at = excluded.seen_at, \
-        version = excluded.version, key_checks = '', dashboard = '' RETURNING number::int8
+        version = excluded.version, key_checks = '', dashboard = '' \
+        WHERE s.seen_at <= excluded.seen_at - interval '\(silentSeconds) seconds' RETURNING number::int8
         """
     )
     static let setDashboard = PreparedStatement(
