@@ -136,6 +136,24 @@ struct ServerKeyTests {
         #expect(!files.contains { $0.hasSuffix(".draft") }, "no killed rotation left a draft of the key file")
     }
 
+    @Test("a start deletes the drafts of key files that killed processes left, and no other file")
+    func drafts() throws {
+        let installation = try Installation()
+        let path = keyFile(installation)
+        let (draft, hour) = (path + ".0123456789abcdef", Date(timeIntervalSinceNow: -3600))
+        let kept = [path + ".fedcba9876543210", path + ".backup", path + ".0123456789abcde"]
+        for name in [draft] + kept {
+            try Data("a key".utf8).write(to: URL(fileURLWithPath: name))
+            // The first of the others is young: another process may be writing it.
+            guard name != kept[0] else { continue }
+            try FileManager.default.setAttributes([.modificationDate: hour], ofItemAtPath: name)
+        }
+        let server = try AfterlinkProcess(installation)
+        #expect(try server.connect().click(fingerprint(1)).status == 201)
+        #expect(!FileManager.default.fileExists(atPath: draft))
+        for name in kept { #expect(FileManager.default.fileExists(atPath: name)) }
+    }
+
     @Test("a rotation is refused for a key that is not the database's key")
     func foreign() throws {
         let installation = try Installation()

@@ -22,7 +22,7 @@ package enum TextFile {
     /// - Throws: `EEXIST` if the file exists, or another error of the system.
     static func create(_ path: String, text: String) throws(SystemError) {
         // In containers that share a volume, several processes can have the same id.
-        let draft = "\(path).\(Hexadecimal.text(of: SystemRandom.bytes(8)))"
+        let draft = "\(path).\(Hexadecimal.text(of: SystemRandom.bytes(draftBytes)))"
         defer { delete(draft) }
         let file = try OpenFile(draft, O_WRONLY | O_CREAT | O_EXCL)
         try file.write(Array(text.utf8))
@@ -36,6 +36,24 @@ package enum TextFile {
             throw error
         }
     }
+
+    /// Deletes the drafts of ``create(_:text:)`` that killed processes left.
+    ///
+    /// Another process may be writing a draft that is younger than a minute.
+    static func deleteDrafts(of path: String, at now: Timestamp) {
+        let folder = directory(of: path)
+        let prefix = "\(path.split(separator: "/").last ?? "")."
+        for name in DirectoryListing.names(in: folder) ?? [] where name.hasPrefix(prefix) {
+            let draft = "\(folder)/\(name)"
+            guard Hexadecimal.bytes(name.dropFirst(prefix.count))?.count == draftBytes,
+                let status = status(of: draft), now.milliseconds / 1000 - Int64(status.st_mtim.tv_sec) > 60
+            else { continue }
+            delete(draft)
+        }
+    }
+
+    /// The number of random bytes in a draft's name.
+    private static let draftBytes = 8
 
     /// Gives a whole file its name in one step, unless the name is taken.
     private static func publish(_ draft: String, as path: String) throws(SystemError) {

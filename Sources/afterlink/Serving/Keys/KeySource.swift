@@ -125,15 +125,18 @@ struct KeyFiles: KeySource {
         at now: Timestamp,
         _ recognize: (ServerKeyList) throws -> ServerKeyRecognition
     ) throws -> StartKeys {
-        deleteDrafts()
+        deleteDrafts(at: now)
         let list = try server.open(databaseIsNew: databaseIsNew)
         guard case .own(let missing) = try recognize(list) else { throw foreign }
         return StartKeys(list: list, addresses: try addresses.open(at: now), missing: missing)
     }
 
     /// Deletes the drafts that killed processes left; a read-only folder has no drafts.
-    func deleteDrafts() {
-        for path in [server.path, addresses.path] { try? SecretFile(path: path).withLock {} }
+    func deleteDrafts(at now: Timestamp) {
+        for path in [server.path, addresses.path] {
+            try? SecretFile(path: path).withLock {}
+            TextFile.deleteDrafts(of: path, at: now)
+        }
     }
 
     func serverKeys() throws -> ServerKeyList { try server.open(databaseIsNew: false) }

@@ -21,7 +21,7 @@ struct SharedKeyFiles: KeySource {
         at now: Timestamp,
         _ recognize: (ServerKeyList) throws -> ServerKeyRecognition
     ) throws -> StartKeys {
-        files.deleteDrafts()
+        files.deleteDrafts(at: now)
         try requireEmptyKeyring()
         let others = try keyring.servers().filter { !$0.isThisServer }
         let creates =
