@@ -143,6 +143,20 @@ struct ReplayTests {
         #expect(outcomes == [.replay(claim), .noMatch(.alreadyClaimed)])
     }
 
+    @Test("a delivered answer goes to no other check, even if a later response is lost", arguments: backends)
+    func keepsDelivered(backend: Backend) async throws {
+        let (test, claim) = try await matched(backend, grace: 0)
+        let outcome = try await test.run { session in
+            let receipt = session.receipt(for: claim)
+            receipt.delivered()
+            // An overlapping check of the installation gets the answer too.
+            receipt.willRespond()
+            receipt.failed()
+            return try await session.match(.sample(caller: 2))
+        }
+        #expect(outcome == .noMatch(.alreadyClaimed))
+    }
+
     @Test("of many checks at once, one gets an undelivered answer", arguments: backends)
     func redeliversToOneOfMany(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, grace: 0)

@@ -66,17 +66,26 @@ final class AnswerLedger: Sendable {
     /// Adds a claim that is about to be committed.
     func expect(_ click: ClickID, for request: ClaimRequest) {
         let claim = Made(claimedAt: request.at, hasInstall: !request.installs.isEmpty)
-        set(Answer(claim: claim, entry: .pending), click, at: now())
+        let now = now()
+        state.withLock { Self.set(Answer(claim: claim, entry: .pending), click, at: now, in: &$0) }
     }
 
     /// Returns an object that reports to the ledger when the response with a click's claim is written and delivered.
     func receipt(for click: ClickID) -> any Receipt { ClaimReceipt(click: click, ledger: self) }
 
     /// Records that a response with the claim is about to be written.
+    ///
+    /// If an earlier response was delivered, the answer counts as delivered even if this response is lost.
     func willRespond(with click: ClickID) {
         let now = now()
-        let claim = state.withLock { $0.answer(click)?.claim }
-        set(Answer(claim: claim, entry: .answered(at: now)), click, at: now)
+        state.withLock { state in
+            var answer = Answer(claim: nil, entry: .answered(at: now))
+            if let known = state.answer(click) {
+                answer.claim = known.claim
+                if case .delivered = known.entry { answer.entry = .delivered(answeredAt: now) }
+            }
+            Self.set(answer, click, at: now, in: &state)
+        }
     }
 
     /// Returns whether the response with the claim of a click was written before a check's first byte was
@@ -151,17 +160,15 @@ final class AnswerLedger: Sendable {
         }
     }
 
-    private func set(_ answer: Answer, _ click: ClickID, at now: UInt64) {
-        state.withLock { state in
-            if now &- state.startOfCurrent > Self.generationNanoseconds {
-                state.previous = state.current
-                // The capacity is the size of the last generation, so that the dictionary does not grow step
-                // by step.
-                state.current = Dictionary(minimumCapacity: state.previous.count)
-                state.startOfCurrent = now
-            }
-            state.current[click.high] = answer
+    private static func set(_ answer: Answer, _ click: ClickID, at now: UInt64, in state: inout State) {
+        if now &- state.startOfCurrent > generationNanoseconds {
+            state.previous = state.current
+            // The capacity is the size of the last generation, so that the dictionary does not grow step
+            // by step.
+            state.current = Dictionary(minimumCapacity: state.previous.count)
+            state.startOfCurrent = now
         }
+        state.current[click.high] = answer
     }
 }
 
