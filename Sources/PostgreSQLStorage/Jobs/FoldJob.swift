@@ -22,7 +22,8 @@ struct FoldJob: Job {
 
     mutating func slice(at _: UInt64) throws(StoreError) -> Due {
         // No count depends on the time of the fold, so the job does not wait for a clock that has jumped.
-        let now = context.state.configuration.clock.now()
+        let state = context.state
+        let now = state.configuration.clock.now().advanced(byMilliseconds: -state.clockLead)
         let lease = context.lease(of: .fold, at: now, milliseconds: Self.leaseMilliseconds)
         let isMore = try context.read { reader throws(PostgreSQLError) in
             try reader.connection.fold(&memory, under: lease)

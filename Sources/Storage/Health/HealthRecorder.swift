@@ -44,6 +44,9 @@ final class HealthRecorder: Sendable {
         comparison.withLock { $0 = (moment, clockLead) }
     }
 
+    /// The milliseconds by which this server's clock is ahead of the database's; 0 before the first comparison.
+    var clockLead: Int64 { comparison.withLock { $0?.clockLead ?? 0 } }
+
     /// Returns why this server must not get requests now; `now` is a time of the monotonic clock in
     /// nanoseconds.
     func hindrance(at now: UInt64) -> StoreHealth.Hindrance? {

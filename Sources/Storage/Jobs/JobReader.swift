@@ -162,7 +162,7 @@ public struct JobLease: Sendable {
     public var subject = ""
     /// The random number that identifies this process's store.
     public let holder: Int64
-    public let now: Timestamp
+    public var now: Timestamp
     /// How long the lease lasts, in milliseconds; longer than a slice of the job takes.
     public let milliseconds: Int64
 

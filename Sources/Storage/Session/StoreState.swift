@@ -118,6 +118,9 @@ public final class StoreState: Sendable {
         health.noteComparison(at: moment, clockLead: clockLead)
     }
 
+    /// The milliseconds by which this server's clock is ahead of the database's; 0 before the first comparison.
+    public var clockLead: Int64 { health.clockLead }
+
     /// Records the size of a database that is no file of this machine.
     public func noteDatabaseSize(bytes: Int64) { health.setDatabaseSize(bytes) }
 

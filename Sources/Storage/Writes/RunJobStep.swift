@@ -40,6 +40,9 @@ extension WriteTransaction {
     func take(_ lease: JobLease) throws(Failure) -> Bool {
         let age = state.configuration.clock.now().milliseconds(since: lease.now)
         guard age < lease.milliseconds else { return false }
+        var lease = lease
+        // The clocks of servers may differ by more than a lease lasts, so the end of a lease is a time of the database.
+        lease.now = lease.now.advanced(byMilliseconds: -state.clockLead)
         return try writer.take(lease)
     }
 }

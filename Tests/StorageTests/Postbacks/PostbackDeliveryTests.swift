@@ -266,6 +266,26 @@ struct PostbackDeliveryTests {
         #expect(scenario.receiver.calls.count == 1)
     }
 
+    @Test("a process whose clock is ahead takes no lease before its end", arguments: backends)
+    func clockAhead(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        try await scenario.endpoint()
+        try await scenario.match()
+        scenario.receiver.answer { _ in nil }
+        try await scenario.send()
+        let second = try await TestStore(backend, in: scenario.test.place)
+        second.clock.advance(seconds: 3600)
+        let receiver = TestReceiver()
+        func job(_ database: some TestDatabase) -> any Job {
+            let context = database.makeJobContext()
+            context.state.noteComparison(at: 0, clockLead: 3_600_000)
+            return PostbackJob(context, receiver.settings)
+        }
+        var other = job(second.database)
+        for moment in 1...4 as ClosedRange<UInt64> { _ = try other.slice(at: moment * 1_000_000_000) }
+        #expect(scenario.receiver.calls.count == 1 && receiver.calls.isEmpty)
+    }
+
     @Test("a process that has lost a lease changes neither the failures nor the retries", arguments: backends)
     func lostLease(backend: Backend) async throws {
         let scenario = try await PostbackScenario(backend)
