@@ -1,4 +1,5 @@
 import Attribution
+import Dispatch
 import Server
 import Testing
 
@@ -24,5 +25,23 @@ struct LogTests {
             // JSON need not escape these characters; programs that display the text must.
             #expect(format == .json || !line.contains { (0x7F...0x9F).contains($0.value) })
         }
+    }
+
+    @Test("the end of a service waits for its last lines, but not for an output that blocks")
+    func blockedOutput() throws {
+        let logged = LoggedBytes()
+        let isBlocked = DispatchSemaphore(value: 0)
+        let log = try Log(format: .text, clock: .fixed(Timestamp(milliseconds: 0))) { lines in
+            isBlocked.wait()
+            logged.append(lines)
+        }
+        log.event(.info, "stopping")
+        log.flush(within: .milliseconds(10))
+        log.event(.info, "stopped")
+        log.flush(within: .milliseconds(10))
+        #expect(logged.text.isEmpty)
+        for _ in 0..<2 { isBlocked.signal() }
+        log.flush(within: .seconds(60))
+        #expect(logged.text.contains("stopping") && logged.text.contains("stopped"))
     }
 }

@@ -61,6 +61,9 @@ public final class Log: Sendable {
     /// Writes all earlier lines before it returns.
     public func flush() { writer.flush() }
 
+    /// Returns when all earlier lines are written, or after a duration, because the reader of the output may have stopped.
+    public func flush(within limit: Duration) { writer.flush(within: limit) }
+
     /// The number of lines dropped since the start because the output was too slow.
     public var droppedLineCount: Int { writer.droppedTotal }
 
@@ -110,6 +113,8 @@ final class LogWriter: Sendable {
         var droppedLines = 0
         /// The number of lines dropped since the start.
         var droppedTotal = 0
+        /// The number of bytes appended since the start, without dropped ones.
+        var byteTotal = 0
     }
 
     private static let gatheringTime = DispatchTimeInterval.milliseconds(25)
@@ -117,6 +122,8 @@ final class LogWriter: Sendable {
     private static let maximumPending = 4 << 20
 
     private let pending = Mutex(Pending())
+    /// The number of bytes written since the start.
+    private let writtenTotal = ConditionLock(0)
     /// Held while lines are written, so that they keep their order.
     private let outputLock = Mutex(())
     private let wakeUp = DispatchSemaphore(value: 0)
@@ -158,6 +165,7 @@ final class LogWriter: Sendable {
                 return hurries
             }
             pending.bytes += lines
+            pending.byteTotal += lines.count
             defer { pending.isScheduled = true }
             return hurries || !pending.isScheduled
         }
@@ -200,6 +208,19 @@ final class LogWriter: Sendable {
             }
             if !bytes.isEmpty { write(bytes) }
             if dropped > 0 { write(lossLine(dropped)) }
+            writtenTotal.withLock { $0 += bytes.count }
+            writtenTotal.broadcast()
         }
+    }
+
+    /// Waits until the thread has written the waiting lines, at most for a duration.
+    func flush(within limit: Duration) {
+        let deadline = MonotonicTime.now().advanced(by: limit)
+        let end = pending.withLock { pending in
+            pending.isUrgent = true
+            return pending.byteTotal
+        }
+        wakeUp.signal()
+        _ = writtenTotal.wait(until: deadline.nanoseconds) { $0 >= end ? true : nil }
     }
 }

@@ -34,6 +34,8 @@ final class RunningService: Sendable {
     private static let storeGrace: UInt64 = 1500
     /// The maximum time for the last writes, in milliseconds: a slow disk needs a second for each of a few syncs.
     private static let maximumStoreGrace: UInt64 = 5000
+    /// The maximum time for the last lines of the log.
+    private static let logGrace = Duration.seconds(1)
     /// The maximum time of a whole stop with the default `--shutdown-grace`, in milliseconds.
     private static let stopLimit: UInt64 = 8500
 
@@ -292,14 +294,15 @@ final class RunningService: Sendable {
         let left = Self.stopLimit - min(elapsed, Self.stopLimit)
         parts.store.stop(max(Self.storeGrace, min(Self.maximumStoreGrace, left)))
         log.event(.info, "stopped")
-        log.flush()
+        log.flush(within: Self.logGrace)
     }
 
     /// Makes a stop that has begun drop the requests in flight.
     func dropInFlightRequests() { parts.servers.stop(within: .zero) }
 
     func reopenLog() {
-        log.flush()
+        // The thread that calls this waits for signals, also for the one that stops the service.
+        log.flush(within: Self.logGrace)
         parts.logOutput.reopen()
     }
 
