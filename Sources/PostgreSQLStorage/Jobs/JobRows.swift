@@ -4,8 +4,8 @@ internal import Storage
 
 /// The statements of the table of jobs.
 ///
-/// Leases end at times of the database's clock: each server subtracts the lead of its own clock. All other times in this
-/// table come from the servers' clocks.
+/// Leases end at times of the database's clock: each server subtracts the lead of its own clock. All other times in
+/// this table come from the servers' clocks.
 enum JobRows {
     /// Takes a lease if it is free, if the holder has it already, or if it ends so late that a wrong clock
     /// must have set the end.

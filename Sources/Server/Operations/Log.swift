@@ -61,7 +61,9 @@ public final class Log: Sendable {
     /// Writes all earlier lines before it returns.
     public func flush() { writer.flush() }
 
-    /// Returns when all earlier lines are written, or after a duration, because the reader of the output may have stopped.
+    /// Returns when all earlier lines are written, or after a duration.
+    ///
+    /// The reader of the output may have stopped.
     public func flush(within limit: Duration) { writer.flush(within: limit) }
 
     /// The number of lines dropped since the start because the output was too slow.
