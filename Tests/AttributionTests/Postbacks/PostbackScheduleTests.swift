@@ -81,6 +81,18 @@ struct PostbackScheduleTests {
         #expect(circuit == PostbackCircuit())
     }
 
+    @Test("a call that fails without a pause does not shorten the pause of a call that ended before it")
+    func overlapping() {
+        var slowing = PostbackAnswer(status: 429)
+        slowing.retryAfter = "3600"
+        let slowed = PostbackVerdict(slowing, attempts: 1, at: Self.now, random: 0)
+        let failed = PostbackVerdict(PostbackAnswer(status: 500), attempts: 1, at: Self.now, random: 0)
+        var circuit = PostbackCircuit()
+        for verdict in [slowed, failed, failed] { circuit.note(verdict, at: Self.now) }
+        #expect(circuit.limit(at: Self.now.advanced(byMilliseconds: 3_599_999)) == 0)
+        #expect(circuit.limit(at: Self.now.advanced(byMilliseconds: 3_600_000)) == 4)
+    }
+
     @Test("a pause is ignored if its end is so late that the clock must have been ahead")
     func leap() {
         var circuit = PostbackCircuit()
