@@ -163,7 +163,7 @@ struct OpeningTests {
         try connection.execute("UPDATE servers SET seen_at = clock_timestamp()")
         let second = ConditionLock<Result<Int64, any Error>?>(nil)
         try SystemThread.start {
-            let number = Result {
+            let number = Result<Int64, any Error> {
                 let other = try opening.connect()
                 try other.execute("SET lock_timeout = 0")
                 return try ServerRow.take(other, holder: 2, version: "1").number
