@@ -54,15 +54,30 @@ public struct DatabaseFile: Sendable {
 
     /// Creates an empty file for a copy of the database before a migration, and returns its path.
     ///
-    /// The name contains the version of the schema before the migration and the time, in milliseconds since 1970.
-    public func createBackupFile(version: Int64, at milliseconds: Int64) throws(SQLiteError) -> String {
-        let name = backupPath(version: version, at: milliseconds)
-        guard try createEmpty(name) else {
-            throw .refused(.constraint, "the backup \(name) exists already; move it away")
+    /// It replaces the incomplete copy of a process that was killed.
+    public func createBackupDraft() throws(SQLiteError) -> String {
+        let draft = path + ".backup-partial"
+        try Self.requireRegular(draft)
+        try Self.remove(draft)
+        guard try createEmpty(draft) else {
+            throw .refused(.busy, "another process is writing \(draft) at this moment; wait for it")
         }
-        return name
+        return draft
     }
 
+    /// Syncs a whole copy, and gives it the name that ``backupPath(version:at:)`` returns.
+    public func publishBackup(_ draft: String, as name: String) throws(SQLiteError) {
+        try sync(draft)
+        guard !Self.exists(name) else {
+            throw .refused(.constraint, "the backup \(name) exists already; move it away")
+        }
+        try Self.rename(draft, to: name)
+        try sync(name)
+    }
+
+    /// Returns the path of the copy before a migration.
+    ///
+    /// The name contains the version of the schema before the migration and the time, in milliseconds since 1970.
     public func backupPath(version: Int64, at milliseconds: Int64) -> String {
         "\(path).backup-\(version)-\(milliseconds)"
     }

@@ -149,6 +149,27 @@ struct MigrationTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
+    @Test("a copy has the name of a backup only when it is whole, and replaces what a killed process left")
+    func replacesPartialCopy() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        try open(path, own + [second])
+        let backup = path + ".backup-9001-\(TestStore.noon.milliseconds)"
+        let draft = path + ".backup-partial"
+        try Data("half".utf8).write(to: URL(fileURLWithPath: draft))
+        // Another file has the name of the backup.
+        try Data("other".utf8).write(to: URL(fileURLWithPath: backup))
+        let error = #expect(throws: StoreError.self) { try open(path, own + [second, third]) }
+        #expect(error?.explanation.contains("exists already") == true)
+        #expect(!FileManager.default.fileExists(atPath: draft))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == Data("other".utf8))
+        try FileManager.default.removeItem(atPath: backup)
+        try Data("half".utf8).write(to: URL(fileURLWithPath: draft))
+        try open(path, own + [second, third])
+        #expect(try integer(backup, "PRAGMA user_version") == 9001)
+        #expect(!FileManager.default.fileExists(atPath: draft))
+    }
+
     @Test("the plan lists applied and pending migrations and the copy's path; making it changes nothing")
     func plans() throws {
         let folder = try TemporaryFolder()

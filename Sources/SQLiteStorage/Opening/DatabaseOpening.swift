@@ -114,13 +114,12 @@ struct DatabaseOpening: Sendable {
     private func backUp(_ connection: SQLiteConnection, version: Int64) throws(StoreError) {
         let path = try translated { () throws(SQLiteError) in
             let now = configuration.clock.now().milliseconds
-            let path = try file.createBackupFile(version: version, at: now)
+            let (path, draft) = (file.backupPath(version: version, at: now), try file.createBackupDraft())
             do throws(SQLiteError) {
-                try connection.copy(into: path)
-                try file.sync(path)
+                try connection.copy(into: draft)
+                try file.publishBackup(draft, as: path)
             } catch {
-                // Otherwise each new start would leave another incomplete copy, until the disk is full.
-                try? DatabaseFile.remove(path)
+                try? DatabaseFile.remove(draft)
                 throw error
             }
             return path
