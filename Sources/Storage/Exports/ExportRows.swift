@@ -46,7 +46,8 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         case .deliveries:
             return .delivery(DeliveryCursor(endpoint: .max, event: OutboxEventID(high: 0, low: 0)))
         case .counters:
-            // Counts in memory are written within a second, and the clocks of servers differ by less than a second.
+            // While the database takes writes, counts in memory are written within a second. The clocks of servers differ
+            // by less than a second.
             let hour = CivilDate.floorDivide(now.milliseconds - 60_000, by: 3_600_000) * 3_600_000
             return .count(CountCursor(hour: Timestamp(milliseconds: hour), scope: -1))
         case .clicks, .checks, .matches, .events, .deletions, .applePostbacks:

@@ -15,7 +15,7 @@ final class UpdateCollector: Sendable {
         return updates
     }
 
-    /// Whether no loop has an update that is not written yet.
+    /// Whether the updates of all loops are written or being written.
     var isEmpty: Bool { loops.withLock { $0 }.allSatisfy(\.isEmpty) }
 
     /// Whether a failed delivery is not marked on disk yet, so that reads do not show it.
