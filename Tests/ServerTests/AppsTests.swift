@@ -85,4 +85,19 @@ struct AppsTests {
         #expect(answer.member("field") == field)
         #expect(await service.admin(.get, "/apps").text == before)
     }
+
+    @Test("the advice on an unknown member names every setting that the call changes")
+    func advice() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        let path = "/apps/\(service.app.text)"
+        let refused = await service.admin(.patch, path, #"{"minimum_confidence":0.8}"#)
+        #expect(refused.status == 422 && refused.member("field") == "minimum_confidence")
+        for name in ["click_ids", "conversion_schemas", "fingerprint_window", "deterministic_window", "icon"]
+        {
+            #expect(refused.member("message")?.contains(name) == true, "\(name): \(refused.text)")
+        }
+        let link = await service.admin(.post, "/links", #"{"slug":"a","destination":"myapp://x","sl":1}"#)
+        #expect(link.status == 422 && link.member("field") == "sl")
+        #expect(link.member("message")?.contains(" set one of app, slug, title,") == true, "\(link.text)")
+    }
 }

@@ -21,8 +21,8 @@ enum AppEndpoints {
     static func change(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let app = try app(&exchange)
         let (object, fields) = (try JSONBody(ofAdmin: exchange.request).members, app.settings.links.fields)
-        let names = Set(windows.map(\.name) + [clickIDs, ConversionSchemas.name])
-        let body = FieldBody<AppLinkField>(object, over: fields, besides: others.union(names))
+        let names = windows.map(\.name) + [clickIDs, ConversionSchemas.name]
+        let body = FieldBody<AppLinkField>(object, over: fields, besides: names, ignoring: others)
         var settings = app.settings
         var problems = change(&settings.policy.windows, object)
         if let value = object[clickIDs] {

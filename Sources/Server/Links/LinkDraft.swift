@@ -43,7 +43,7 @@ public enum LinkDraft {
 
     /// Reads a link's fields from a JSON object, except its slug, its app and members that clients cannot set.
     public static func fields(_ object: JSONObject) -> (fields: LinkFields, problems: [FieldProblem]) {
-        let body = FieldBody<LinkField>(object, over: LinkFields(), besides: LinkBody.ownMembers)
+        let body = FieldBody<LinkField>(object, over: LinkFields(), ignoring: LinkBody.ownMembers)
         return (body.fields, body.problems)
     }
 

@@ -103,7 +103,7 @@ enum LinkEndpoints {
         at now: Timestamp
     ) throws(APIError) -> Link.Settings {
         guard let app = directory.app(link.app) else { throw .noLink }
-        let body = FieldBody<LinkField>(object, over: link.settings.fields, besides: LinkBody.ownMembers)
+        let body = FieldBody<LinkField>(object, over: link.settings.fields, ignoring: LinkBody.ownMembers)
         var problems: [FieldProblem] = []
         for (name, own) in [("slug", link.slug.text), ("app", link.app.text)] {
             guard let value = object[name], value.string != own else { continue }

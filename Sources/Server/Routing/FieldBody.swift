@@ -9,12 +9,18 @@ struct FieldBody<Field: SettingField> {
     /// - Parameters:
     ///   - object: the body; `null` clears a field.
     ///   - fields: the fields that are set so far.
-    ///   - others: members that are not fields, which the caller reads or ignores.
-    init(_ object: JSONObject, over fields: FieldTexts<Field>, besides others: Set<String>) {
+    ///   - others: members that are not fields, which the caller reads; the advice on an unknown member names them.
+    ///   - ignored: members that are accepted although they set nothing, such as an id that a client sends back.
+    init(
+        _ object: JSONObject,
+        over fields: FieldTexts<Field>,
+        besides others: [String] = [],
+        ignoring ignored: Set<String> = []
+    ) {
         self.fields = fields
-        for member in object.members where !others.contains(member.name) {
+        for member in object.members where !ignored.contains(member.name) && !others.contains(member.name) {
             guard let field = Field(rawValue: member.name) else {
-                let known = Field.allCases.map(\.rawValue).joined(separator: ", ")
+                let known = (others + Field.allCases.map(\.rawValue)).joined(separator: ", ")
                 let advice = "\(member.name) cannot be set here; set one of \(known)."
                 problems.append(FieldProblem(member.name, advice))
                 continue
