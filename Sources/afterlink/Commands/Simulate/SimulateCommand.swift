@@ -128,7 +128,7 @@ enum SimulateCommand {
         CommandFailure.because("--delay cannot be tried: the server at \(server.url) uses its own clock.")
             .advising(
                 "Leave --delay out, or start a server for trials with `afterlink serve --unsafe-test-clock --listen"
-                    + " 127.0.0.1:8081 --database trial.db`."
+                    + " 127.0.0.1:8090 --database trial.db`, and give the same --listen and --database here."
             )
     }
 
