@@ -135,6 +135,7 @@ extension PostgreSQLReader: PrivacyRows {
             "attributed_installs",
             holding("attributed_installs", "(SELECT min(matched_at) FROM attributed_installs)")
         ),
+        ("outbox_events", holding("outbox_events", "NULL::int8")),
         (
             "dashboard_sessions",
             holding("dashboard_sessions", "(SELECT min(created_at) FROM dashboard_sessions)")

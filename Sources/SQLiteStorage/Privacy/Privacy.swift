@@ -119,6 +119,7 @@ extension SQLiteReader: PrivacyRows {
             "attributed_installs", count("attributed_installs"),
             "SELECT min(matched_at) FROM attributed_installs"
         ),
+        ("outbox_events", count("outbox_events"), "SELECT NULL"),
         ("dashboard_sessions", count("dashboard_sessions"), "SELECT min(created_at) FROM dashboard_sessions"),
         ("erasures", count("erasures"), "SELECT min(erased_at) FROM erasures"),
         ("erased_rows", count("erased_rows"), "SELECT min(erased_at) FROM erased_rows"),

@@ -119,6 +119,8 @@ struct PostbackFactTests {
             return Set(try await scenario.deliveries(endpoint).map { String($0.event.data.prefix(15)) })
         }
         #expect(try await scenario.deliveries(endpoint).count == 3)
+        let held = try await test.run { session in try await session.holdings() }
+        #expect((held.first { $0.table == "outbox_events" }?.count ?? 0) >= 3, "each delivery has an event")
         let left = try await erase(.user(live: [hash(5)], test: []))
         #expect(left == [#"{"event_id":"a""#, #"{"event_id":"c""#])
         #expect(try await erase(.user(live: [hash(6)], test: [])) == left, "another user's events stay")
