@@ -6,7 +6,7 @@ internal import Server
 enum AuditCommand {
     static let description = CommandDescription(
         name: "audit",
-        summary: "Show who has changed apps, keys, links, models and sessions",
+        summary: "Show who has changed apps, keys, links, endpoints, models and sessions, or erased data",
         discussion: [
             "Prints the changes by the dashboard, the admin API and commands, the newest first, with the fields that differ."
                 + " --audit-retention sets how long they are stored.",

@@ -17,8 +17,8 @@ enum ExportTableCommand {
                 + " kill at any time, it neither repeats nor loses a row. Keep one FILE for each table and directory.",
             "The tables: clicks; checks, each with a weight, the number of checks that it stands for; matches; events;"
                 + " apple_postbacks; counters of closed hours; links and deliveries, of which each file has all; and"
-                + " deletions, which name the clicks and checks that were erased, and the days before which retention"
-                + " has left none. No column has a fingerprint, an address or a user agent. On PostgreSQL, rows appear"
+                + " deletions, which name the clicks, checks and events that were erased, and the days before which"
+                + " retention has left none. No column has a fingerprint, an address or a user agent. On PostgreSQL, rows appear"
                 + " half a minute after they were recorded.",
             "Parquet files are not compressed; they have types: times are timestamps in UTC.",
         ],

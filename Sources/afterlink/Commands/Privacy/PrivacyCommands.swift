@@ -6,12 +6,13 @@ internal import Server
 enum ShowHeldDataCommand {
     static let description = CommandDescription(
         name: "held",
-        summary: "Print what is stored, in all or about a click, fingerprint, installation or address",
+        summary: "Print what is stored, in all or about a click, fingerprint, installation, user or address",
         discussion: [
-            "Prints every stored field of the clicks and checks of an app that the value finds, as JSON. An address, or its"
-                + " network such as 203.0.113.0/24, is found as long as the key of its day is stored: until the last click of"
-                + " that day can no longer be matched.",
-            "Without a value, it prints the number of rows of each table, for all apps together, and the time of the oldest.",
+            "Prints every stored field of the clicks, checks and events of an app that the value finds, as JSON. An address,"
+                + " or its network such as 203.0.113.0/24, is found as long as the key of its day is stored: until the last"
+                + " click of that day can no longer be matched.",
+            "Without a value, it prints the number of rows of each table with data of persons, for all apps together, and the"
+                + " time of the oldest.",
             "The values are in the process list while the command runs.",
         ],
         options: SubjectOptions.all + [.json],
@@ -19,7 +20,7 @@ enum ShowHeldDataCommand {
         examples: [
             "afterlink held --click-id clk_01jz8w6t7n3k5m9q2r4v6x8y0z":
                 "Print this click, its claim and its checks.",
-            "afterlink held": "Count the rows of each table.",
+            "afterlink held": "Count the rows of each table with data of persons.",
         ],
         run: run
     )
@@ -57,13 +58,14 @@ enum ShowHeldDataCommand {
 enum EraseCommand {
     static let description = CommandDescription(
         name: "erase",
-        summary: "Delete what is stored about a click, fingerprint, installation or address",
+        summary: "Delete what is stored about a click, fingerprint, installation, user or address",
         discussion: [
             "Deletes the clicks and checks of an app that the value finds, and everything that refers to them, also while"
                 + " the service runs. Prints how many rows of each table were deleted, and records the erasure"
                 + " without the value.",
             "Backups, archives of the database's log and exported files keep their copies: see the article"
                 + " KeysAndBackups.",
+            "The values are in the process list while the command runs.",
         ],
         options: SubjectOptions.all
             + CommandOption.table(["dry-run": "Count the rows, and delete nothing."]) + [.json],
