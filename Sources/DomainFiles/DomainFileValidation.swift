@@ -1,3 +1,4 @@
+package import Attribution
 internal import JSON
 
 /// A domain file and the findings about it.
@@ -44,6 +45,21 @@ package struct DomainFileValidation: Sendable {
             reader.findings += google.map(\.findings) ?? []
         }
         findings = reader.findings
+    }
+
+    /// Generates and validates both files of a link host.
+    ///
+    /// - Parameters:
+    ///   - host: the link host.
+    ///   - apps: the apps that list the host.
+    /// - Returns: the results with the files; a file is `{}` or `[]` if no app has an id of the platform.
+    package static func generated(for host: LinkHost, of apps: [App]) -> [(file: Self, body: [UInt8])] {
+        let bodies = [
+            AppleAssociation(apps: apps).json().bytes, AssetLinks(host: host, apps: apps).json().bytes,
+        ]
+        return zip([DomainFile.apple, .google], bodies).map { kind, body in
+            (Self(kind, body, from: kind.path), body)
+        }
     }
 
     /// Returns the decision about a URL for each app; empty if the file could not be read.

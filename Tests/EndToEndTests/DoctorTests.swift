@@ -84,6 +84,24 @@ struct DoctorTests {
         #expect(output.text.contains("\n        proxy_ssl_server_name on;\n"))
     }
 
+    @Test("`doctor` validates the domain files that the service generates, and fetches none")
+    func domainFiles() throws {
+        let installation = try Installation()
+        #expect(lines(try doctor(installation), "domain_files").isEmpty, "no app has a link host")
+        let apple = ["--ios-team", "ABCDE12345", "--ios-bundle", "com.example.shop"]
+        let app = try installation.run(["apps", "set", "--link-host", "go.shop.invalid"] + apple)
+        #expect(app.status == 0, "\(app.errors)")
+        let fine = lines(try doctor(installation), "domain_files")
+        #expect(fine.count == 1 && fine.first?.hasPrefix("ok ") == true, "\(fine)")
+        let rules = ["--link-rule", "/products/*", "--link-rule", "/products/1"]
+        #expect(try installation.run(["apps", "set"] + rules).status == 0)
+        let wrong = lines(try doctor(installation), "domain_files")
+        #expect(wrong.count == 1 && wrong.first?.hasPrefix("warning ") == true, "\(wrong)")
+        let file = "go.shop.invalid/.well-known/apple-app-site-association applinks.details[0].components["
+        #expect(wrong.first?.contains(file) == true, "\(wrong)")
+        #expect(wrong.first?.contains("The rule never applies") == true, "\(wrong)")
+    }
+
     @Test("`doctor` names files by their full paths, from any folder")
     func fullPaths() throws {
         let installation = try Installation()

@@ -1,7 +1,6 @@
 internal import Attribution
 internal import DomainFiles
 internal import HTTPServer
-internal import JSON
 
 /// The domain files of a link host, the polled copies of all hosts' files, and the rule that decides about a
 /// URL.
@@ -24,7 +23,7 @@ enum DomainsPage {
                 return writeReceivers(apps, visit, to: &html)
             }
             writeForm(hosts, host, text, visit, to: &html)
-            let served = files(of: host, directory)
+            let served = DomainFileValidation.generated(for: host, of: directory.apps(listing: host))
             if let url {
                 let exports = PanelExports(table: DashboardText.decisions, of: visit.address)
                     .running(["check-domain", host.text], [("url", text)])
@@ -33,19 +32,6 @@ enum DomainsPage {
             writeCopies(watch?.all, of: hosts, visit, at: now, to: &html)
             for (file, body) in served { write(file, body, of: host, to: &html) }
             writeReceivers(apps, visit, to: &html)
-        }
-    }
-
-    /// Returns the files of a host as this service serves them, validated.
-    private static func files(of host: LinkHost, _ directory: Directory)
-        -> [(file: DomainFileValidation, body: [UInt8])]
-    {
-        let apps = directory.apps(listing: host)
-        let bodies = [
-            AppleAssociation(apps: apps).json().bytes, AssetLinks(host: host, apps: apps).json().bytes,
-        ]
-        return zip([DomainFile.apple, .google], bodies).map { file, body in
-            (DomainFileValidation(file, body, from: file.path), body)
         }
     }
 

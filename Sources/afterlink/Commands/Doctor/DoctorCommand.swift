@@ -8,7 +8,7 @@ internal import Storage
 enum DoctorCommand {
     static let description = CommandDescription(
         name: "doctor",
-        summary: "Examine settings, keys, clock, disk, files and the service",
+        summary: "Examine settings, keys, clock, disk, files, domain files and the service",
         discussion: [
             "Examines what the service depends on and prints a line for each finding: ok, warning or problem, with what"
                 + " to do. Give it the settings of the service. It prints no secret. It sends a test request to each domain that"
@@ -96,6 +96,7 @@ enum DoctorCommand {
         return database.diagnoses() + (server ?? [])
             + ServerKeyExamination.diagnoses(configuration, report.summary, at: now)
             + Diagnosis.dashboardHost(configuration, report.directory)
+            + Diagnosis.domainFiles(report.directory)
             + (await Diagnosis.traffic(configuration, report, at: now))
             + KeyExamination.diagnoses(report.directory.keys, at: now)
             + receivers
