@@ -194,6 +194,8 @@ struct ServerKeyTests {
         #expect(Polling.until { installation.log.contains("a former server key is missing") })
         #expect(try late.connect().check(fingerprint(2)).isMatch)
         #expect(try installation.run(["verify"]).text.contains("problem  server_key: former"))
+        let doctor = try installation.run(["doctor", "--listen", "127.0.0.1:0"])
+        #expect(doctor.status == 1 && doctor.text.contains("lacks 1 former key: clicks"), "\(doctor.text)")
     }
 
     @Test("the former key is destroyed when nothing is stored under the key any more, which is logged")

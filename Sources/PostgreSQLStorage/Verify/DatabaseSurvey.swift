@@ -71,6 +71,7 @@ extension PostgreSQLReader {
         }
         summary.byteCount = try databaseByteCount()
         summary.serverKey = try value(of: .serverKey).map(UInt64.init(bitPattern:))
+        summary.formerServerKeys = try formerServerKeys().keys.sorted()
         return summary
     }
 

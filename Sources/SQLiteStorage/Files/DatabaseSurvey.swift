@@ -120,8 +120,9 @@ extension DatabaseSummary {
             let newest = try connection.statement("SELECT recorded_at FROM clicks ORDER BY id DESC LIMIT 1")
             newestClickAt = try newest.first { $0.time(0) }
             byteCount = try connection.databaseByteCount()
-            serverKey = try SQLiteReader(connection: connection).value(of: .serverKey)
-                .map { UInt64(bitPattern: $0) }
+            let reader = SQLiteReader(connection: connection)
+            serverKey = try reader.value(of: .serverKey).map { UInt64(bitPattern: $0) }
+            formerServerKeys = try reader.formerServerKeys().keys.sorted()
         }
     }
 }

@@ -16,6 +16,8 @@ public struct DatabaseSummary: Equatable, Sendable {
     public var byteCount: Int64 = 0
     /// The first word of the check value of the server key that was used last; nil if no key is recorded.
     public var serverKey: UInt64?
+    /// The first words of the check values of the former server keys that stored hashes still need.
+    public var formerServerKeys: [UInt64] = []
 
     public init(schemaVersion: Int64, pendingMigrations: [String]) {
         (self.schemaVersion, self.pendingMigrations) = (schemaVersion, pendingMigrations)
@@ -24,6 +26,11 @@ public struct DatabaseSummary: Equatable, Sendable {
     /// Returns whether the server key that was used last is one of these; nil if no key is recorded.
     public func fits(_ keys: [ServerKey]) -> Bool? {
         serverKey.map { stored in keys.contains { $0.checkValue.index == stored } }
+    }
+
+    /// Returns the number of former server keys that the database needs and `keys` lacks.
+    public func missingKeys(of keys: [ServerKey]) -> Int {
+        formerServerKeys.count { former in !keys.contains { $0.checkValue.index == former } }
     }
 }
 

@@ -95,6 +95,15 @@ enum ServerKeyExamination {
             )
         }
         guard !fits else {
+            let missing = summary.missingKeys(of: list.all)
+            guard missing == 0 else {
+                let keys = DatabaseSummary.count(Int64(missing), "former key")
+                return .problem(
+                    "server_key",
+                    "\(source.serverPlace) lacks \(keys): clicks from before the rotation are not found"
+                )
+                .advising("restore each from the backup, below the newer keys")
+            }
             let others = Int64(list.entries.count - 1)
             let rest = others == 0 ? "" : ", and \(DatabaseSummary.count(others, "other key"))"
             return .ok(
