@@ -12,7 +12,8 @@ enum ShowStatisticsCommand {
                 + " The service counts each click and check as it records it, so this command takes the same time for"
                 + " any number of them.",
             "The match rate is the number of matches per check, without replays; the conversion rate is the number of"
-                + " matches per click. A check without a match counts under no campaign and no source.",
+                + " matches per click. Checks count in total and by app, platform, hour of the day and period only, because a"
+                + " check without a match belongs to no click.",
             "The table of match rates that have fallen, by system, SDK version and browser, ignores the chosen campaign and"
                 + " time: it compares each rate with its own past.",
             "A serving process writes checks without a match within a second.",
