@@ -154,6 +154,73 @@ struct PrivacyTests {
         #expect(try test.count(.checks) == 1)
     }
 
+    @Test(
+        "an installation is erased with the click of its match, also if the click's claim does not name it",
+        arguments: backends,
+        [false, true]
+    )
+    func matchOfAnotherClaim(backend: Backend, isByEvent: Bool) async throws {
+        let test = try await TestStore(backend)
+        let subject = DataSubject(.install(live: [Self.install], test: []), of: test.app)
+            .ofInstall(isTest: false)
+        let record = Self.record(.install)
+        var event = AppEvent(id: "a", name: try #require(EventName("open")), occurredAt: TestStore.noon)
+        event.installs = [Self.install]
+        let sample = event
+        let (held, erased) = try await test.run { session in
+            _ = try await session.record(.sample())
+            let claim = try #require(try await session.match(.sample()).claim)
+            if isByEvent {
+                // The event names the click of the match together with the installation.
+                var event = sample
+                event.click = claim.click.id
+                let batch = EventBatch(
+                    app: claim.click.facts.app,
+                    isTest: false,
+                    isVerified: false,
+                    receivedAt: TestStore.noon,
+                    events: [event]
+                )
+                #expect(try await session.record(batch) == [.accepted])
+            } else {
+                // The installation gets the answer that another caller has lost.
+                session.receipt(for: claim).willRespond()
+                session.receipt(for: claim).failed()
+                let check = Check.sample(caller: 2, install: 777_002)
+                #expect(try await session.match(check) == .replay(claim))
+            }
+            return (
+                try await session.held(subject).counts, try await session.erase(subject, record).counts
+            )
+        }
+        #expect(held.clicks == 1 && held.claims == 1 && held.installs == 1 && held.checks >= 1)
+        #expect(erased == held)
+        #expect(try test.count(.claims) == 0 && test.count(.checks) == 0)
+        #expect(try test.verify().isWhole)
+    }
+
+    @Test("after an erasure was interrupted, the next one by an app erases the rest", arguments: backends)
+    func interrupted(backend: Backend) async throws {
+        let (test, _) = try await Self.filled(backend)
+        let subject = DataSubject(.install(live: [Self.install], test: []), of: test.app)
+            .ofInstall(isTest: false)
+        let record = Self.record(.install)
+        // Showing the data stores the records that wait in memory.
+        _ = try await test.run { try await $0.held(subject) }
+        let checks = try test.count(.checks)
+        try test.change(.failDeletions)
+        await #expect(throws: StoreError.self) {
+            try await test.run { _ = try await $0.erase(subject, record) }
+        }
+        try test.change(.failNothing)
+        let (counts, left) = try await test.run { session in
+            (try await session.erase(subject, record).counts, try await session.held(subject).counts)
+        }
+        #expect(counts.clicks == 1 && counts.checks == 1 && left.isEmpty)
+        #expect(try test.count(.checks) == checks - 1)
+        #expect(try test.verify().isWhole)
+    }
+
     @Test("a post that repeats an erased click is a new click", arguments: backends)
     func repeatedPost(backend: Backend) async throws {
         let test = try await TestStore(backend)

@@ -36,6 +36,7 @@ extension TestChange {
                 when: "NEW.claimed_at IS NOT NULL AND NEW.caller = \(Int64(bitPattern: caller.index))"
             )
         case .failMatches: Self.trigger("INSERT ON checks", when: "NEW.outcome = 'match'")
+        case .failDeletions: Self.trigger("DELETE ON checks", when: "true")
         case .failNothing: "DROP FUNCTION defect CASCADE"
         case .hideLinks: "ALTER TABLE links RENAME TO gone"
         case .deleteMatches: "DELETE FROM checks WHERE outcome = 'match'"

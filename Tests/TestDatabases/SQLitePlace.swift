@@ -115,6 +115,8 @@ extension TestChange {
             CREATE TRIGGER defect BEFORE INSERT ON checks WHEN NEW.outcome = 'match'
             BEGIN SELECT RAISE(ABORT, 'defect'); END
             """
+        case .failDeletions:
+            "CREATE TRIGGER defect BEFORE DELETE ON checks BEGIN SELECT RAISE(ABORT, 'defect'); END"
         case .failNothing: "DROP TRIGGER defect"
         case .hideLinks: "ALTER TABLE links RENAME TO gone"
         case .deleteMatches: "DELETE FROM checks WHERE outcome = 'match'"

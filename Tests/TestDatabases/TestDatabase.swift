@@ -129,6 +129,8 @@ package enum TestChange {
     case failClaims(caller: KeyedHash)
     /// Makes every later transaction fail that records a match, until ``failNothing``.
     case failMatches
+    /// Makes every later transaction fail that deletes a record of a check, until ``failNothing``.
+    case failDeletions
     case failNothing
     /// Makes links unreadable.
     case hideLinks

@@ -25,14 +25,16 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         var record = record
         let windows = try loop.directory().policy(of: subject.app)?.windows ?? MethodWindows()
         var found = try await find(subject)
+        var erased: [Scope: [Int64]] = [:]
         repeat {
             for slice in Self.slices(of: found, record, windows) {
                 guard case .erased(let counts) = try await loop.write(.erase(slice)) else { throw .mismatch }
                 record.counts += counts
             }
+            for home in found.clicks { erased[home.click.scope, default: []].append(home.click.number) }
             // One pass finds a limited number of rows. Rows from after the erasure's time do not start another pass: a
             // busy network sends some in each pass.
-            found = try await find(subject)
+            found = try await find(subject, erased)
         } while found.hasRows(through: record.at)
         var end = ErasureSlice(record: record, scopes: found.scopes, windows: windows)
         end.isComplete = true
@@ -53,7 +55,9 @@ extension DatabaseSession where Backend.Reader: ReportReader {
 
     /// Divides an erasure into steps of a few milliseconds.
     ///
-    /// There is always a last step, which stores the record even if nothing was found.
+    /// Clicks are deleted after the rows that only they lead to, and together with their matches, which lead to them. So if
+    /// an erasure is interrupted, the next one of the same subject finds the rest. There is always a last step, which stores
+    /// the record even if nothing was found.
     private static func slices(of found: SubjectRows, _ record: Erasure, _ windows: MethodWindows)
         -> [ErasureSlice]
     {
@@ -68,11 +72,15 @@ extension DatabaseSession where Backend.Reader: ReportReader {
                 slices.append(part)
             }
         }
-        add(numbers, clicksAtOnce) { $0.clicks = $1 }
-        add(found.checks.map(\.id), othersAtOnce) { $0.checks = $1 }
+        let matches = Dictionary(grouping: found.installs, by: \.number)
+        let others = Set(matches.keys).subtracting(numbers)
         add(Array(found.sums), othersAtOnce) { $0.sums = $1 }
+        add(found.checks.map(\.id), othersAtOnce) { $0.checks = $1 }
         add(found.events, othersAtOnce) { $0.events = $1 }
-        add(found.installs, othersAtOnce) { $0.installs = $1 }
+        add(numbers, clicksAtOnce) { slice, clicks in
+            (slice.clicks, slice.installs) = (clicks, clicks.flatMap { matches[$0] ?? [] })
+        }
+        add(found.installs.filter { others.contains($0.number) }, othersAtOnce) { $0.installs = $1 }
         var last = slice
         // By now these clicks are deleted; rows that refer to them may be left.
         (last.clicks, last.isLast) = (numbers, true)
@@ -82,7 +90,12 @@ extension DatabaseSession where Backend.Reader: ReportReader {
 
 /// Finds the rows of a subject.
 extension DatabaseSession where Backend.Reader: ReportReader {
-    private func find(_ subject: DataSubject) async throws(StoreError) -> SubjectRows {
+    /// Returns the rows of a subject.
+    ///
+    /// An erasure passes the clicks that it has deleted, because rows that refer to them may have been written meanwhile.
+    private func find(_ subject: DataSubject, _ erased: [Scope: [Int64]] = [:]) async throws(StoreError)
+        -> SubjectRows
+    {
         // The records of the last checks, and what was learnt from them, may wait in memory.
         try await loop.flushUpdates()
         let learnt = loop.state.configuration.isReadOnly ? [] : loop.state.learnt.takeSlices()
@@ -93,10 +106,11 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             guard let scope = try loop.scope(of: subject.app, isTest: isTest) else { continue }
             found.scopes.append(scope)
             found.clicks += try await clicks(of: subject, scope)
-            try await addEvents(of: subject, scope, to: &found)
+            try await addEvents(of: subject, scope, erased[scope] ?? [], to: &found)
         }
-        let numbers = Set(found.clicks.map(\.click.id.high))
-        if subject.isSearchedInChecks || !numbers.isEmpty {
+        let all = found.clicks.map(\.click.number) + erased.values.joined()
+        let numbers = Set(all.map { UInt64(bitPattern: $0) })
+        if subject.isSearchedInChecks || !found.clicks.isEmpty {
             try await forEachPart(of: found.scopes) { check in
                 subject.has(check.facts, isTest: check.scope.isTest)
                     || check.facts.click.map { numbers.contains($0.high) } ?? false
@@ -111,30 +125,45 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         return found
     }
 
-    /// Adds the events of a subject, and the matches that events are credited to.
+    /// Adds the events of a subject, and the matches that events are credited to, with their clicks.
     ///
-    /// These are the rows of the subject's clicks, of its installation and user, and of the installations
-    /// that its clicks matched.
-    private func addEvents(of subject: DataSubject, _ scope: Scope, to found: inout SubjectRows)
-        async throws(StoreError)
-    {
+    /// These are the rows of the subject's clicks, of its installation and user, and of the installations that its clicks
+    /// matched. The claim of a click need not name the installation of its match: the installation may have got an answer
+    /// that another one has lost, or an event may have named both.
+    private func addEvents(
+        of subject: DataSubject,
+        _ scope: Scope,
+        _ erased: [Int64],
+        to found: inout SubjectRows
+    ) async throws(StoreError) {
         var subjects = EventSubjects(scope)
         subjects.installs = subject.installs(isTest: scope.isTest)
         subjects.users = subject.users(isTest: scope.isTest)
-        subjects.clicks = found.clicks.filter { $0.click.scope == scope }.map(\.click.number)
+        subjects.clicks = erased + found.clicks.filter { $0.click.scope == scope }.map(\.click.number)
         if case .click(let id) = subject.key { subjects.clicks.append(Int64(bitPattern: id.high)) }
         guard !subjects.isEmpty else { return }
         let known = subjects
         let rows = try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
             var subjects = known
             let installs = try reader.attributedInstalls(subjects)
+            var homes: [ClickHome] = []
+            let clicks = Set(known.clicks)
+            for match in installs where !clicks.contains(match.number) {
+                let click = match.attribution.click
+                guard let home = try reader.home(ofClick: click.high), home.click.id == click else {
+                    continue
+                }
+                homes.append(home)
+            }
             subjects.installs += installs.compactMap(\.install)
             subjects.clicks += installs.map(\.number)
             let limit = HeldData.maximumClicks
-            return (installs, try reader.events(of: subjects, onlyWaiting: false, atMost: limit))
+            let events = try reader.events(of: subjects, onlyWaiting: false, atMost: limit)
+            return (installs: installs, homes: homes, events: events)
         }
-        found.installs += rows.0
-        found.events += rows.1
+        found.installs += rows.installs
+        found.clicks += rows.homes
+        found.events += rows.events
     }
 
     /// Passes the records of the scopes' checks that `isWanted` accepts to `body`, part by part, until `body`
