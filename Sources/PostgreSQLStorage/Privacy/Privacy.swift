@@ -33,14 +33,15 @@ extension PostgreSQLWriter {
         return row.wasOpen && row.closed.isEmpty
     }
 
-    func erase(_ checks: [CheckID]) -> Int64 {
+    func erase(_ checks: [CheckID]) throws(PostgreSQLError) -> Int64 {
         for check in checks {
             batch.append(.erasedCheck(slot: RowHome.day(of: Int64(bitPattern: check.high)))) { row in
                 row.put("id", check.high)
                 row.put("id_low", check.low)
             }
         }
-        return Int64(checks.count)
+        // Another erasure, or the end of the retention, may have deleted some of them since they were found.
+        return try batch.sendErasedChecks()
     }
 
     /// Deletes the further idempotency keys of clicks, which no index finds.

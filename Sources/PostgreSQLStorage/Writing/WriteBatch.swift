@@ -126,6 +126,19 @@ final class WriteBatch {
         try send(.postback)
     }
 
+    /// Sends the deletions of records of checks; returns how many records were deleted.
+    func sendErasedChecks() throws(PostgreSQLError) -> Int64 {
+        var count: Int64 = 0
+        for (rows, arrays) in changes.rows.sorted(by: { $0.key < $1.key }) {
+            guard case .erasedCheck = rows.change else { continue }
+            changes.rows[rows] = nil
+            var parameters = arrays.parameters
+            if rows.bucket >= 0 { parameters.append(rows.bucket) }
+            count += Int64(try connection.run(statement(.change(rows.change)), parameters).affectedCount)
+        }
+        return count
+    }
+
     private func send(_ change: RowChange) throws(PostgreSQLError) {
         guard let arrays = changes.rows.removeValue(forKey: Rows(change: change, bucket: -1)) else { return }
         _ = try connection.run(statement(.change(change)), arrays.parameters)

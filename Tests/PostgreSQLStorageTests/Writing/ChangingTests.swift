@@ -279,6 +279,34 @@ struct ChangingTests {
         #expect(held == ["postbacks/1", "postbacks/2"])
     }
 
+    @Test("two erasures that find the same records of checks at once delete and count them once")
+    func erasuresAtOnce() throws {
+        defer { server.stop() }
+        let click = try #require(try server.record(try .sample(1))?.click).id
+        #expect(try server.claim(click)?.isClaimed == true)
+        let record = Erasure(
+            id: ErasureID(high: 1, low: 1),
+            at: WrittenDatabase.minuteLater,
+            app: WrittenDatabase.app,
+            kind: .click,
+            actor: .command(user: "test")
+        )
+        let scope = Scope(app: 1, isTest: false)
+        var slice = ErasureSlice(record: record, scopes: [scope], windows: MethodWindows())
+        let texts = try database.database.execute("SELECT id, id_low FROM checks").split(separator: "|")
+        let words = try texts.map { try #require(Int64($0)) }
+        try #require(words.count == 2)
+        slice.checks = [CheckID(high: UInt64(bitPattern: words[0]), low: UInt64(bitPattern: words[1]))]
+        var counts: [Int64] = []
+        for _ in 0..<2 {
+            guard case .erased(let erased) = try server.write(.erase(slice)) else { continue }
+            counts.append(erased.checks)
+        }
+        #expect(counts == [1, 0])
+        #expect(try database.number("SELECT checks FROM erasures") == 1)
+        #expect(try database.counted { $0.values[.keptChecks] ?? 0 } == 0)
+    }
+
     @Test("counts are not compacted while a server adds counts")
     func compactionDuringFold() throws {
         defer { server.stop() }
