@@ -25,7 +25,7 @@ extension PostgreSQLWriter {
             }
         }
         for owner in [claim?.install, claim?.caller].compactMap(\.self) {
-            removePointer(of: owner, to: click)
+            removePointer(of: owner, to: click, isErased: true)
         }
         if let key = click.idempotency { try release(key, of: number) }
         batch.append(.erasedClick(slot: slot)) { $0.put("id", number) }

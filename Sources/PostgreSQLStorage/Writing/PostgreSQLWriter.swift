@@ -167,11 +167,16 @@ extension PostgreSQLWriter {
     }
 
     /// Deletes the row of an installation or caller, because its answer belongs to another one or is erased.
-    func removePointer(of owner: KeyedHash, to click: ClickRecord) {
-        batch.append(.formerOwner) { row in
-            row.put("scope", click.scope.number)
-            row.put("install", "install_rest", owner)
-            row.put("click", click.number)
+    ///
+    /// A row that this transaction inserts is deleted only with ``RowChange/erasedOwner``, which comes after the
+    /// insertion.
+    func removePointer(of owner: KeyedHash, to click: ClickRecord, isErased: Bool = false) {
+        for change in isErased ? [RowChange.formerOwner, .erasedOwner] : [.formerOwner] {
+            batch.append(change) { row in
+                row.put("scope", click.scope.number)
+                row.put("install", "install_rest", owner)
+                row.put("click", click.number)
+            }
         }
         batch.rows.installs.updateValue(nil, forKey: ScopedHash(scope: click.scope, hash: owner))
     }

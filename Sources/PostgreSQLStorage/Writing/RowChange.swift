@@ -17,6 +17,8 @@ enum RowChange: Hashable, Comparable {
     case movedInstall
     /// The click that a caller without an installation id has claimed last.
     case caller
+    /// Deletes the rows of an erased click's installation and caller, also if this transaction has inserted them.
+    case erasedOwner
     case indexEntry
     /// The index row of a robot's click.
     case closedEntry
@@ -49,7 +51,7 @@ enum RowChange: Hashable, Comparable {
         switch self {
         case .click: ClickRecord.columns + ["turn"]
         case .releasedIdempotency, .idempotency: ["scope", "idempotency", "idempotency_rest", "click"]
-        case .formerOwner: ["scope", "install", "install_rest", "click"]
+        case .formerOwner, .erasedOwner: ["scope", "install", "install_rest", "click"]
         case .install, .movedInstall, .caller: ["scope", "install", "install_rest", "click", "until"]
         case .indexEntry: IndexEntry.columns
         case .closedEntry: ["scope", "hash", "hash_rest", "click", "since", "expires_at", "visit"]
@@ -80,7 +82,7 @@ enum RowChange: Hashable, Comparable {
     var bucketColumn: StaticString? {
         switch self {
         case .releasedIdempotency, .idempotency: "idempotency"
-        case .formerOwner, .install, .movedInstall, .caller: "install"
+        case .formerOwner, .install, .movedInstall, .caller, .erasedOwner: "install"
         case .indexEntry, .closedEntry, .closing, .closedDelivery, .erasedEntry: "hash"
         case .address, .erasedAddress: "near_address"
         case .click, .check, .erasedClick, .erasedCheck: "id"
@@ -119,7 +121,7 @@ enum RowChange: Hashable, Comparable {
             INSERT INTO idempotencies (b, \(columns)) SELECT \(home("idempotency")), \(columns) FROM \(inserted)
             ORDER BY idempotency & 63, scope, idempotency, idempotency_rest
             """
-        case .formerOwner:
+        case .formerOwner, .erasedOwner:
             """
             DELETE FROM installs i USING \(rows) WHERE i.b = \(bucket("install")) AND i.scope = r.scope
             AND i.install = r.install AND i.install_rest = r.install_rest AND i.click = r.click

@@ -233,6 +233,33 @@ struct ClaimingTests {
         #expect(try database.number(deadlocks) == 0)
     }
 
+    @Test(
+        "an erasure in the transaction of a claim leaves no row of the installation or caller",
+        arguments: [7, nil] as [UInt64?]
+    )
+    func erasedWithClaim(install: UInt64?) throws {
+        defer { end() }
+        let click = try record(try .sample(1))
+        let erasure = Erasure(
+            id: ErasureID(high: 1, low: 1),
+            at: WrittenDatabase.minuteLater,
+            app: WrittenDatabase.app,
+            kind: .click,
+            actor: .command(user: "test")
+        )
+        let scope = Scope(app: 1, isTest: false)
+        var slice = ErasureSlice(record: erasure, scopes: [scope], windows: MethodWindows())
+        slice.clicks = [Int64(bitPattern: click.high)]
+        let claim = ClaimRequest.sample(of: click, install: install)
+        let written = servers[0].writeTogether([.claim(claim), .erase(slice)])
+        #expect(written.first??.claimed?.isClaimed == true)
+        #expect(try database.number("SELECT count(*) FROM clicks") == 0)
+        #expect(try database.number("SELECT count(*) FROM installs") == 0)
+        // Afterwards, the installation can claim another click.
+        let other = try record(try .sample(2))
+        #expect(try servers[0].claim(other, install: install)?.isClaimed == true)
+    }
+
     @Test("a click that was consumed in spite of the locks is not claimed again")
     func guardedClaim() throws {
         defer { end() }
