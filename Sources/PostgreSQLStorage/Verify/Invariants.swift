@@ -175,7 +175,8 @@ extension Invariant {
                     OR ((c.install, c.install_rest) IS DISTINCT FROM (i.install, i.install_rest)
                     AND (c.caller, c.caller_rest) IS DISTINCT FROM (i.install, i.install_rest)))
                     AND (c.id IS NOT NULL
-                    OR i.until > coalesce((SELECT value FROM progress WHERE name = 'deleted_up_to'), 0))
+                    OR i.until - \(PostgreSQLWriter.maximumReplayGrace)
+                    > coalesce((SELECT value FROM progress WHERE name = 'deleted_up_to'), 0))
                     """
                 },
         ]

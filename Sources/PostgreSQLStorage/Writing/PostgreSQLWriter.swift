@@ -182,7 +182,7 @@ extension PostgreSQLWriter {
     }
 
     /// The longest time in which a caller gets its answer again, in milliseconds.
-    private static let maximumReplayGrace: Int64 = 3_600_000
+    static let maximumReplayGrace: Int64 = 3_600_000
 
     func markUndelivered(_ click: ClickID) throws(PostgreSQLError) {
         _ = try mark(Int64(bitPattern: click.high), isUndelivered: true)

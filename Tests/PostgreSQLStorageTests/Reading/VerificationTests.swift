@@ -140,6 +140,22 @@ struct PostgreSQLVerificationTests {
         #expect(found.contains { $0.hasPrefix("\(parts[0]): ") && $0.contains(parts[1]) }, "\(found)")
     }
 
+    @Test("the row of a caller may outlive its deleted click by the time in which the answer is repeated")
+    func callerOfDeletedClick() throws {
+        let click = try fill()[1]
+        let end = click.expiresAt.milliseconds
+        // No click has this number; the latest deleted click expired at `end`.
+        try harness.database.execute(
+            """
+            INSERT INTO progress VALUES ('deleted_up_to', \(end));
+            INSERT INTO installs VALUES (7, \(scope.number), 7, 7, \(click.number + 4096), \(end + 3_600_000))
+            """
+        )
+        #expect(try problems() == [])
+        try harness.database.execute("UPDATE installs SET until = until + 1 WHERE install = 7")
+        #expect(try problems().count == 1)
+    }
+
     @Test("compares the server keys, and reports another program's database and an empty one")
     func keysAndOthers() throws {
         let key = try #require(ServerKey(bytes: Array(repeating: 7, count: 32)))
