@@ -315,6 +315,45 @@ struct MoveTests {
         #expect(throws: StoreError.self) { _ = try place.fill(from: file.moveSource()) }
     }
 
+    @Test("an unfinished move does not continue with a file from which a command has erased rows in between")
+    func refusesErased() async throws {
+        let test = try await TestStore(.sqlite)
+        let app = test.app
+        var event = AppEvent(id: "a", name: try #require(EventName("open")), occurredAt: TestStore.noon)
+        event.users = [hash(5)]
+        let batch = EventBatch(
+            app: app,
+            isTest: false,
+            isVerified: false,
+            receivedAt: TestStore.noon,
+            events: [event]
+        )
+        try await test.run { session in
+            _ = try await session.record(.sample())
+            _ = try await session.record(batch)
+        }
+        test.stop()
+        let file = try #require(test.place as? SQLitePlace)
+        let place = try await PostgreSQLPlace.make(at: TestStore.noon)
+        #expect(throws: StoreError.self) {
+            _ = try place.fill(from: StoppingSource(source: try file.moveSource(), calls: 3))
+        }
+        let record = Erasure(
+            id: ErasureID(high: 1, low: 1),
+            at: TestStore.noon,
+            app: app,
+            kind: .user,
+            actor: .command(user: "ann")
+        )
+        let again = try await TestStore(.sqlite, in: file)
+        let erasure = try await again.run { session in
+            try await session.erase(DataSubject(.user(live: [hash(5)], test: []), of: app), record)
+        }
+        #expect(erasure.counts.events == 1)
+        again.stop()
+        #expect(throws: StoreError.self) { _ = try place.fill(from: file.moveSource()) }
+    }
+
     @Test("a move has all columns of its tables, and forgets no table of SQLite")
     func tables() async throws {
         let test = try await TestStore(.sqlite)

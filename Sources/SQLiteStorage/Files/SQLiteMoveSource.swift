@@ -31,7 +31,8 @@ public final class SQLiteMoveSource: MoveSource {
     /// A digest of numbers in the file, some of which differ after the file was served again.
     ///
     /// The digest covers the leases of jobs, which every running server takes. It also covers the numbers of clicks,
-    /// claims and checks, their counts, the links, and the version that a change of apps or keys raises.
+    /// claims and checks, their counts, the links, the version that a change of apps or keys raises, and the audit log, to
+    /// which every command that changes something adds an entry.
     public var mark: Int64 {
         get throws(StoreError) {
             let state = try opening.translated { () throws(SQLiteError) in
@@ -52,6 +53,7 @@ public final class SQLiteMoveSource: MoveSource {
         UNION ALL SELECT 'checks', count(*), max(id), 0, 0 FROM checks
         UNION ALL SELECT 'counts', count(*), sum(count % 1000003), 0, 0 FROM counts
         UNION ALL SELECT 'links', count(*), max(updated_at), (SELECT count(*) FROM link_fields), 0 FROM links
+        UNION ALL SELECT 'audit_log', count(*), max(id_high), 0, 0 FROM audit_log
         UNION ALL SELECT 'directory', version, (SELECT count(*) FROM keys), 0, 0 FROM directory
         ORDER BY 1
         """
