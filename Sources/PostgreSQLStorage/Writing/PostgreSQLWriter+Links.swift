@@ -61,15 +61,18 @@ extension PostgreSQLWriter {
         return nil
     }
 
-    /// Refuses to delete a link that has clicks, in its counts or in counts that no job has added yet.
+    /// Refuses to delete a link that has clicks, in its counts, in counts that no job has added yet, or in this transaction.
     func delete(_ link: LinkID) throws(PostgreSQLError) -> LinkStoreError? {
         let found = try batch.look(Self.lockLink, link.high, link.low)
         guard found.count > 0 else { return .notFound }
         let number: Int64 = try found.value(0, 0)
-        let waiting = try batch.look(Self.waitingCounts).sumOfCounts()
+        var waiting = try batch.look(Self.waitingCounts).sumOfCounts()
+        waiting.merge(batch.payload)
         guard !waiting.links.keys.contains(where: { $0.link == number }),
             try batch.run(Self.deleteLink, number).affectedCount > 0
         else { return .clicked }
+        // The limits were read before, for a later click of this transaction.
+        batch.rows.links.updateValue(nil, forKey: link)
         return nil
     }
 

@@ -137,6 +137,35 @@ struct ChangingTests {
         #expect(try database.number("SELECT count(*) FROM links") == 0)
     }
 
+    @Test("of a tap and the deletion of the link in one transaction, the first one decides")
+    func tappedLink() throws {
+        defer { server.stop() }
+        let links = (1...2 as ClosedRange<UInt64>).map { number in
+            Link(
+                id: LinkID(high: 1, low: number),
+                app: WrittenDatabase.app,
+                slug: LinkSlug(stored: "link\(number)"),
+                settings: Link.Settings(),
+                createdAt: WrittenDatabase.noon,
+                updatedAt: WrittenDatabase.noon
+            )
+        }
+        let new = links.map { NewLink($0, neighbours: []) }
+        #expect(try server.write(.links(.create(new))).isDone)
+        let taps = try links.enumerated().map { index, link in
+            Write.click(try .sample(UInt64(index) + 1) { $0.link = link.id })
+        }
+        let tapped = server.writeTogether([taps[0], .links(.delete(links[0].id))])
+        #expect(tapped.first??.recorded?.isNew == true)
+        if case .linkRefused(.clicked)? = tapped.last ?? nil {} else { Issue.record("the link was deleted") }
+        let deleted = server.writeTogether([.links(.delete(links[1].id)), taps[1]])
+        #expect(deleted.first??.isDone == true)
+        if case .linkEnded? = deleted.last??.recorded {} else { Issue.record("the click was stored") }
+        #expect(try database.number("SELECT count(*) FROM links") == 1)
+        #expect(try database.number("SELECT count(*) FROM links JOIN clicks ON link = number") == 1)
+        #expect(try database.number("SELECT count(*) FROM clicks") == 1)
+    }
+
     @Test("learnt sums are added up, and a full family gets no new counters")
     func learning() throws {
         defer { server.stop() }
