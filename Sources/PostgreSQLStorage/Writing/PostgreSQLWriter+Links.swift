@@ -58,6 +58,8 @@ extension PostgreSQLWriter {
             waiting.merge(batch.payload)
         }
         try write([(found.number, link.settings.fields)], waiting)
+        // A later click of this transaction reads the new limits.
+        batch.rows.links.removeValue(forKey: link.id)
         return nil
     }
 

@@ -207,5 +207,30 @@ struct RecordingTests {
         #expect(try database.number("SELECT clicks FROM link_limits") == 1)
         #expect(try servers[1].record(.sample(2) { $0.link = id }) == .linkEnded(.usedUp))
     }
+
+    @Test("a new limit of a link counts the clicks before and after it in the same transaction")
+    func newLimitTogether() throws {
+        defer { end() }
+        var link = Link(
+            id: LinkID(high: 3, low: 4),
+            app: WrittenDatabase.app,
+            slug: LinkSlug(stored: "promo"),
+            settings: Link.Settings(),
+            createdAt: WrittenDatabase.noon,
+            updatedAt: WrittenDatabase.noon
+        )
+        let id = link.id
+        #expect(try servers[0].write(.links(.create([NewLink(link, neighbours: [])]))).isDone)
+        link.settings.maximumClicks = 2
+        link.updatedAt = WrittenDatabase.minuteLater
+        let clicks = try (1...3 as ClosedRange<UInt64>).map { number in
+            Write.click(try .sample(number) { $0.link = id })
+        }
+        let update = Write.links(.update(link, ifUpdatedAt: nil))
+        let written = servers[0].writeTogether([clicks[0], update, clicks[1], clicks[2]])
+        #expect(written.map { $0?.recorded?.isNew } == [true, nil, true, false])
+        #expect(written.last??.recorded == .linkEnded(.usedUp))
+        #expect(try database.number("SELECT clicks FROM link_limits") == 2)
+    }
 }
 #endif
