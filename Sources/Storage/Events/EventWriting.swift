@@ -292,9 +292,7 @@ extension WriteTransaction {
     /// Publishes the events that the transaction has accepted, and counts those that it has accepted, credited or taken
     /// back.
     ///
-    /// The transaction calls it after all its other statements.
-    ///
-    /// This function gets each accepted event once.
+    /// It is called after all other statements of the write, with each accepted event once.
     func add(_ counting: EventCounting) throws(Failure) {
         for counted in counting.events where counted.change == .accepted {
             let event = counted.event
