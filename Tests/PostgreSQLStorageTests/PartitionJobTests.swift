@@ -191,6 +191,34 @@ struct PartitionJobTests {
         )
     }
 
+    @Test("of clicks with a long window, searches only those that have expired since, and all after an hour")
+    func searchesLongWindows() throws {
+        let server = try JobServer(database) {
+            $0.retentionSeconds = 86_400
+            $0.matchRetentionSeconds = 30 * 86_400
+        }
+        let noon = JobServer.noon.milliseconds
+        func insert(_ hour: Int64, until end: Int64) throws {
+            let number = Self.number(Self.today - 9, at: hour * Self.hour, isLong: true)
+            try database.insertClick(number, until: end)
+        }
+        let count = "SELECT count(*) FROM clicks"
+        try insert(1, until: noon - 2 * Self.day)
+        var job = PartitionJob(server.makeContext())
+        try job.runToEnd()
+        #expect(try database.integer(count) == 0)
+        // The first click would have been found before; the second one expires, and its retention ends, later.
+        try insert(2, until: noon - 2 * Self.day)
+        try insert(3, until: noon - Self.day + 1000)
+        server.move(to: JobServer.noon.advanced(byMilliseconds: Self.hour - 1))
+        try job.runToEnd()
+        #expect(try database.integer(count) == 1)
+        #expect(try database.integer("\(count) WHERE expires_at < \(noon - Self.day)") == 1)
+        server.move(to: JobServer.noon.advanced(byMilliseconds: Self.hour))
+        try job.runToEnd()
+        #expect(try database.integer(count) == 0)
+    }
+
     @Test("deletes the oldest ended day's records of checks if the database has too many records")
     func tooManyChecks() throws {
         var job = PartitionJob(server.makeContext())

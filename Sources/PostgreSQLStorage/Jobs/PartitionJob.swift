@@ -17,6 +17,15 @@ struct PartitionJob: Job {
     /// The search for the last expiry of a day's clicks; nil if none is under way.
     private var search: ExpirySearch?
 
+    /// Up to which expiry clicks with a long window were searched for the kind that is deleted first, and when the search
+    /// began that has read all of them.
+    ///
+    /// The next search reads only the clicks that have expired since. Once an hour, a search reads all of them again,
+    /// because a click may have been locked.
+    private var sorted: (upTo: Timestamp, since: Timestamp)?
+
+    /// The minimum number of milliseconds between two searches of all expired clicks with a long window.
+    private static let searchInterval: Int64 = 3_600_000
     private static let interval: UInt64 = 10_000_000_000
     private static let daysAhead: Int64 = 3
     static let day: Int64 = 86_400_000
@@ -95,14 +104,18 @@ struct PartitionJob: Job {
         }
         let long = RowHome.longSlot
         if try connection.deleteClicks(of: long, before: deadlines.all.milliseconds) { return true }
-        if deadlines.some > deadlines.all,
-            try connection.deleteClicks(
+        if deadlines.some > deadlines.all {
+            let age = sorted.map { now.milliseconds(since: $0.since) } ?? -1
+            if !(0..<Self.searchInterval).contains(age) { sorted = (upTo: deadlines.all, since: now) }
+            let start = sorted?.upTo ?? deadlines.all
+            let isMore = try connection.deleteClicks(
                 of: long,
+                from: start.milliseconds,
                 before: deadlines.some.milliseconds,
                 areMatched: deadlines.deletesMatchesFirst
             )
-        {
-            return true
+            if isMore { return true }
+            sorted?.upTo = deadlines.some
         }
         guard try connection.execute(Self.hasTooManyChecks, PendingCheckRecords.maximumStored).count > 0
         else {
@@ -192,18 +205,22 @@ extension BlockingConnection {
     ///
     /// - Parameters:
     ///   - slot: the slot.
+    ///   - start: the earliest expiry, in milliseconds.
     ///   - time: the time, in milliseconds.
     ///   - areMatched: true to delete only clicks that launches have consumed, false to delete only the
     ///     others, nil to delete both.
     /// - Returns: whether there may be more.
     /// - Throws: if the transaction failed.
-    fileprivate func deleteClicks(of slot: Int64, before time: Int64, areMatched: Bool? = nil)
-        throws(PostgreSQLError) -> Bool
-    {
+    fileprivate func deleteClicks(
+        of slot: Int64,
+        from start: Int64 = .min,
+        before time: Int64,
+        areMatched: Bool? = nil
+    ) throws(PostgreSQLError) -> Bool {
         try transaction { () throws(PostgreSQLError) in
             let kind: Int64 = areMatched.map { $0 ? 1 : 0 } ?? -1
             let limit = slot == RowHome.longSlot ? Self.longClicksAtOnce : Self.clicksOfDayAtOnce
-            let clicks = try deleteClicks(Parameters(time, limit, slot, kind))
+            let clicks = try deleteClicks(Parameters(time, limit, slot, kind, start))
             guard let last = clicks.map(\.expiresAt.milliseconds).max() else { return false }
             let isByBucket = try isCitus()
             for (statement, key) in Self.references {
@@ -236,13 +253,13 @@ extension BlockingConnection {
 
     private static let deleteClicks = deleteClicks("slot = $3", by: "ctid")
     /// Deletes by `id`, because a row's position in its table (`ctid`) is not unique on Citus.
-    private static let deleteClicksOfBucket = deleteClicks("slot = $3 AND b = $5", by: "id")
+    private static let deleteClicksOfBucket = deleteClicks("slot = $3 AND b = $6", by: "id")
 
     private static func deleteClicks(_ place: SQLText, by column: StaticString) -> PreparedStatement {
         PreparedStatement(
             """
             DELETE FROM clicks WHERE \(place) AND \(column) = ANY (ARRAY(
-            SELECT \(column) FROM clicks WHERE \(place) AND expires_at < $1
+            SELECT \(column) FROM clicks WHERE \(place) AND expires_at >= $5 AND expires_at < $1
             AND ($4 < 0 OR (claimed_at IS NOT NULL) = ($4 = 1)) ORDER BY expires_at LIMIT $2
             FOR UPDATE SKIP LOCKED)) RETURNING \(ClickRecord.columns)
             """
