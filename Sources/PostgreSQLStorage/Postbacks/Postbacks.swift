@@ -202,7 +202,6 @@ extension PostgreSQLReader: PostbackRows {
     func deliveries(of endpoint: EndpointRecord, before id: OutboxEventID, _ body: (DeliveryRow) -> Bool)
         throws(PostgreSQLError)
     {
-        let readAtOnce: Int64 = 200
         var next = id
         while true {
             let rows = try all(
@@ -210,11 +209,10 @@ extension PostgreSQLReader: PostbackRows {
                 endpoint.number,
                 endpoint.scope,
                 next.high,
-                next.low,
-                readAtOnce
+                next.low
             ) { row throws(PostgreSQLError) in try row.record(DeliveryRow.self) }
             for row in rows where !body(row) { return }
-            guard rows.count == readAtOnce, let last = rows.last else { return }
+            guard rows.count == Self.rowsAtOnce, let last = rows.last else { return }
             next = last.event.id
         }
     }
@@ -232,21 +230,30 @@ extension PostgreSQLReader: PostbackRows {
         AND ($6 OR click IS DISTINCT FROM \(OutboxRecord.sample)) ORDER BY id_high, id_low LIMIT $5
         """
     )
-    private static let selectRows: SQLText = """
-        SELECT \(DeliveryRecord.columns, of: "d"), e.type, e.data FROM deliveries d
-        JOIN outbox_events e ON e.scope = $2 AND e.id_high = d.id_high AND e.id_low = d.id_low WHERE d.endpoint = $1
+    /// Selects the first deliveries of an endpoint in an order, with their events.
+    ///
+    /// The limit applies before the events are searched, and `OFFSET 0` makes PostgreSQL search each of them by its key.
+    /// PostgreSQL expects a single row of such a join, however many deliveries there are, so it would read all deliveries
+    /// and events for each page.
+    private static func firstRows(_ limit: SQLText, where condition: SQLText, by order: SQLText) -> SQLText {
         """
+        SELECT \(DeliveryRecord.columns, of: "d"), e.type, e.data FROM (SELECT * FROM deliveries
+        WHERE endpoint = $1 AND \(condition) ORDER BY \(order) LIMIT \(limit)) d CROSS JOIN LATERAL (
+        SELECT type, data FROM outbox_events WHERE scope = $2 AND id_high = d.id_high AND id_low = d.id_low
+        OFFSET 0) e ORDER BY \(order)
+        """
+    }
     /// Selects rows due at $3 or earlier, and rows due after $4, which were stored while the clock was ahead.
-    private static let selectDue = PreparedStatement(
+    static let selectDue = PreparedStatement(
         """
-        (\(selectRows) AND d.state = 0 AND d.due_at <= $3 ORDER BY d.due_at LIMIT $5)
-        UNION ALL (\(selectRows) AND d.state = 0 AND d.due_at > $4 ORDER BY d.due_at LIMIT $5)
+        (\(firstRows("$5", where: "state = 0 AND due_at <= $3", by: "due_at")))
+        UNION ALL (\(firstRows("$5", where: "state = 0 AND due_at > $4", by: "due_at")))
         """
     )
-    private static let selectDeliveries = PreparedStatement(
-        """
-        \(selectRows) AND (d.id_high, d.id_low) < ($3, $4) ORDER BY d.id_high DESC, d.id_low DESC LIMIT $5
-        """
+    private static let rowsAtOnce = 200
+    /// The limit is a constant, because with a parameter PostgreSQL would sort all rows of the endpoint.
+    static let selectDeliveries = PreparedStatement(
+        firstRows("\(rowsAtOnce)", where: "(id_high, id_low) < ($3, $4)", by: "id_high DESC, id_low DESC")
     )
     /// Counts pending deliveries, but at most $2, in the order in which they are due; finds the oldest event among them.
     ///

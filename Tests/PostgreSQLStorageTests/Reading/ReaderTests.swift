@@ -194,6 +194,33 @@ struct ReaderTests {
         }
     }
 
+    @Test("a page of an endpoint's deliveries reads its own rows by the keys, however many wait")
+    func plansOfDeliveries() throws {
+        try harness.database.execute(
+            """
+            INSERT INTO outbox_events SELECT 6, n::int8 << 16, n, 'match', '{}' FROM generate_series(1, 20000) n;
+            INSERT INTO deliveries SELECT 1, n::int8 << 16, n, 1, 0, 1, n FROM generate_series(1, 20000) n;
+            ANALYZE outbox_events, deliveries
+            """
+        )
+        for (statement, values) in [
+            (PostgreSQLReader.selectDue, "1, 6, 20000, 40000, 64"),
+            (PostgreSQLReader.selectDeliveries, "1, 6, \(Int64.max), 0"),
+        ] {
+            let types = values.split(separator: ",").map { _ in "int8" }.joined(separator: ", ")
+            let plan = try harness.database.execute(
+                """
+                SET plan_cache_mode = force_generic_plan;
+                DEALLOCATE ALL;
+                PREPARE asked (\(types)) AS \(statement.text);
+                EXPLAIN EXECUTE asked (\(values))
+                """
+            )
+            #expect(!plan.contains("Seq Scan"), "\(plan)")
+            #expect(plan.contains("Index Scan using outbox_events_pkey"), "\(plan)")
+        }
+    }
+
     @Test("sums are read by the index and added up without sorting, however many rows there are")
     func planOfSums() throws {
         let plan = try harness.database.execute(
