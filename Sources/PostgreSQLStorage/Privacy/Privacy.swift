@@ -44,10 +44,22 @@ extension PostgreSQLWriter {
         return try batch.sendErasedChecks()
     }
 
-    /// Deletes the further idempotency keys of clicks, which no index finds.
-    func finishErasure(of clicks: [Int64]) throws(PostgreSQLError) {
-        if !clicks.isEmpty { try batch.run(Self.eraseIdempotencies, clicks) }
+    /// Deletes the further idempotency keys of clicks, which no index finds, from some blocks of their table.
+    func finishErasure(of clicks: [Int64], from block: Int64) throws(PostgreSQLError) -> Int64? {
+        guard !clicks.isEmpty else { return nil }
+        // A table that Citus distributes has blocks only in its shards.
+        guard !batch.isByBucket else {
+            try batch.run(Self.eraseIdempotencies, clicks)
+            return nil
+        }
+        let end = block + Self.blocksAtOnce
+        let found = try batch.run(Self.eraseIdempotenciesOfBlocks, clicks, "(\(block),0)", "(\(end),0)")
+        let blockCount: Int64 = try found.value(0, 0)
+        return end < blockCount ? end : nil
     }
+
+    /// The blocks that one step of an erasure searches, some 100,000 rows.
+    private static let blocksAtOnce: Int64 = 1024
 
     func insert(_ rows: [ErasedRecord]) throws(PostgreSQLError) {
         var records = ColumnArrays(ErasedRecord.columns)
@@ -64,6 +76,16 @@ extension PostgreSQLWriter {
 
     private static let eraseIdempotencies = PreparedStatement(
         "DELETE FROM idempotencies WHERE click = ANY ($1)"
+    )
+    /// Returns the number of the table's blocks.
+    ///
+    /// With `IS TRUE`, PostgreSQL puts the clicks into a hash table; else it would compare each row with every click.
+    private static let eraseIdempotenciesOfBlocks = PreparedStatement(
+        """
+        WITH gone AS (DELETE FROM idempotencies WHERE ctid >= $2::text::tid AND ctid < $3::text::tid
+        AND (click IN (SELECT unnest($1))) IS TRUE)
+        SELECT pg_relation_size('idempotencies') / current_setting('block_size')::int8
+        """
     )
     private static let insertErased = PreparedStatement(
         "INSERT INTO erased_rows (\(ErasedRecord.columns)) SELECT * FROM \(rowsWith: ErasedRecord.columns)"

@@ -40,7 +40,7 @@ final class WriteBatch {
     let connection: WriterConnection
     private let slots: SlotTable
     /// Whether each statement reads or writes one bucket, as Citus needs.
-    private let isByBucket: Bool
+    let isByBucket: Bool
     /// The rows that the transaction has read and changed.
     var rows = TransactionRows()
     private var changes = Changes()

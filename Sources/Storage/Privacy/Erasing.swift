@@ -15,6 +15,8 @@ public struct ErasureSlice: Sendable {
     var installs: [AttributedInstall] = []
     /// Whether this is the last step of a pass, whose clicks are deleted already.
     public var isLast = false
+    /// Where the last step of a pass continues; see ``ErasureWriter/finishErasure(of:from:)``.
+    var position: Int64 = 0
     /// Whether the erasure has ended, so that the audit log and the outbox get it.
     var isComplete = false
 }
@@ -36,8 +38,11 @@ public protocol ErasureWriter: EventWriter {
     func erase(_ checks: [CheckID]) throws(Failure) -> Int64
     /// Ends the erasure of clicks.
     ///
-    /// A database deletes rows here that only a search of a whole table finds.
-    func finishErasure(of clicks: [Int64]) throws(Failure)
+    /// A database deletes rows here that only a search of a whole table finds. Each call searches a part of the table,
+    /// because other writes wait meanwhile; the first part starts at 0.
+    ///
+    /// - Returns: the start of the next part; nil after the last one.
+    func finishErasure(of clicks: [Int64], from position: Int64) throws(Failure) -> Int64?
     /// Stores the names of erased rows, for exports.
     func insert(_ rows: [ErasedRecord]) throws(Failure)
     /// Returns the largest number of an erased row; 0 if there is no such row.
@@ -51,7 +56,7 @@ public protocol ErasureWriter: EventWriter {
 }
 
 extension ErasureWriter {
-    public func finishErasure(of clicks: [Int64]) {}
+    public func finishErasure(of clicks: [Int64], from position: Int64) -> Int64? { nil }
     public func newestErasedRow() -> Int64 { 0 }
 }
 
@@ -109,7 +114,7 @@ extension WriteTransaction {
             // Retention may have deleted the clicks before the events of the outbox about them.
             for match in slice.installs { try removePostbacks(of: match) }
         }
-        if slice.isLast { try writer.finishErasure(of: slice.clicks) }
+        let next = slice.isLast ? try writer.finishErasure(of: slice.clicks, from: slice.position) : nil
         if slice.isComplete {
             let kind = AuditFields([(name: "kind", texts: [record.kind.rawValue])])
             try note(AuditedChange(.erase, app: record.app, of: record.id.text, to: kind), by: record.actor)
@@ -119,7 +124,7 @@ extension WriteTransaction {
         }
         try writer.add(ErasureRecord(record))
         memory.totals.removeLive(ended)
-        return .erased(record.counts)
+        return .erased(record.counts, next: next)
     }
 
     /// Stores the names of erased rows under numbers of the current time, so that running exports end before them.

@@ -27,9 +27,16 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         var found = try await find(subject)
         var erased: [Scope: [Int64]] = [:]
         repeat {
-            for slice in Self.slices(of: found, record, windows) {
-                guard case .erased(let counts) = try await loop.write(.erase(slice)) else { throw .mismatch }
-                record.counts += counts
+            for var slice in Self.slices(of: found, record, windows) {
+                var next: Int64? = slice.position
+                while let position = next {
+                    slice.position = position
+                    guard case .erased(let counts, let end) = try await loop.write(.erase(slice)) else {
+                        throw .mismatch
+                    }
+                    record.counts += counts
+                    next = end
+                }
             }
             for home in found.clicks { erased[home.click.scope, default: []].append(home.click.number) }
             // One pass finds a limited number of rows. Rows from after the erasure's time do not start another pass: a

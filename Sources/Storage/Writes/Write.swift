@@ -19,7 +19,7 @@ public enum Write: Sendable {
     indirect case applePostbacks(ApplePostbackChange)
     /// Writes an entry of the audit log for a change outside of the database.
     case audit(AuditedChange, by: AuditActor)
-    /// The answer is ``Written/erased(_:)``.
+    /// The answer is ``Written/erased(_:next:)``.
     case erase(ErasureSlice)
     case job(JobStep)
     /// Changes nothing; when it is answered, everything queued before it is on disk.
@@ -41,7 +41,7 @@ public enum Written: Sendable {
     case compacted(upTo: CompactionPosition?)
     case retention(RetentionSlice)
     case serverKeys(ServerKeyRecognition)
-    case erased(PrivacyCounts)
+    case erased(PrivacyCounts, next: Int64?)
     /// The id of a new event.
     case published(OutboxEventID)
     /// The number of deliveries, and the last event if there may be more.

@@ -56,6 +56,36 @@ struct ChangingTests {
         #expect(server.directory.snapshot.version == before + 4)
     }
 
+    @Test("the last step of an erasure searches the idempotency keys part by part")
+    func erasedKeys() throws {
+        defer { server.stop() }
+        // These keys fill more blocks than one part has.
+        let others = 200_000
+        try database.database.execute(
+            "INSERT INTO idempotencies SELECT n % 64, 2, n, n, n FROM generate_series(1, \(others)) AS n"
+        )
+        let click = try #require(try server.record(try .sample(1, idempotency: 7))?.click)
+        #expect(try server.record(try .sample(1, after: 100, idempotency: 8))?.click == click)
+        #expect(try database.number("SELECT count(*) FROM idempotencies") == others + 2)
+        let record = Erasure(
+            id: ErasureID(high: 1, low: 9),
+            at: WrittenDatabase.noon,
+            app: WrittenDatabase.app,
+            kind: .click,
+            actor: .command(user: "ann")
+        )
+        var slice = ErasureSlice(record: record, scopes: [], windows: MethodWindows())
+        (slice.clicks, slice.isLast) = ([Int64(bitPattern: click.id.high)], true)
+        var (parts, next): (Int, Int64?) = (0, 0)
+        while let position = next, parts < 9 {
+            slice.position = position
+            guard case .erased(_, let end) = try server.write(.erase(slice)) else { break }
+            (parts, next) = (parts + 1, end)
+        }
+        #expect(parts == 2 && next == nil)
+        #expect(try database.number("SELECT count(*) FROM idempotencies") == others)
+    }
+
     @Test(
         "a missing table or partition is a failure that ends, not a defect; the server is not ready meanwhile",
         arguments: [
@@ -328,7 +358,7 @@ struct ChangingTests {
         slice.checks = [CheckID(high: UInt64(bitPattern: words[0]), low: UInt64(bitPattern: words[1]))]
         var counts: [Int64] = []
         for _ in 0..<2 {
-            guard case .erased(let erased) = try server.write(.erase(slice)) else { continue }
+            guard case .erased(let erased, _) = try server.write(.erase(slice)) else { continue }
             counts.append(erased.checks)
         }
         #expect(counts == [1, 0])
