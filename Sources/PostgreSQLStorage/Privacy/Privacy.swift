@@ -108,17 +108,56 @@ extension PostgreSQLWriter {
 
 /// Reads what is stored about a person.
 extension PostgreSQLReader: PrivacyRows {
-    /// Searches all partitions: the pointers of installations lead to their last click only.
-    func clicks(ofInstall install: KeyedHash, in scope: Scope, atMost limit: Int) throws(PostgreSQLError)
-        -> [UInt64]
+    /// Searches some blocks of a partition: no index has the installations, and their pointers lead only to their last
+    /// click.
+    ///
+    /// The position is the slot's number plus one, in the upper 32 bits, and the first block.
+    func clicks(ofInstall install: KeyedHash, in scope: Scope, from position: Int64)
+        throws(PostgreSQLError) -> (clicks: [UInt64], next: Int64?)
     {
-        try all(Self.clicksOfInstall, scope.number, install.index, install.rest, Int64(limit)) {
-            row throws(PostgreSQLError) in row.get("id") as UInt64
+        let from = (position >> 32) - 1
+        let slots = try slots().filter { $0 >= from }
+        guard let slot = slots.first else { return ([], nil) }
+        let rest = slots.dropFirst().first.map { ($0 + 1) << 32 }
+        // A partition that Citus distributes has blocks only in its shards.
+        guard try !connection.isCitus() else {
+            let clicks = try all(Self.clicksOfInstall, slot, scope.number, install.index, install.rest) {
+                $0.get("id") as UInt64
+            }
+            return (clicks, rest)
         }
+        let block = slot == from ? position & 0xffff_ffff : 0
+        let end = block + Self.blocksAtOnce
+        let clicks = try all(
+            Self.clicksOfInstallInBlocks,
+            slot,
+            "(\(block),0)",
+            "(\(end),0)",
+            scope.number,
+            install.index,
+            install.rest
+        ) { $0.get("id") as UInt64 }
+        let name = Partitions.name(of: .clicks, slot).text
+        let blockCount = try first(Self.blockCount, name) { $0.get("count") as Int64 } ?? 0
+        return (clicks, end < blockCount ? (slot + 1) << 32 | end : rest)
     }
 
+    /// The blocks that one read searches, half a gigabyte.
+    private static let blocksAtOnce: Int64 = 65_536
     private static let clicksOfInstall = PreparedStatement(
-        "SELECT id FROM clicks WHERE scope = $1 AND install = $2 AND install_rest = $3 LIMIT $4"
+        "SELECT id FROM clicks WHERE slot = $1 AND scope = $2 AND install = $3 AND install_rest = $4"
+    )
+    private static let clicksOfInstallInBlocks = PreparedStatement(
+        """
+        SELECT id FROM clicks WHERE slot = $1 AND ctid >= $2::text::tid AND ctid < $3::text::tid
+        AND scope = $4 AND install = $5 AND install_rest = $6
+        """
+    )
+    /// The number of blocks of a table; 0 for a partition that was dropped meanwhile.
+    private static let blockCount = PreparedStatement(
+        """
+        SELECT coalesce(pg_relation_size(to_regclass($1)), 0) / current_setting('block_size')::int8 AS count
+        """
     )
 
     func erasures(atMost limit: Int) throws(PostgreSQLError) -> [ErasureRecord] {

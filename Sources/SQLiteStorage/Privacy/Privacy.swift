@@ -69,11 +69,13 @@ extension SQLiteReader: PrivacyRows {
         return ClickHome(click, claim: try claim(ofClick: number), link: link)
     }
 
-    func clicks(ofInstall install: KeyedHash, in scope: Scope, atMost limit: Int) throws(SQLiteError)
-        -> [UInt64]
+    /// Finds all clicks by an index, up to the limit of a search.
+    func clicks(ofInstall install: KeyedHash, in scope: Scope, from position: Int64)
+        throws(SQLiteError) -> (clicks: [UInt64], next: Int64?)
     {
-        try connection.statement(Self.clicksOfInstall)
-            .all(scope.number, install.index, install.rest, limit) { $0.word(0) }
+        let clicks = try connection.statement(Self.clicksOfInstall)
+            .all(scope.number, install.index, install.rest, HeldData.maximumClicks) { $0.word(0) }
+        return (clicks, nil)
     }
 
     private static let clicksOfInstall: SQL = """

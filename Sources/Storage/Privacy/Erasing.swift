@@ -65,8 +65,11 @@ public protocol PrivacyRows {
     associatedtype Failure: Error
 
     func home(ofClick number: UInt64) throws(Failure) -> ClickHome?
-    /// Returns the clicks that an installation has claimed.
-    func clicks(ofInstall install: KeyedHash, in scope: Scope, atMost limit: Int) throws(Failure) -> [UInt64]
+    /// Returns the clicks that an installation has claimed, from a part of the stored clicks; the first part starts at 0.
+    ///
+    /// - Returns: the clicks, and the start of the next part; nil after the last one.
+    func clicks(ofInstall install: KeyedHash, in scope: Scope, from position: Int64)
+        throws(Failure) -> (clicks: [UInt64], next: Int64?)
     /// Returns the learnt sums of a family after a key, in the order of their keys.
     func learntSums(of scope: Scope, _ family: CounterFamily, after key: Int64, atMost limit: Int)
         throws(Failure) -> [(key: Int64, sum: Double)]

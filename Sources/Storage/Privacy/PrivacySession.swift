@@ -205,8 +205,14 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         if case .address(_, _, let since) = subject.key {
             return try await clicks(from: since, scope, limit) { subject.has($0.address) }
         }
-        return try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
-            var numbers: Set<UInt64> = []
+        var claimed: Set<UInt64> = []
+        if case .install = subject.key {
+            for install in subject.installs(isTest: scope.isTest) {
+                claimed.formUnion(try await clicks(ofInstall: install, scope))
+            }
+        }
+        return try await loop.readInBackground { [claimed] reader throws(Backend.Reader.Failure) in
+            var numbers = claimed
             switch subject.key {
             case .click(let id): numbers = [id.high]
             case .fingerprint(let keys):
@@ -216,11 +222,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
                         numbers.formUnion(rows.map(\.click))
                     }
                 }
-            case .install:
-                for install in subject.installs(isTest: scope.isTest) {
-                    numbers.formUnion(try reader.clicks(ofInstall: install, in: scope, atMost: limit))
-                }
-            case .user, .address: break
+            case .install, .user, .address: break
             }
             var homes: [ClickHome] = []
             for number in numbers.sorted().prefix(limit) {
@@ -230,6 +232,21 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             }
             return homes
         }
+    }
+
+    /// Returns clicks that an installation has claimed; other long reads may run between two parts.
+    private func clicks(ofInstall install: KeyedHash, _ scope: Scope) async throws(StoreError)
+        -> Set<UInt64>
+    {
+        var (numbers, next): (Set<UInt64>, Int64?) = ([], 0)
+        while let position = next, numbers.count < HeldData.maximumClicks {
+            let part = try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+                try reader.clicks(ofInstall: install, in: scope, from: position)
+            }
+            numbers.formUnion(part.clicks)
+            next = part.next
+        }
+        return numbers
     }
 
     /// Reads a scope's clicks from a time on, and returns those that `isWanted` accepts.

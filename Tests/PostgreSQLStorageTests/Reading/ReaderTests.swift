@@ -194,6 +194,28 @@ struct ReaderTests {
         }
     }
 
+    @Test("the clicks of an installation are found partition by partition")
+    func clicksOfInstall() throws {
+        let yesterday = noon.advanced(byMilliseconds: -ReaderHarness.day)
+        var numbers: Set<UInt64> = []
+        for (at, isLong) in [(yesterday, false), (noon, false), (noon, true)] {
+            for install in [1, 2] as [UInt64] {
+                let click = try harness.add(.sample(at: at), count: Int64(install), isLong: isLong)
+                try harness.claim(click, after: 1, install: hash(install))
+                if install == 1 { numbers.insert(UInt64(click.number)) }
+            }
+            // An installation leads only to its last click.
+            try harness.database.execute("DELETE FROM installs")
+        }
+        var (found, parts, next): (Set<UInt64>, Int, Int64?) = ([], 0, 0)
+        while let position = next, parts < 9 {
+            let part = try reader.clicks(ofInstall: hash(1), in: scope, from: position)
+            found.formUnion(part.clicks)
+            (parts, next) = (parts + 1, part.next)
+        }
+        #expect(found == numbers && parts == 3)
+    }
+
     @Test("a page of an endpoint's deliveries reads its own rows by the keys, however many wait")
     func plansOfDeliveries() throws {
         try harness.database.execute(
