@@ -85,6 +85,7 @@ struct PartitionJob: Job {
             try connection.deleteChecks(of: oldest.number)
             try connection.execute(Self.setDeleted, end.milliseconds)
             try partitions.drop(oldest.number)
+            context.state.noteTraffic()
             return true
         }
         if !configuration.trustsClock { try connection.execute(JobRows.noteSettled, now.milliseconds) }

@@ -1,7 +1,7 @@
 public import Attribution
 
-/// Counts collisions (visitors with equal fingerprints) once a minute if this process has committed since its last count,
-/// and stores the reports for the statistics.
+/// Counts collisions (visitors with equal fingerprints) once a minute if this process has changed clicks or check records
+/// since its last count, and stores the reports for the statistics.
 ///
 /// If several processes have the database open, the one with the job's lease (the right to do it) counts.
 public struct CollisionJob<Reader: JobReader>: Job {
@@ -10,8 +10,10 @@ public struct CollisionJob<Reader: JobReader>: Job {
 
     private let context: JobContext<Reader>
     private var census: CollisionCensus?
-    /// ``StoreState/commitCount`` at the end of the last round; nil before the end of the first round.
-    private var countedCommits: UInt64?
+    /// ``StoreState/trafficChangeCount`` at the start of the last complete round; nil before the end of the first round.
+    private var countedChanges: UInt64?
+    /// ``StoreState/trafficChangeCount`` at the start of the current round.
+    private var changesAtStart: UInt64 = 0
     /// The time at which the lease was taken or renewed, in nanoseconds; nil without a lease.
     private var leasedAt: UInt64?
 
@@ -26,7 +28,10 @@ public struct CollisionJob<Reader: JobReader>: Job {
     public init(_ context: JobContext<Reader>) { self.context = context }
 
     /// Starts a round, even if none is due; for tests.
-    public mutating func beginRound() throws(StoreError) { census = CollisionCensus(of: try scopeWindows()) }
+    public mutating func beginRound() throws(StoreError) {
+        changesAtStart = context.state.trafficChangeCount
+        census = CollisionCensus(of: try scopeWindows())
+    }
 
     public mutating func slice(at moment: UInt64) throws(StoreError) -> Due {
         let pause = Due.after(UInt64(Self.pauseMilliseconds) * 1_000_000)
@@ -52,7 +57,7 @@ public struct CollisionJob<Reader: JobReader>: Job {
         try keep(census.reports(at: now))
         try context.finish(.collisions, progress: now)
         leasedAt = nil
-        countedCommits = context.state.commitCount
+        countedChanges = changesAtStart
         return pause
     }
 
@@ -62,11 +67,13 @@ public struct CollisionJob<Reader: JobReader>: Job {
         return leasedAt != nil
     }
 
-    /// Whether this process has committed since its last round, and no process has counted within the pause.
+    /// Whether this process has changed clicks or check records since the start of its last round, and no process has
+    /// counted within the pause.
     ///
-    /// Before its first round, a process needs no commit.
+    /// Commits of jobs that changed neither do not count, because some job commits every few seconds. Before its first
+    /// round, a process needs no change.
     private func isRoundDue(at now: Timestamp) throws(StoreError) -> Bool {
-        guard countedCommits != context.state.commitCount else { return false }
+        guard countedChanges != context.state.trafficChangeCount else { return false }
         let last = try context.read { reader throws(Reader.Failure) in try reader.progress(of: .collisions) }
         guard let last else { return true }
         return !(0..<Self.pauseMilliseconds).contains(now.milliseconds(since: last))

@@ -126,6 +126,7 @@ extension WriteTransaction {
             }
         }
         try writer.add(ErasureRecord(record))
+        if record.counts.clicks > 0 || record.counts.checks > 0 { memory.values.hasDeleted = true }
         memory.totals.removeLive(ended)
         return .erased(record.counts, next: next)
     }

@@ -32,6 +32,8 @@ public final class StoreState: Sendable {
     /// A number that grows when loops must read in a new snapshot: with each commit, before its callers are answered,
     /// and when the writer has copied the whole write-ahead log.
     private let commits = Atomic<UInt64>(0)
+    /// A number that grows when this process has changed clicks or records of checks.
+    private let trafficChanges = Atomic<UInt64>(0)
     /// The number of commits of this process that changed apps or keys.
     private let directoryChanges = Atomic<UInt64>(0)
     private let isStoppingFlag = Atomic(false)
@@ -63,12 +65,16 @@ public final class StoreState: Sendable {
     }
 
     var commitCount: UInt64 { commits.load(ordering: .acquiring) }
+    var trafficChangeCount: UInt64 { trafficChanges.load(ordering: .acquiring) }
     var directoryChangeCount: UInt64 { directoryChanges.load(ordering: .acquiring) }
 
     /// Makes every loop read in a new snapshot.
     ///
     /// Called after a commit, before its callers are answered, and after the writer has copied the whole log.
     public func renewSnapshots() { commits.wrappingAdd(1, ordering: .releasing) }
+
+    /// Makes reports about all clicks and checks due; called after some were recorded, closed or deleted.
+    public func noteTraffic() { trafficChanges.wrappingAdd(1, ordering: .releasing) }
 
     /// Makes every loop read whether apps and keys have changed.
     public func noteDirectoryChange() { directoryChanges.wrappingAdd(1, ordering: .releasing) }

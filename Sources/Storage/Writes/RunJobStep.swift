@@ -5,7 +5,10 @@ internal import Threads
 extension WriteTransaction {
     func perform(_ step: JobStep) throws(Failure) -> Written {
         switch step {
-        case .retention(let step): return .retention(try runRetention(step))
+        case .retention(let step):
+            let slice = try runRetention(step)
+            if slice.deleted > 0 || slice.closed > 0 { memory.values.hasDeleted = true }
+            return .retention(slice)
         case .noteSettled(let time): try writer.noteSettled(at: time)
         case .compact(let position, let nanoseconds):
             let deadline = MonotonicTime.now().nanoseconds + nanoseconds
@@ -191,6 +194,7 @@ extension WriteTransaction {
             deleted = try writer.deleteChecks(before: .max, atMost: min(limit, excess))
         }
         guard deleted > 0 else { return false }
+        memory.values.hasDeleted = true
         try writer.add(-deleted, to: .keptChecks)
         return deleted >= min(limit, max(excess, 1))
     }

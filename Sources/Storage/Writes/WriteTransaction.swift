@@ -196,6 +196,8 @@ struct TransactionMemory {
         var checkWord: UInt64 = 0
         /// The number of check records that the open transaction has stored.
         var storedChecks: Int64 = 0
+        /// Whether the open transaction has closed or deleted clicks or check records.
+        var hasDeleted = false
         /// Whether the open transaction has stored deliveries of postbacks to send.
         var hasPostbacks = false
     }
@@ -231,6 +233,7 @@ struct TransactionMemory {
         values.changesDirectory = false
         values.newestCheck = nil
         values.storedChecks = 0
+        values.hasDeleted = false
         values.hasPostbacks = false
         committed = values
     }
@@ -299,6 +302,7 @@ public final class WriteTransaction<Writer: StoreWriter> {
     /// Keeps the changes in memory, and makes readers read the commit.
     public func didCommit() {
         let (changesDirectory, hasPostbacks) = (memory.values.changesDirectory, memory.values.hasPostbacks)
+        if !memory.totals.counts.isEmpty || memory.values.hasDeleted { state.noteTraffic() }
         saved = nil
         memory.commit()
         memory.filter.commit(newest: memory.posts.newest, state)
