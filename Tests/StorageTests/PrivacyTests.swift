@@ -1,4 +1,5 @@
 import Attribution
+import SQLite
 import Simulation
 import Storage
 import TestDatabases
@@ -235,6 +236,25 @@ struct PrivacyTests {
             return try await session.record(new).isDuplicate
         }
         #expect(!isDuplicate)
+    }
+
+    @Test("names of erased rows are deleted after three years, some of them in each step of compaction")
+    func oldNames() async throws {
+        let test = try await TestStore()
+        let now = TestStore.noon.milliseconds
+        try test.execute(
+            """
+            WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+            INSERT INTO erased_rows SELECT i, 'clicks', i, i, 1, 1, 0 FROM n;
+            INSERT INTO erased_rows VALUES (\(now << 16), 'clicks', 1, 1, 1, 1, \(now))
+            """
+        )
+        try await test.run { _ = try await $0.record(.sample()) }
+        test.clock.advance(seconds: 100 * 86_400)
+        try test.store.runRetention()
+        #expect(try test.integer("SELECT count(*) FROM erased_rows") == 1)
+        let holdings = try await test.run { try await $0.holdings() }
+        #expect(holdings.first { $0.table == "erased_rows" }?.oldest == TestStore.noon)
     }
 
     @Test("an erasure does not change other apps, other people's data and the counts", arguments: backends)

@@ -69,9 +69,9 @@ extension PostgreSQLWriter {
 
     func add(_ record: ErasureRecord) throws(PostgreSQLError) { _ = try run(Self.addErasure, record) }
 
-    func removeErasures(before time: Timestamp) throws(PostgreSQLError) {
+    func removeErasures(before time: Timestamp, atMost limit: Int64) throws(PostgreSQLError) -> Bool {
         try batch.run(Self.removeErasures, time.milliseconds)
-        try batch.run(Self.removeErased, time.milliseconds)
+        return try batch.run(Self.removeErased, RowIdentifier.first(at: time), limit).affectedCount >= limit
     }
 
     private static let eraseIdempotencies = PreparedStatement(
@@ -103,7 +103,13 @@ extension PostgreSQLWriter {
         """
     )
     private static let removeErasures = PreparedStatement("DELETE FROM erasures WHERE erased_at < $1")
-    private static let removeErased = PreparedStatement("DELETE FROM erased_rows WHERE erased_at < $1")
+    /// Finds the names by their numbers, which contain the time at which each row was erased.
+    private static let removeErased = PreparedStatement(
+        """
+        DELETE FROM erased_rows WHERE number IN (SELECT number FROM erased_rows WHERE number < $1
+        ORDER BY number LIMIT $2)
+        """
+    )
 }
 
 /// Reads what is stored about a person.
@@ -203,7 +209,7 @@ extension PostgreSQLReader: PrivacyRows {
             holding("dashboard_sessions", "(SELECT min(created_at) FROM dashboard_sessions)")
         ),
         ("erasures", holding("erasures", "(SELECT min(erased_at) FROM erasures)")),
-        ("erased_rows", holding("erased_rows", "(SELECT min(erased_at) FROM erased_rows)")),
+        ("erased_rows", holding("erased_rows", "(SELECT min(number) >> 16 FROM erased_rows)")),
     ]
 
     private static func holding(_ rows: StaticString, _ oldest: SQLText) -> PreparedStatement {

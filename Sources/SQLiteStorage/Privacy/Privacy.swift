@@ -43,10 +43,17 @@ extension SQLiteWriter {
         try connection.statement(Self.addErasure).run(record)
     }
 
-    func removeErasures(before time: Timestamp) throws(SQLiteError) {
+    func removeErasures(before time: Timestamp, atMost limit: Int64) throws(SQLiteError) -> Bool {
         try connection.statement("DELETE FROM erasures WHERE erased_at < ?1").run(time.milliseconds)
-        try connection.statement("DELETE FROM erased_rows WHERE erased_at < ?1").run(time.milliseconds)
+        try connection.statement(Self.removeErased).run(RowIdentifier.first(at: time), limit)
+        return connection.changeCount >= limit
     }
+
+    /// Finds the names by their numbers, which contain the time at which each row was erased.
+    static let removeErased: SQL = """
+        DELETE FROM erased_rows WHERE number IN
+            (SELECT number FROM erased_rows WHERE number < ?1 ORDER BY number LIMIT ?2)
+        """
 
     private static let eraseCheck: SQL = "DELETE FROM checks WHERE id = ?1 AND id_low = ?2"
     private static let insertErased = SQL.insert("erased_rows", ErasedRecord.columns)
@@ -95,7 +102,7 @@ extension SQLiteReader: PrivacyRows {
         for (table, count, oldest) in Self.holdings {
             let number = try connection.statement(count).first(TableHolding.maximumCount) { $0.integer(0) }
             let time = try connection.statement(oldest).first { $0.optionalInteger(0) } ?? nil
-            let isNumber = ["clicks", "checks", "events"].contains(table)
+            let isNumber = ["clicks", "checks", "events", "erased_rows"].contains(table)
             holdings.append(
                 TableHolding(
                     table: table,
@@ -124,7 +131,7 @@ extension SQLiteReader: PrivacyRows {
         ("outbox_events", count("outbox_events"), "SELECT NULL"),
         ("dashboard_sessions", count("dashboard_sessions"), "SELECT min(created_at) FROM dashboard_sessions"),
         ("erasures", count("erasures"), "SELECT min(erased_at) FROM erasures"),
-        ("erased_rows", count("erased_rows"), "SELECT min(erased_at) FROM erased_rows"),
+        ("erased_rows", count("erased_rows"), "SELECT min(number) FROM erased_rows"),
     ]
 
     private static func count(_ table: StaticString) -> SQL {

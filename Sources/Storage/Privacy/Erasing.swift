@@ -51,8 +51,10 @@ public protocol ErasureWriter: EventWriter {
     func newestErasedRow() throws(Failure) -> Int64
     /// Stores a record, or adds its counts to the stored one.
     func add(_ record: ErasureRecord) throws(Failure)
-    /// Deletes records of erasures and names of erased rows from before a time.
-    func removeErasures(before time: Timestamp) throws(Failure)
+    /// Deletes records of erasures from before a time, and up to `limit` names of rows that were erased before it.
+    ///
+    /// Returns whether there may be more names.
+    func removeErasures(before time: Timestamp, atMost limit: Int64) throws(Failure) -> Bool
 }
 
 extension ErasureWriter {

@@ -224,8 +224,10 @@ extension WriteTransaction {
                 if MonotonicTime.now().nanoseconds >= deadline { return position }
             }
         }
+        // An erasure may have named very many rows.
+        let kept = start.day.advanced(byMilliseconds: -Erasure.keptMilliseconds)
+        guard try !writer.removeErasures(before: kept, atMost: 500) else { return position }
         try writer.set(.compactedBefore, to: start.day.advanced(byMilliseconds: 86_400_000).milliseconds)
-        try writer.removeErasures(before: start.day.advanced(byMilliseconds: -Erasure.keptMilliseconds))
         return nil
     }
 

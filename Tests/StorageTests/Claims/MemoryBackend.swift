@@ -287,7 +287,7 @@ struct MemoryWriter<Rules: StoreRules>: StoreWriter {
     func erase(_ checks: [CheckID]) -> Int64 { 0 }
     func insert(_ rows: [ErasedRecord]) {}
     func add(_ record: ErasureRecord) {}
-    func removeErasures(before time: Timestamp) {}
+    func removeErasures(before time: Timestamp, atMost limit: Int64) -> Bool { false }
     func insert(_ postback: ApplePostbackRecord) -> Bool { false }
     func deleteApplePostbacks(_ deadlines: ApplePostbackDeadlines, atMost limit: Int64) -> Int64 { 0 }
     func insert(_ probe: AppleProbe) {}
