@@ -246,6 +246,13 @@ private let plans: [(statements: [SQL], plan: String)] = [
         apps COVERING INDEX sqlite_autoindex_apps_2(id_high id_low)
         """
     ),
+    (
+        [SQLiteReader.campaignsOfHour],
+        """
+        MERGE (UNION) | LEFT | counts COVERING INDEX top_campaigns(scope span period) | USE TEMP B-TREE |
+        RIGHT | counts COVERING INDEX top_links(scope span period) | USE TEMP B-TREE
+        """
+    ),
     ([SQLiteReader.fieldsOfLink, SQLiteWriter.deleteLinkFields], "link_fields(link)"),
     ([SQLiteReader.countsOfLink], "link_counts(link)"),
     (

@@ -68,11 +68,13 @@ extension SQLiteReader: ExportRows {
         }
     }
 
+    /// The indexes are named, because SQLite would use the order of the primary key instead, and read all counts of
+    /// the scope.
     static let campaignsOfHour: SQL = """
-        SELECT campaign FROM counts
+        SELECT campaign FROM counts INDEXED BY top_campaigns
         WHERE scope = ?1 AND span = \(Granularity.hour) AND period = ?2 AND metric = 'clicks'
             AND dimension = \(Dimension.total) AND campaign <> '' AND campaign > ?3
-        UNION SELECT campaign FROM counts
+        UNION SELECT campaign FROM counts INDEXED BY top_links
         WHERE scope = ?1 AND span = \(Granularity.hour) AND period = ?2 AND metric = 'clicks'
             AND dimension = \(Dimension.link) AND campaign > ?3
         ORDER BY campaign LIMIT ?4
