@@ -247,6 +247,20 @@ private let plans: [(statements: [SQL], plan: String)] = [
         """
     ),
     (
+        [DatabaseSurvey.clicksSince],
+        """
+        CO-ROUTINE scopes | COMPOUND QUERY | LEFT-MOST SUBQUERY | SCAN apps | UNION ALL | SCAN apps | SCAN scopes |
+        counts(scope campaign dimension span period>)
+        """
+    ),
+    (
+        [DatabaseSurvey.firstDay],
+        """
+        CO-ROUTINE scopes | COMPOUND QUERY | LEFT-MOST SUBQUERY | SCAN apps | UNION ALL | SCAN apps | SEARCH scopes |
+        CORRELATED SCALAR SUBQUERY | counts(scope campaign dimension span)
+        """
+    ),
+    (
         [SQLiteReader.campaignsOfHour],
         """
         MERGE (UNION) | LEFT | counts COVERING INDEX top_campaigns(scope span period) | USE TEMP B-TREE |

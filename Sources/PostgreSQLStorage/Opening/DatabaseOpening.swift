@@ -43,14 +43,15 @@ struct DatabaseOpening: Sendable {
     }
 
     /// Connects, and refuses a pooler that shares sessions.
-    func connectToOwnSession(report: @escaping (PostgreSQLError) -> Void = { _ in }) throws(StoreError)
-        -> BlockingConnection
-    {
+    func connectToOwnSession(
+        timeLimit: Duration? = nil,
+        report: @escaping (PostgreSQLError) -> Void = { _ in }
+    ) throws(StoreError) -> BlockingConnection {
         try StoreError.translating { () throws(PostgreSQLError) in
-            let connection = try connect(report: report)
+            let connection = try connect(timeLimit: timeLimit, report: report)
             guard connection.isPooled else { return connection }
             try connection.requireOwnSession()
-            return try connect()
+            return try connect(timeLimit: timeLimit)
         }
     }
 

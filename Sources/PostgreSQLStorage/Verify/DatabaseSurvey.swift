@@ -5,12 +5,15 @@ public import Storage
 
 /// Reports on a database to operators, without changing the database.
 public enum PostgreSQLSurvey {
+    /// A statement that counts all clicks may take minutes.
+    private static let timeLimit: Duration = .seconds(3600)
+
     /// Examines the database, whether servers run or not.
     ///
     /// - Throws: if there is no database, or if it is empty, another program's, or of an unknown version.
     public static func report(_ configuration: PostgreSQLConfiguration) throws(StoreError) -> DatabaseReport {
         let opening = DatabaseOpening(configuration)
-        let connection = try opening.connectToOwnSession()
+        let connection = try opening.connectToOwnSession(timeLimit: Self.timeLimit)
         let applied = try opening.inspect(connection)
         guard applied.version > 0 else {
             throw StoreError(.incompatible, "\(configuration.name) is an empty database")
@@ -41,15 +44,19 @@ public enum PostgreSQLSurvey {
     }
 
     /// The clicks of the last day and the first day with counts, without deltas that are not folded yet.
+    ///
+    /// The key of counts starts with the scope, so each scope is searched by itself.
     private static let counts = PreparedStatement(
         """
-        SELECT (SELECT coalesce(sum(count), 0)::int8 FROM counts
-        WHERE campaign = '' AND dimension = \(Dimension.total.rawValue) AND span = \(Granularity.hour.rawValue)
-        AND period >= $1 AND metric IN ('clicks', 'robots')) AS clicks, (SELECT min(period) FROM counts
-        WHERE campaign = '' AND dimension = \(Dimension.total.rawValue)
-        AND span = \(Granularity.day.rawValue)) AS first_day
+        SELECT (SELECT coalesce(sum(c.count), 0)::int8 FROM \(scopes) (SELECT count FROM counts \(totals)
+        AND span = \(Granularity.hour.rawValue) AND period >= $1 AND metric IN ('clicks', 'robots') OFFSET 0) c) AS clicks,
+        (SELECT min(c.period) FROM \(scopes) (SELECT min(period) AS period FROM counts \(totals)
+        AND span = \(Granularity.day.rawValue)) c) AS first_day
         """
     )
+    private static let scopes: SQLText = "apps CROSS JOIN generate_series(0, 1) AS test CROSS JOIN LATERAL"
+    private static let totals: SQLText =
+        "WHERE scope = number * 2 + test AND campaign = '' AND dimension = \(Dimension.total.rawValue)"
 }
 
 extension PostgreSQLReader {

@@ -53,14 +53,21 @@ public enum DatabaseSurvey {
     /// The version of the SQLite library.
     public static var libraryVersion: String { SQLiteLibrary.version }
 
-    private static let clicksSince: SQL = """
-        SELECT sum(count) FROM counts
+    static let clicksSince: SQL = """
+        SELECT sum(count) FROM \(scopes) CROSS JOIN counts ON scope = scopes.number
         WHERE campaign = '' AND dimension = \(Dimension.total) AND span = \(Granularity.hour)
             AND period >= ?1 AND metric IN ('clicks', 'robots')
         """
-    private static let firstDay: SQL = """
-        SELECT min(period) FROM counts
-        WHERE campaign = '' AND dimension = \(Dimension.total) AND span = \(Granularity.day)
+    static let firstDay: SQL = """
+        SELECT min((
+            SELECT min(period) FROM counts
+            WHERE scope = scopes.number AND campaign = '' AND dimension = \(Dimension.total)
+                AND span = \(Granularity.day)
+        )) FROM \(scopes)
+        """
+    /// All scopes: the key of counts starts with the scope, so without it SQLite would read all counts.
+    private static let scopes: SQL = """
+        (SELECT number * 2 AS number FROM apps UNION ALL SELECT number * 2 + 1 FROM apps) AS scopes
         """
 }
 
