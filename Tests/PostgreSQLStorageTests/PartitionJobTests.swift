@@ -219,6 +219,44 @@ struct PartitionJobTests {
         #expect(try database.integer(count) == 0)
     }
 
+    @Test("deletes the clicks of a day that no launch has consumed, and does not read the day again")
+    func kindOfDay() throws {
+        let server = try JobServer(database) {
+            ($0.retentionSeconds, $0.matchRetentionSeconds) = (86_400, 30 * 86_400)
+        }
+        var job = PartitionJob(server.makeContext())
+        try job.runToEnd()
+        let (first, end) = (Self.number(Self.today), (Self.today + 1) * Self.day)
+        try database.insertClick(first, until: end)
+        // These clicks fill more blocks than one step reads.
+        try database.database.execute(
+            """
+            INSERT INTO clicks (b, slot, scope, id, id_low, clicked_at, recorded_at, expires_at, visit, visit_rest, post,
+                post_rest, turn, window_seconds, is_robot, is_contradictory, destination, journey_id, source, platform,
+                fingerprints, claimed_at)
+            SELECT b, slot, scope, id + n * 128, id_low, clicked_at, recorded_at, expires_at, visit, visit_rest, post + n,
+                post_rest, turn, window_seconds, is_robot, is_contradictory, destination, journey_id, source, platform,
+                '', CASE n % 10 WHEN 0 THEN 7 END FROM clicks c, generate_series(1, 9000) AS n
+            """
+        )
+        let changes = server.state.trafficChangeCount
+        server.move(to: Timestamp(milliseconds: (Self.today + 3) * Self.day))
+        try job.runToEnd()
+        #expect(try database.integer("SELECT count(*) FROM clicks") == 900)
+        #expect(try database.integer("SELECT count(*) FROM clicks WHERE claimed_at IS NULL") == 0)
+        for table in ["click_index", "click_addresses", "idempotencies"] {
+            #expect(try database.integer("SELECT count(*) FROM \(table)") == 0, "\(table)")
+        }
+        #expect(server.state.trafficChangeCount > changes)
+        // Without this click, nothing would show that the day is not searched every ten seconds.
+        try database.insertClick(first, until: end)
+        try job.runToEnd()
+        #expect(try database.integer("SELECT count(*) FROM clicks") == 901)
+        server.move(to: Timestamp(milliseconds: end + 30 * Self.day + 1))
+        try job.runToEnd()
+        #expect(try database.integer("SELECT count(*) FROM clicks") == 0)
+    }
+
     @Test("deletes the oldest ended day's records of checks if the database has too many records")
     func tooManyChecks() throws {
         var job = PartitionJob(server.makeContext())

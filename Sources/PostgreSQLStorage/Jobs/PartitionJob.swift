@@ -16,6 +16,10 @@ struct PartitionJob: Job {
     private var lease = RenewedLease(of: .partitions, milliseconds: 60_000)
     /// The search for the last expiry of a day's clicks; nil if none is under way.
     private var search: ExpirySearch?
+    /// The deletion of a day's clicks of one kind; nil if none is under way.
+    private var deletion: DayDeletion?
+    /// The kinds of clicks that are deleted, by day: a day whose clicks have expired gets no further ones.
+    private var deletedKinds: Set<DayDeletion.Kind> = []
 
     /// Up to which expiry clicks with a long window were searched for the kind that is deleted first, and when the search
     /// began that has read all of them.
@@ -85,6 +89,7 @@ struct PartitionJob: Job {
             try connection.deleteChecks(of: oldest.number)
             try connection.execute(Self.setDeleted, end.milliseconds)
             try partitions.drop(oldest.number)
+            deletedKinds = deletedKinds.filter { $0.slot != oldest.number }
             context.state.noteTraffic()
             return true
         }
@@ -92,31 +97,27 @@ struct PartitionJob: Job {
         for slot in slots {
             guard let end = slot.neededUntil else { continue }
             if end < deadlines.checks, try connection.deleteChecks(of: slot.number) { return true }
-            if end < deadlines.all, try connection.deleteClicks(of: slot.number, before: .max) { return true }
-            if end < deadlines.some,
-                try connection.deleteClicks(
-                    of: slot.number,
-                    before: .max,
-                    areMatched: deadlines.deletesMatchesFirst
-                )
-            {
-                return true
-            }
+            guard end < deadlines.some else { continue }
+            let areMatched = end < deadlines.all ? nil : deadlines.deletesMatchesFirst
+            let kind = DayDeletion.Kind(slot: slot.number, areMatched: areMatched)
+            if try deleteClicks(of: kind, connection) { return true }
         }
         let long = RowHome.longSlot
-        if try connection.deleteClicks(of: long, before: deadlines.all.milliseconds) { return true }
-        if deadlines.some > deadlines.all {
+        var count = try connection.deleteClicks(of: long, before: deadlines.all.milliseconds)
+        if count == 0, deadlines.some > deadlines.all {
             let age = sorted.map { now.milliseconds(since: $0.since) } ?? -1
             if !(0..<Self.searchInterval).contains(age) { sorted = (upTo: deadlines.all, since: now) }
-            let start = sorted?.upTo ?? deadlines.all
-            let isMore = try connection.deleteClicks(
+            count = try connection.deleteClicks(
                 of: long,
-                from: start.milliseconds,
+                from: (sorted?.upTo ?? deadlines.all).milliseconds,
                 before: deadlines.some.milliseconds,
                 areMatched: deadlines.deletesMatchesFirst
             )
-            if isMore { return true }
-            sorted?.upTo = deadlines.some
+            if count == 0 { sorted?.upTo = deadlines.some }
+        }
+        if count > 0 {
+            context.state.noteTraffic()
+            return true
         }
         guard try connection.execute(Self.hasTooManyChecks, PendingCheckRecords.maximumStored).count > 0
         else {
@@ -126,6 +127,39 @@ struct PartitionJob: Job {
             if try connection.deleteChecks(of: slot.number) { return true }
         }
         return false
+    }
+
+    /// Deletes some clicks of a day whose clicks have expired; returns whether there may be more.
+    ///
+    /// It searches the day block by block until a search of the whole day has deleted nothing, because it skips clicks
+    /// that an erasure has locked. Then the day is not read again: matched clicks may stay in it for a long time.
+    private mutating func deleteClicks(of kind: DayDeletion.Kind, _ connection: BlockingConnection)
+        throws(PostgreSQLError) -> Bool
+    {
+        guard !deletedKinds.contains(kind) else { return false }
+        var current = deletion.flatMap { $0.kind == kind ? $0 : nil } ?? DayDeletion(kind: kind)
+        let end = current.block + DayDeletion.blocksAtOnce
+        let isByBlock = try !connection.isCitus()
+        let count =
+            try isByBlock
+            ? connection.deleteClicks(of: kind, in: current.block..<end)
+            : connection.deleteClicks(of: kind.slot, before: .max, areMatched: kind.areMatched)
+        if count > 0 {
+            current.hasDeleted = true
+            context.state.noteTraffic()
+        }
+        let partitions = Partitions(connection: connection)
+        if isByBlock, try end < partitions.blockCount(of: .clicks, kind.slot) {
+            current.block = end
+        } else if current.hasDeleted {
+            current = DayDeletion(kind: kind)
+        } else {
+            deletion = nil
+            deletedKinds.insert(kind)
+            return false
+        }
+        deletion = current
+        return true
     }
 
     private static let setNeed = PreparedStatement("UPDATE partitions SET needed_until = $2 WHERE slot = $1")
@@ -141,6 +175,23 @@ struct PartitionJob: Job {
     private static let hasTooManyChecks = PreparedStatement(
         "SELECT value FROM progress WHERE name = 'kept_checks' AND value > $1"
     )
+}
+
+/// The deletion of the clicks of an ended day, block by block: no index has their expiry.
+private struct DayDeletion {
+    /// A day, and which of its clicks are deleted: those that launches have consumed, the others, or both (nil).
+    struct Kind: Hashable {
+        let slot: Int64
+        let areMatched: Bool?
+    }
+
+    /// The number of blocks in one transaction: some thousand clicks, for whose rows no launch waits.
+    static let blocksAtOnce: Int64 = 128
+
+    let kind: Kind
+    /// The first block that is not searched yet.
+    var block: Int64 = 0
+    var hasDeleted = false
 }
 
 /// The search for the last expiry of a day's clicks, page by page: a whole day may have millions.
@@ -198,8 +249,7 @@ extension BlockingConnection {
 
     /// The maximum number of clicks with a long window that one transaction deletes.
     private static let longClicksAtOnce: Int64 = 200
-    /// The maximum number of a day's clicks that one transaction deletes; all of them have expired, so no launch waits
-    /// for their rows.
+    /// The maximum number of a day's clicks in a bucket that one transaction deletes on Citus.
     private static let clicksOfDayAtOnce: Int64 = 4096
 
     /// Deletes some of a slot's clicks that expired before a time, and what refers to them.
@@ -210,35 +260,59 @@ extension BlockingConnection {
     ///   - time: the time, in milliseconds.
     ///   - areMatched: true to delete only clicks that launches have consumed, false to delete only the
     ///     others, nil to delete both.
-    /// - Returns: whether there may be more.
+    /// - Returns: the number of deleted clicks.
     /// - Throws: if the transaction failed.
     fileprivate func deleteClicks(
         of slot: Int64,
         from start: Int64 = .min,
         before time: Int64,
         areMatched: Bool? = nil
-    ) throws(PostgreSQLError) -> Bool {
+    ) throws(PostgreSQLError) -> Int {
         try transaction { () throws(PostgreSQLError) in
-            let kind: Int64 = areMatched.map { $0 ? 1 : 0 } ?? -1
             let limit = slot == RowHome.longSlot ? Self.longClicksAtOnce : Self.clicksOfDayAtOnce
-            let clicks = try deleteClicks(Parameters(time, limit, slot, kind, start))
-            guard let last = clicks.map(\.expiresAt.milliseconds).max() else { return false }
-            let isByBucket = try isCitus()
-            for (statement, key) in Self.references {
-                let keys = clicks.flatMap { click in key(click).map { (click, $0) } }
-                // Without Citus, one statement deletes the rows of all buckets.
-                let groups = isByBucket ? Dictionary(grouping: keys, by: { $0.1 & 63 }) : [0: keys]
-                for (bucket, keys) in groups {
-                    let times = keys.map(\.0.facts.clickedAt.milliseconds)
-                    let (scopes, numbers) = (keys.map(\.0.scope.number), keys.map(\.0.number))
-                    var parameters = Parameters(scopes, keys.map(\.1), times, numbers, slot)
-                    if isByBucket { parameters.append(Int64(bucket)) }
-                    try execute(isByBucket ? statement.ofBucket : statement.plain, parameters)
-                }
-            }
-            try execute(PartitionJob.setDeleted, last)
-            return clicks.count >= Int(limit)
+            let clicks = try deleteClicks(Parameters(time, limit, slot, Self.kind(areMatched), start))
+            try deleteReferences(to: clicks, in: slot)
+            return clicks.count
         }
+    }
+
+    /// Deletes the clicks of a kind in some blocks of their day, and what refers to them; returns their number.
+    fileprivate func deleteClicks(of kind: DayDeletion.Kind, in blocks: Range<Int64>)
+        throws(PostgreSQLError) -> Int
+    {
+        try transaction { () throws(PostgreSQLError) in
+            let clicks = try execute(
+                Self.deleteClicksOfBlocks,
+                kind.slot,
+                "(\(blocks.lowerBound),0)",
+                "(\(blocks.upperBound),0)",
+                Self.kind(kind.areMatched)
+            ).records(of: ClickRecord.self)
+            try deleteReferences(to: clicks, in: kind.slot)
+            return clicks.count
+        }
+    }
+
+    /// The number of a kind of clicks in statements.
+    private static func kind(_ areMatched: Bool?) -> Int64 { areMatched.map { $0 ? 1 : 0 } ?? -1 }
+
+    /// Deletes the rows that refer to deleted clicks of a slot, and stores the last expiry.
+    private func deleteReferences(to clicks: [ClickRecord], in slot: Int64) throws(PostgreSQLError) {
+        guard let last = clicks.map(\.expiresAt.milliseconds).max() else { return }
+        let isByBucket = try isCitus()
+        for (statement, key) in Self.references {
+            let keys = clicks.flatMap { click in key(click).map { (click, $0) } }
+            // Without Citus, one statement deletes the rows of all buckets.
+            let groups = isByBucket ? Dictionary(grouping: keys, by: { $0.1 & 63 }) : [0: keys]
+            for (bucket, keys) in groups {
+                let times = keys.map(\.0.facts.clickedAt.milliseconds)
+                let (scopes, numbers) = (keys.map(\.0.scope.number), keys.map(\.0.number))
+                var parameters = Parameters(scopes, keys.map(\.1), times, numbers, slot)
+                if isByBucket { parameters.append(Int64(bucket)) }
+                try execute(isByBucket ? statement.ofBucket : statement.plain, parameters)
+            }
+        }
+        try execute(PartitionJob.setDeleted, last)
     }
 
     private func deleteClicks(_ parameters: Parameters) throws(PostgreSQLError) -> [ClickRecord] {
@@ -252,6 +326,13 @@ extension BlockingConnection {
         return clicks
     }
 
+    private static let deleteClicksOfBlocks = PreparedStatement(
+        """
+        DELETE FROM clicks WHERE slot = $1 AND ctid = ANY (ARRAY(
+        SELECT ctid FROM clicks WHERE slot = $1 AND ctid >= $2::text::tid AND ctid < $3::text::tid
+        AND ($4 < 0 OR (claimed_at IS NOT NULL) = ($4 = 1)) FOR UPDATE SKIP LOCKED)) RETURNING \(ClickRecord.columns)
+        """
+    )
     private static let deleteClicks = deleteClicks("slot = $3", by: "ctid")
     /// Deletes by `id`, because a row's position in its table (`ctid`) is not unique on Citus.
     private static let deleteClicksOfBucket = deleteClicks("slot = $3 AND b = $6", by: "id")

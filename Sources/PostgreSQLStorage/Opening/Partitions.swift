@@ -44,6 +44,11 @@ struct Partitions {
         }.filter { !names.contains($0.name) }
     }
 
+    /// Returns the number of blocks of a partition; 0 if it does not exist.
+    func blockCount(of table: Table, _ slot: Int64) throws(PostgreSQLError) -> Int64 {
+        try connection.execute(Self.blockCount, Self.name(of: table, slot).text).value(0, 0)
+    }
+
     /// Makes those partitions of a slot that do not exist.
     ///
     /// - Returns: whether there were any.
@@ -159,6 +164,9 @@ struct Partitions {
         }
     }
 
+    private static let blockCount = PreparedStatement(
+        "SELECT coalesce(pg_relation_size(to_regclass($1)), 0) / current_setting('block_size')::int8"
+    )
     private static let list = PreparedStatement(
         "SELECT slot::int8, needed_until FROM partitions ORDER BY slot"
     )

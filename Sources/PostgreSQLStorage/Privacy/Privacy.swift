@@ -143,8 +143,7 @@ extension PostgreSQLReader: PrivacyRows {
             install.index,
             install.rest
         ) { $0.get("id") as UInt64 }
-        let name = Partitions.name(of: .clicks, slot).text
-        let blockCount = try first(Self.blockCount, name) { $0.get("count") as Int64 } ?? 0
+        let blockCount = try Partitions(connection: connection).blockCount(of: .clicks, slot)
         return (clicks, end < blockCount ? (slot + 1) << 32 | end : rest)
     }
 
@@ -157,12 +156,6 @@ extension PostgreSQLReader: PrivacyRows {
         """
         SELECT id FROM clicks WHERE slot = $1 AND ctid >= $2::text::tid AND ctid < $3::text::tid
         AND scope = $4 AND install = $5 AND install_rest = $6
-        """
-    )
-    /// The number of blocks of a table; 0 for a partition that was dropped meanwhile.
-    private static let blockCount = PreparedStatement(
-        """
-        SELECT coalesce(pg_relation_size(to_regclass($1)), 0) / current_setting('block_size')::int8 AS count
         """
     )
 
