@@ -2,6 +2,7 @@ import Attribution
 import Foundation
 import Storage
 import Support
+import TestDatabases
 import Testing
 
 @testable import SQLite
@@ -37,6 +38,30 @@ struct QueryPlanTests {
             let program = try connection.prepare(text: "EXPLAIN " + sql.description)
             while try program.step() { #expect(program.text(1) != "OpenEphemeral", "\(sql)") }
         }
+    }
+
+    @Test("a report of many apps is not read on the loop, whose other requests would wait")
+    func reportOfManyApps() async throws {
+        let test = try await TestStore { $0.hasBackgroundWork = true }
+        let steps = try await test.run { session in
+            let reader = try #require(session as? SQLiteSession)
+            var steps: [Int] = []
+            for count in [1, 5] as [UInt64] {
+                while try session.directory().apps.count < Int(count) {
+                    let number = UInt64(try session.directory().apps.count) + 1
+                    let settings = App.Settings(name: "App \(number)")
+                    let id = AppID(high: 1, low: number)
+                    try await session.create(App(id: id, settings: settings, createdAt: TestStore.noon))
+                }
+                // The first report reads the numbers of the apps.
+                _ = try await session.statistics(StatisticsQuery(), at: TestStore.noon)
+                let before = reader.readStepCount
+                _ = try await session.statistics(StatisticsQuery(), at: TestStore.noon)
+                steps.append(reader.readStepCount - before)
+            }
+            return steps
+        }
+        #expect(steps[1] * 2 < steps[0], "\(steps)")
     }
 
     @Test("a check after a match takes less than 2.5 times the steps of a check without a click")

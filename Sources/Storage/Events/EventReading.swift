@@ -145,7 +145,8 @@ extension DatabaseSession where Backend.Reader: ReportReader {
 
     public func events(_ query: EventQuery) async throws(StoreError) -> EventReport {
         let scopes = try await scopes(of: query)
-        return try await loop.readReport { reader throws(Backend.Reader.Failure) in
+        let isLong = LoopState<Backend>.isLong(appCount: scopes.count)
+        return try await loop.readReport(isLong: isLong) { reader throws(Backend.Reader.Failure) in
             try EventReader(reader: reader, query: query, scopes: scopes).report()
         }
     }
@@ -154,7 +155,8 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         -> [String: EventSums]
     {
         let scopes = try await scopes(of: query)
-        return try await loop.readReport { reader throws(Backend.Reader.Failure) in
+        let isLong = LoopState<Backend>.isLong(appCount: scopes.count)
+        return try await loop.readReport(isLong: isLong) { reader throws(Backend.Reader.Failure) in
             try EventReader(reader: reader, query: query, scopes: scopes).sums(of: groups)
         }
     }

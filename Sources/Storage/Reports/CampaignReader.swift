@@ -103,7 +103,8 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         for app in query.counts.app.map({ [$0] }) ?? all {
             if let scope = try loop.scope(of: app, isTest: query.counts.isTest) { scopes.append(scope) }
         }
-        return try await loop.readReport { [scopes] reader throws(Backend.Reader.Failure) in
+        let isLong = LoopState<Backend>.isLong(appCount: scopes.count)
+        return try await loop.readReport(isLong: isLong) { [scopes] reader throws(Backend.Reader.Failure) in
             try CampaignReader(reader: reader, query: query, scopes: scopes).page()
         }
     }

@@ -317,7 +317,10 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             guard let scope = try loop.scope(of: id, isTest: query.isTest) else { continue }
             apps.append((id, scope))
         }
-        var report = try await loop.readReport { [apps] reader throws(Backend.Reader.Failure) in
+        let hasManyGroups = query.groupLimit > StatisticsReport.groupLimit
+        let isLong = hasManyGroups || LoopState<Backend>.isLong(appCount: apps.count)
+        var report = try await loop.readReport(isLong: isLong) {
+            [apps] reader throws(Backend.Reader.Failure) in
             try StatisticsReader(reader: reader, query: query, apps: apps).report(at: now)
         }
         report.writeAheadLogBytes = loop.logByteCount

@@ -215,12 +215,22 @@ extension LoopState {
 extension LoopState {
     /// Reads for a report: in the loop's snapshot if a report does not block the loop, otherwise on the
     /// background thread.
+    ///
+    /// - Parameters:
+    ///   - isLong: whether the report reads so much that it would delay the loop's other requests.
+    ///   - body: called on the loop or on the background thread.
+    /// - Returns: the result of `body`.
+    /// - Throws: if the read failed or was refused.
     func readReport<Answer: Sendable>(
+        isLong: Bool = false,
         _ body: @escaping @Sendable (Backend.Reader) throws(Backend.Reader.Failure) -> Answer
     ) async throws(StoreError) -> Answer {
-        if let answer = try readOnLoop(body) { return answer }
+        if !isLong, let answer = try readOnLoop(body) { return answer }
         return try await readInBackground(body)
     }
+
+    /// Whether the counts of this number of apps are too many to be read on a loop, for ``readReport(isLong:_:)``.
+    static func isLong(appCount: Int) -> Bool { appCount > 4 }
 
     /// Reads on the loop's connection; returns nil if a report would block it.
     private func readOnLoop<Result>(
