@@ -35,7 +35,14 @@ extension PostgreSQLWriter {
 
     func scaleCounters(of scope: Scope, _ family: CounterFamily, by factor: Double) throws(PostgreSQLError) {
         batch.changeLearnt { $0.scope == scope && $0.key.family == family ? $1 * factor : $1 }
-        try batch.run(Self.scale, scope.number, Int64(family.rawValue), factor)
+        // A family may have a million counters, and one statement for all of them would pass the connection's time limit.
+        // The keys of such a family are hashes, so the parts have about equally many.
+        let length: Int64 = 1 << 60
+        for part in 0..<16 as Range<Int64> {
+            let first = Int64.min &+ part &* length
+            let (number, last) = (Int64(family.rawValue), first + (length - 1))
+            try batch.run(Self.scale, scope.number, number, factor, first, last)
+        }
     }
 
     func setLandmark(of scope: Scope, to landmark: Timestamp) throws(PostgreSQLError) {
@@ -66,7 +73,7 @@ extension PostgreSQLWriter {
         """
     )
     private static let scale = PreparedStatement(
-        "UPDATE learnt_counters SET value = value * $3 WHERE scope = $1 AND family = $2"
+        "UPDATE learnt_counters SET value = value * $3 WHERE scope = $1 AND family = $2 AND key BETWEEN $4 AND $5"
     )
     private static let setLandmark = PreparedStatement("UPDATE learning SET landmark = $2 WHERE scope = $1")
     private static let forget = PreparedStatement("DELETE FROM learning WHERE scope = $1")

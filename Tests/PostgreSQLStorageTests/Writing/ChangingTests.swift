@@ -227,6 +227,30 @@ struct ChangingTests {
         connection.close()
     }
 
+    @Test("all counters of a family are scaled once, whatever their keys")
+    func scaling() throws {
+        defer { server.stop() }
+        let family = try #require(CounterFamily.allCases.first)
+        let length: Int64 = 1 << 60
+        let keys: [Int64] = [.min, Int64.min + length, -length - 1, -1, 0, 7, length - 1, length, .max]
+        for key in keys {
+            try database.database.execute(
+                "INSERT INTO learnt_counters VALUES (2, \(family.rawValue), \(key), 8)"
+            )
+        }
+        try database.database.execute(
+            "INSERT INTO learnt_counters VALUES (2, \(family.rawValue + 1), 7, 8)"
+        )
+        let connection = try database.connect()
+        let batch = WriteBatch(connection, SlotTable([:]))
+        let scope = Scope(app: 1, isTest: false)
+        try PostgreSQLWriter(batch: batch).scaleCounters(of: scope, family, by: 0.5)
+        try connection.commit { batch.flush(to: &$0) }
+        #expect(try database.number("SELECT count(*) FROM learnt_counters WHERE value = 4") == keys.count)
+        #expect(try database.number("SELECT count(*) FROM learnt_counters WHERE value = 8") == 1)
+        connection.close()
+    }
+
     @Test("a landmark is not moved before another server has added to the sums")
     func landmark() throws {
         defer { server.stop() }
