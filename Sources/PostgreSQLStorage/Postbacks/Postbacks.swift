@@ -232,9 +232,9 @@ extension PostgreSQLReader: PostbackRows {
     )
     /// Selects the first deliveries of an endpoint in an order, with their events.
     ///
-    /// The limit applies before the events are searched, and `OFFSET 0` makes PostgreSQL search each of them by its key.
-    /// PostgreSQL expects a single row of such a join, however many deliveries there are, so it would read all deliveries
-    /// and events for each page.
+    /// The limit applies before the events are searched, and `OFFSET 0` makes PostgreSQL search each event by its key.
+    /// Otherwise PostgreSQL would read all deliveries and events for each page, because it expects a single row of the
+    /// join.
     private static func firstRows(_ limit: SQLText, where condition: SQLText, by order: SQLText) -> SQLText {
         """
         SELECT \(DeliveryRecord.columns, of: "d"), e.type, e.data FROM (SELECT * FROM deliveries
