@@ -3,6 +3,7 @@ import Foundation
 import HTTPServer
 internal import JSON
 import Server
+import TestDatabases
 import Testing
 
 @Suite("Match rates by group in the statistics")
@@ -101,11 +102,44 @@ struct DriftStatisticsTests {
         #expect(groups["all other clicks"]?["clicks"] as? Int == 1)
     }
 
-    @Test("metrics count the alarms of launches and of clicks; both counts are 0 without an alarm")
-    func metric() async throws {
+    private static func days(_ runs: [(days: Int, trials: Int64, matches: Int64)]) -> [DriftCount] {
+        runs.flatMap { Array(repeating: DriftCount(trials: $0.trials, matches: $0.matches), count: $0.days) }
+    }
+
+    /// The days of two groups of a side, the newest first; the first group's match rate fell a few days ago.
+    private static func fall(of side: DriftSide) -> [(name: String, days: [DriftCount])] {
+        switch side {
+        case .launch:
+            [
+                ("ios/26.1/1.8.9", days([(2, 100, 40), (33, 100, 70)])),
+                ("android/15/1.8.9", days([(35, 900, 600)])),
+            ]
+        case .click:
+            [
+                ("ios/26.1/instagram", days([(3, 600, 30), (37, 600, 90)])),
+                ("ios/26.1/safari", days([(40, 3000, 400)])),
+            ]
+        }
+    }
+
+    @Test(
+        "metrics count the alarms of launches and of clicks separately; both counts are 0 without an alarm",
+        arguments: DriftSide.allCases
+    )
+    func metric(side: DriftSide) async throws {
         let service = try await TestService()
-        let text = await service.send(.get, "/metrics", fields: service.bearer(.admin)).text
-        #expect(text.contains("afterlink_match_rate_alarms{by=\"launch\"} 0\n"))
-        #expect(text.contains("afterlink_match_rate_alarms{by=\"click\"} 0\n"))
+        func alarms() async -> [String] {
+            let text = await service.send(.get, "/metrics", fields: service.bearer(.admin)).text
+            return text.split(separator: "\n").map(String.init)
+                .filter { $0.hasPrefix("afterlink_match_rate_alarms{") }
+                .map { String($0.dropFirst("afterlink_match_rate_alarms".count)) }
+        }
+        #expect(await alarms() == [#"{by="launch"} 0"#, #"{by="click"} 0"#])
+        let end = DriftHistory.end(at: service.clock.now)
+        for (name, days) in Self.fall(of: side) {
+            try service.change(.addMatchRates(group: name, side, days, end: end))
+        }
+        let (launches, clicks) = side == .launch ? (1, 0) : (0, 1)
+        #expect(await alarms() == [#"{by="launch"} \#(launches)"#, #"{by="click"} \#(clicks)"#])
     }
 }

@@ -65,12 +65,12 @@ struct CounterCompactionTests {
     }
 
     @Test(
-        "the browsers of a span of four weeks are compacted once the span's last day is old enough",
+        "a span of four weeks is compacted once its last day is old enough, by browser sooner than by link",
         arguments: backends
     )
     func compactsWeeks(backend: Backend) async throws {
         let test = try await TestStore(backend)
-        // Record more links and browsers within one span of four weeks than a compacted span keeps.
+        // A compacted span keeps 100 browsers and 1,000 links; record 150 of each within one span of four weeks.
         let first = Granularity.fourWeeks.start(of: test.clock.now.advanced(byMilliseconds: 28 * 86_400_000))
         test.clock.now = first
         try await test.run { session in
@@ -97,6 +97,9 @@ struct CounterCompactionTests {
                 return try await session.statistics(query, at: now)
             }
             #expect(report.totals[.clicks] == 156)
+            #expect(report.byLink.count == 150, "no link is compacted")
+            #expect(report.byLink.reduce(0) { $0 + ($1.counts[.clicks] ?? 0) } == 156)
+            #expect(report.byLink.prefix(4).map { $0.counts[.clicks] } == [3, 3, 3, 1])
             return report.byBrowser
         }
         #expect(try await browsers(57).count == 150, "the last day is not old enough")

@@ -80,6 +80,8 @@ extension TestChange {
             UNION ALL SELECT 99, 9, n, 0.01 FROM generate_series(1, 3000) AS n
             """
         case .delayModels: "UPDATE learning SET began_at = began_at + 86400000"
+        case .addMatchRates(let group, let side, let days, let end):
+            Self.insert(of: group, side, days, end: end)
         }
     }
 

@@ -163,6 +163,8 @@ extension TestChange {
             SELECT 99, 7, n, n FROM number UNION ALL SELECT 99, 9, n, 0.01 FROM number;
             """
         case .delayModels: "UPDATE learning SET began_at = began_at + 86400000"
+        case .addMatchRates(let group, let side, let days, let end):
+            Self.insert(of: group, side, days, end: end)
         }
     }
 }

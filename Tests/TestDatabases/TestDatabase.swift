@@ -153,4 +153,20 @@ package enum TestChange {
     case addModels(at: Timestamp)
     /// Moves the starts of all models forward by a day.
     case delayModels
+    /// Adds the counts of a group's match rate to the first app's live traffic, one for each day, the newest first.
+    case addMatchRates(group: String, DriftSide, [DriftCount], end: Timestamp)
+}
+
+extension TestChange {
+    /// Returns the statement of ``addMatchRates(group:_:_:end:)``, which is the same for all databases.
+    static func insert(of group: String, _ side: DriftSide, _ days: [DriftCount], end: Timestamp) -> String {
+        let rows = days.enumerated().flatMap { age, day -> [String] in
+            let period = end.milliseconds - Int64(age) * 86_400_000 - DriftHistory.periodMilliseconds
+            let span = "\(side.dimension.rawValue), \(Granularity.quarter.rawValue), \(period)"
+            return [("trials", day.trials), ("matches", day.matches)].map { metric, count in
+                "(2, '', \(span), '\(group)', '\(metric)', \(count))"
+            }
+        }
+        return "INSERT INTO counts VALUES \(rows.joined(separator: ", "))"
+    }
 }
