@@ -123,6 +123,14 @@ struct AppStoreTests {
                     let settings = App.Settings(name: "Shop")
                     try await session.create(App(id: id, settings: settings, createdAt: TestStore.noon))
                 },
+                await code {
+                    let fourth = App(
+                        id: AppID(high: 4, low: 4),
+                        settings: .init(name: "Fourth"),
+                        createdAt: TestStore.noon
+                    )
+                    try await session.create(fourth, with: [again])
+                },
                 await code { try await session.update(app, to: .init(name: "Third")) },
                 await code { try await session.create(sameText) },
                 await code { try await session.create(stray) },
@@ -130,7 +138,7 @@ struct AppStoreTests {
                 await code { try await session.revoke(KeyID(high: 9, low: 9), at: TestStore.noon) },
             ]
         }
-        #expect(codes == [.conflict, .conflict, .conflict, .notFound, .notFound, .notFound])
+        #expect(codes == [.conflict, .conflict, .conflict, .conflict, .notFound, .notFound, .notFound])
         let directory = try await test.run { try $0.directory() }
         #expect(directory.apps.map(\.settings.name) == ["Shop", "Third"])
         #expect(directory.keys.count == 1)

@@ -106,12 +106,16 @@ struct KeyStandingTests {
         try await record(noon)
         try await record(noon.advanced(byMilliseconds: 60_000))
         try await record(noon.advanced(byMilliseconds: AddressKeys.period), window: 7 * 86_400)
+        // A click with a shorter window does not shorten the need.
+        try await record(noon.advanced(byMilliseconds: AddressKeys.period + 60_000))
         #expect(try test.count(.addressDays) == 2)
         #expect(try test.database.keys.needs().firstAddressDay == day)
         // The end of the need is rounded up to a whole hour.
         test.clock.advance(seconds: 86_400 + 3600 + 60)
         #expect(try test.database.keys.needs().firstAddressDay == day + 1)
-        test.clock.advance(seconds: 7 * 86_400)
+        test.clock.advance(seconds: 3 * 86_400)
+        #expect(try test.database.keys.needs().firstAddressDay == day + 1)
+        test.clock.advance(seconds: 4 * 86_400)
         #expect(try test.database.keys.needs().firstAddressDay == nil)
         #expect(try test.count(.addressDays) == 0)
     }

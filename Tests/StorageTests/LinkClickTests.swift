@@ -88,8 +88,15 @@ struct LinkClickTests {
     )
     func maximumUnderRaces(backend: Backend) async throws {
         let test = try await TestStore(backend)
-        let link = try SampleLink.make(1, [.maximumClicks: ["7"]])
+        let link = try SampleLink.make(1, [.maximumClicks: ["7"], .campaignKey: ["A"]])
+        let key = try #require(CampaignKey("A"))
+        func live() async throws -> LinkID? {
+            try await test.run {
+                try await $0.liveLink(ofCampaign: key, of: [Self.app], at: TestStore.noon)?.link.id
+            }
+        }
         try await test.run { try await $0.create(link) }
+        #expect(try await live() == link.id)
         let outcomes = try await test.runConcurrently(200) { session, number in
             // Test clicks do not count towards the maximum.
             _ = try await session.record(try Self.click(link, fingerprint: 1000 + number, isTest: true))
@@ -100,6 +107,7 @@ struct LinkClickTests {
         #expect((recorded, ended) == (7, 193))
         let listing = try await test.run { try await $0.link(link.id) }
         #expect(listing?.clicks == 7)
+        #expect(try await live() == nil, "a link without remaining clicks has ended")
     }
 
     @Test(
