@@ -83,25 +83,6 @@ struct RowAnswerTests {
         #expect(home.click == click && open.map(\.click) == [click.number])
     }
 
-    @Test("find the click of an installation")
-    func installs() throws {
-        let install = hash(9)
-        var row = LiteralRow([
-            "b": "\(install.index & 63)", "scope": "\(scope.number)", "click": "55", "until": "0",
-        ])
-        row.put("install", "install_rest", install)
-        try harness.database.execute(row.insert(into: "installs"))
-        let answers = try harness.ask(
-            .install(install, scope),
-            .install(hash(8), scope),
-            .install(install, Scope(number: 4))
-        )
-        guard case .click(55) = answers[0], case .nothing = answers[1], case .nothing = answers[2] else {
-            Issue.record("\(answers)")
-            return
-        }
-    }
-
     @Test("find the open and the closed rows of a key, in every slot")
     func keys() throws {
         let yesterday = noon.advanced(byMilliseconds: -80_000_000)
@@ -293,52 +274,6 @@ struct RowAnswerTests {
         )
         #expect(sums == [CounterKey(.totals, 3): 2.5, CounterKey(.signals, UInt64(bitPattern: -7)): 4])
         #expect(none.isEmpty)
-    }
-
-    @Test("find links with their fields and counts")
-    func links() throws {
-        try harness.database.execute(
-            """
-            INSERT INTO apps (number, id_high, id_low, name, open_clicks, created_at)
-            VALUES (1, 1, 2, 'a', 1, 0), (2, 3, 4, 'b', 1, 0);
-            INSERT INTO links (number, id_high, id_low, app, slug, campaign_key, search_text, expires_at,
-                maximum_clicks, created_at, updated_at, archived_at)
-            VALUES (5, 8, 1, 1, 'promo', 'c', '', NULL, NULL, 1, 2, NULL),
-                (6, 8, 2, 2, 'promo', NULL, '', NULL, 3, 1, 2, NULL),
-                (7, 8, 3, 1, 'old', 'c', '', 1000, NULL, 1, 2, NULL),
-                (8, 8, 4, 1, 'archived', 'c', '', NULL, NULL, 1, 2, 5),
-                (9, 8, 5, 1, 'full', 'c', '', NULL, 4, 1, 2, NULL);
-            INSERT INTO link_fields VALUES (5, 'b', 1, 'two'), (5, 'b', 0, 'one'), (5, 'a', 0, 'zero');
-            INSERT INTO link_counts VALUES (5, '', 7, 1, 0, 3), (5, 'x', 4, 0, 0, 2);
-            INSERT INTO link_limits VALUES (6, 2), (9, 4)
-            """
-        )
-        let slug = LinkSlug(stored: "promo")
-        let campaign = try #require(CampaignKey("c"))
-        let answers = try harness.ask(
-            .link(slug),
-            .linkByID(LinkID(high: 8, low: 2)),
-            .linksOfCampaign(campaign, at: noon),
-            .linkContents(5),
-            .linkContents(99),
-            .linkByID(LinkID(high: 8, low: 99))
-        )
-        guard case .links(let bySlug, let contents) = answers[0],
-            case .links(let byID, let limited) = answers[1],
-            case .links(let live, let none) = answers[2], case .contents(let five) = answers[3],
-            case .nothing = answers[4], case .links(let unknown, _) = answers[5]
-        else {
-            Issue.record("\(answers)")
-            return
-        }
-        #expect(bySlug.map(\.number).sorted() == [5, 6] && byID.map(\.number) == [6])
-        #expect(byID.first?.app == AppID(high: 3, low: 4) && byID.first?.record.maximumClicks == 3)
-        #expect(contents[5]?.fields.map(\.text) == ["zero", "one", "two"])
-        #expect(contents[5]?.counts.mapValues(\.matches) == ["": 3, "x": 2])
-        #expect(contents[6]?.fields.isEmpty == true && limited[6]?.counts.mapValues(\.clicks) == ["": 2])
-        #expect(live.map(\.number) == [5] && none.isEmpty)
-        #expect(five.fields.map(\.name) == ["a", "b", "b"] && five.counts["x"]?.clicks == 4)
-        #expect(unknown.isEmpty)
     }
 }
 #endif

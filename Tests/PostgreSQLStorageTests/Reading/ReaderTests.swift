@@ -20,28 +20,6 @@ struct ReaderTests {
 
     init() throws { harness = try ReaderHarness() }
 
-    @Test("apps are read with their lists, keys and numbers")
-    func directory() throws {
-        try harness.database.execute(
-            """
-            INSERT INTO app_fields VALUES (3, 'allowed_origins', 1, 'https://b.example'),
-                (3, 'allowed_origins', 0, 'https://a.example');
-            INSERT INTO keys (id_high, id_low, kind, app, label, digest, created_at)
-            VALUES (9, 1, 'app', 3, 'App', decode(repeat('ab', 32), 'hex'), 7),
-                (9, 2, 'admin', NULL, 'Admin', decode(repeat('cd', 32), 'hex'), 8);
-            UPDATE directory SET version = 12
-            """
-        )
-        let snapshot = try reader.directorySnapshot()
-        #expect(snapshot.version == 12)
-        #expect(snapshot.numbers == [ReaderHarness.app: 3, AppID(high: 1, low: 4): 4])
-        #expect(snapshot.directory.apps.map(\.settings.name) == ["Shop", "Other"])
-        #expect(snapshot.directory.keys.map(\.app) == [ReaderHarness.app, nil])
-        #expect(try reader.number(of: ReaderHarness.app) == 3)
-        #expect(try reader.number(of: AppID(high: 0, low: 0)) == nil)
-        #expect(try reader.numberedApps().map(\.name).sorted() == ["Other", "Shop"])
-    }
-
     /// Writes 450 links: every third with a tag, every fifth with a campaign, the last 50 of the other app.
     private func addLinks() throws {
         try harness.database.execute(
@@ -90,82 +68,6 @@ struct ReaderTests {
         #expect(try numbers(query).count == 449)
         query.search = "10_"
         #expect(try numbers(query) == [])
-    }
-
-    @Test("a link has its fields and its counts by variant, and is found by slug and campaign")
-    func link() throws {
-        try addLinks()
-        let link = try #require(try reader.link(LinkID(high: 8, low: 449)))
-        #expect(link.app == AppID(high: 1, low: 4))
-        var fields: [String] = []
-        try reader.fields(ofLink: link.number) { fields.append("\($0)=\($1)") }
-        #expect(fields == ["title=A title"])
-        let counts = try reader.counts(ofLink: link.number)
-        #expect(counts[""] == LinkCounts(clicks: 7, robots: 2, matches: 1))
-        #expect(counts["b"] == LinkCounts(clicks: 3, robots: 0, matches: 1))
-        #expect(try reader.linkID(numbered: 449) == LinkID(high: 8, low: 449))
-        #expect(try reader.links(withSlug: LinkSlug(stored: "s12")).map(\.number) == [12])
-        let campaign = try #require(CampaignKey("SUMMER"))
-        let live = try reader.liveLinks(ofCampaign: campaign, at: noon).map(\.number)
-        #expect(live.max() == 445 && live.count == 89, "one of the ninety is archived")
-        #expect(try reader.sharedSlug(of: ReaderHarness.app, and: AppID(high: 1, low: 4)) == nil)
-        try harness.database.execute("UPDATE links SET slug = 's449' WHERE number = 5")
-        #expect(
-            try reader.sharedSlug(of: ReaderHarness.app, and: AppID(high: 1, low: 4))
-                == LinkSlug(stored: "s449")
-        )
-    }
-
-    @Test("statistics have the counts that a job has added up")
-    func statistics() throws {
-        let (total, summer) = (CounterLabel(.total), CounterLabel(campaign: "SUMMER", .total))
-        try harness.count { payload in
-            payload.counts.add(5, .clicks, to: [total, summer], of: scope, at: noon)
-            payload.counts.add(
-                2,
-                .clicks,
-                to: [total, CounterLabel(campaign: "WINTER", .total)],
-                of: scope,
-                at: noon
-            )
-            payload.counts.add(1, .matches, to: [total], of: scope, at: ReaderHarness.time(3600))
-            payload.counts.add(3, .clicks, to: [CounterLabel(.source, "instagram")], of: scope, at: noon)
-            payload.counts.add(1, .matches, to: [CounterLabel(campaign: "lnk_a", .link)], of: scope, at: noon)
-            payload.counts.add(5, .clicks, to: [CounterLabel(campaign: "lnk_b", .link)], of: scope, at: noon)
-            payload.counts.addLive(4, of: scope, expiringAt: ReaderHarness.time(10))
-            payload.counts.addLive(2, of: scope, expiringAt: ReaderHarness.time(90_000))
-            payload.values[.unrecordedChecks] = 6
-        }
-        try harness.count { $0.counts.add(1, .clicks, to: [total, summer], of: scope, at: noon) }
-        let (midnight, hour) = (Granularity.day.start(of: noon), Granularity.hour.start(of: noon))
-        let days = CountedSpans(.day, from: midnight, before: midnight.advanced(byMilliseconds: 1))
-        func query(_ dimension: Dimension, over spans: CountedSpans...) -> CountQuery {
-            CountQuery(scopes: [scope, Scope(app: 4, isTest: false)], dimension: dimension, spans: spans)
-        }
-        #expect(try reader.sum(query(.total, over: days)).counts() == [.clicks: 8, .matches: 1])
-        #expect(try reader.sum(query(.source, over: days))["instagram", "clicks"] == 3)
-        let campaigns = try reader.sums(query(.total, over: days), of: ["SUMMER", "WINTER", "AUTUMN"])
-        #expect(campaigns.mapValues { $0.counts() } == ["SUMMER": [.clicks: 6], "WINTER": [.clicks: 2]])
-        let top = try reader.top(.campaign, of: scope, over: days, atMost: 1)
-        #expect(top.map(\.name) == ["SUMMER"] && top.map(\.clicks) == [6])
-        let links = try reader.top(.link, of: scope, over: days, atMost: 2)
-        #expect(links.map(\.name) == ["lnk_b", "lnk_a"] && links.map(\.clicks) == [5, 0])
-        #expect(try reader.countedNames(of: .link, scope, in: midnight).sorted() == ["lnk_a", "lnk_b"])
-        #expect(try reader.countedNames(of: .campaign, scope, in: midnight).sorted() == ["SUMMER", "WINTER"])
-        #expect(try reader.countedNames(of: .source, scope, in: midnight) == ["instagram"])
-        let hours = CountedSpans(.hour, from: hour, before: hour.advanced(byMilliseconds: 7_200_000))
-        #expect(try reader.sum(query(.total, over: days, hours)).counts() == [.clicks: 16, .matches: 2])
-        var series: [String] = []
-        try reader.series(query(.total, over: hours)) { period, _, metric, count in
-            series.append("\(period.milliseconds(since: hour) / 3_600_000) \(metric) \(count)")
-        }
-        #expect(series.sorted() == ["0 clicks 8", "1 matches 1"])
-        #expect(try reader.firstCountedDay(of: scope) == midnight)
-        #expect(try reader.firstCountedDay(of: Scope(app: 4, isTest: false)) == nil)
-        #expect(try reader.liveClickCount(of: scope, at: noon) == 6)
-        #expect(try reader.liveClickCount(of: scope, at: ReaderHarness.time(11)) == 2)
-        #expect(try reader.unrecordedCheckCount() == 6)
-        #expect(try reader.databaseByteCount() > 1_000_000)
     }
 
     @Test("the most clicked names of many campaigns are read page by page, and not row by row")

@@ -84,40 +84,6 @@ struct ReaderTestsRecords {
         #expect(try reader.requiredKeys(at: noon).oldestRecord == old.facts.recordedAt)
     }
 
-    @Test("a backtest reads clicks and launches in the order of time")
-    func history() throws {
-        let clicks = try addClicks(60)
-        for step in 0..<40 as Range<Int64> {
-            try harness.addCheck(
-                ReaderHarness.time(-1500 * (39 - step) + 1),
-                server: step % 3,
-                scope: step == 5 ? Scope(app: 4, isTest: false) : scope
-            )
-        }
-        var history = try PostgreSQLHistory.open(
-            harness.configuration,
-            of: ReaderHarness.app,
-            isTest: false,
-            remaking: FingerprintReconstruction(keys: [], data: .embedded, localization: .unknown)
-        )
-        #expect(history.span?.first == clicks[0].facts.recordedAt)
-        #expect(history.span?.last == ReaderHarness.time(1))
-        #expect(history.isWhole)
-        var times: [Int64] = []
-        while let event = try history.next() { times.append(event.at.milliseconds) }
-        #expect(times.count == 99)
-        #expect(times == times.sorted())
-        #expect(history.gaps.clicks == 60)
-        #expect(throws: StoreError.self) {
-            try PostgreSQLHistory.open(
-                harness.configuration,
-                of: AppID(high: 0, low: 0),
-                isTest: false,
-                remaking: FingerprintReconstruction(keys: [], data: .embedded, localization: .unknown)
-            )
-        }
-    }
-
     @Test("pages of checks go back from any record, and join each with its click")
     func checkPages() throws {
         let click = try harness.add(.sample(at: noon, visit: 8), isLong: true)

@@ -21,41 +21,6 @@ struct ChangingTests {
         server = try database.openServer()
     }
 
-    @Test("a change of apps and keys raises the version and is published; a refused one leaves nothing")
-    func directory() throws {
-        defer { server.stop() }
-        let before = server.directory.snapshot.version
-        let key = APIKey(
-            id: KeyID(high: 7, low: 8),
-            kind: .app,
-            app: WrittenDatabase.app,
-            label: "one",
-            digest: try #require(KeyDigest(bytes: Array(repeating: 7, count: 32))),
-            createdAt: WrittenDatabase.noon
-        )
-        #expect(try server.write(.directory(.createKey(key))).isDone)
-        #expect(server.directory.snapshot.version == before + 1)
-        var settings = App.Settings(name: "Other")
-        settings.destinations = ["https://a.example/*", "https://b.example/*"]
-        let other = App(id: AppID(high: 2, low: 2), settings: settings, createdAt: WrittenDatabase.noon)
-        // The key exists already, so the app is not created either.
-        let refused = server.writeTogether([.directory(.createApp(other, [key]))])
-        #expect(refused.first??.refusal?.code == .conflict)
-        #expect(try database.number("SELECT count(*) FROM apps") == 1)
-        #expect(try server.write(.directory(.createApp(other, []))).isDone)
-        #expect(try database.number("SELECT count(*) FROM app_fields") == 2)
-        settings.name = "Sample"
-        let taken = server.writeTogether([.directory(.updateApp(other.id, from: nil, to: settings))])
-        #expect(taken.first??.refusal?.code == .conflict)
-        settings.name = "Renamed"
-        settings.destinations = []
-        #expect(try server.write(.directory(.updateApp(other.id, from: nil, to: settings))).isDone)
-        #expect(try database.number("SELECT count(*) FROM app_fields") == 0)
-        #expect(try server.write(.directory(.revokeKey(key.id, at: WrittenDatabase.noon))).isDone)
-        #expect(try database.number("SELECT count(*) FROM keys WHERE revoked_at IS NOT NULL") == 1)
-        #expect(server.directory.snapshot.version == before + 4)
-    }
-
     @Test("the last step of an erasure searches the idempotency keys part by part")
     func erasedKeys() throws {
         defer { server.stop() }
@@ -134,37 +99,6 @@ struct ChangingTests {
             #expect(written.compactMap { $0?.refusal?.code } == [.conflict])
             #expect(server.directory.snapshot.directory == other.directory.snapshot.directory)
         }
-    }
-
-    @Test("a link is changed unless another change came first, and the link's fields are replaced")
-    func links() throws {
-        defer { server.stop() }
-        var settings = Link.Settings()
-        settings.campaignKey = CampaignKey("SPRING")
-        settings.tags = ["a", "b"]
-        let time = WrittenDatabase.noon
-        var link = Link(
-            id: LinkID(high: 1, low: 2),
-            app: WrittenDatabase.app,
-            slug: LinkSlug(stored: "one"),
-            settings: settings,
-            createdAt: time,
-            updatedAt: time
-        )
-        #expect(try server.write(.links(.create([NewLink(link, neighbours: [])]))).isDone)
-        #expect(try database.number("SELECT count(*) FROM link_fields WHERE field = 'tags'") == 2)
-        link.settings.tags = ["c"]
-        link.settings.maximumClicks = 3
-        link.updatedAt = time.advanced(byMilliseconds: 5)
-        #expect(try server.write(.links(.update(link, ifUpdatedAt: time))).isDone)
-        #expect(try database.number("SELECT count(*) FROM link_fields WHERE field = 'tags'") == 1)
-        #expect(try database.number("SELECT clicks FROM link_limits") == 0)
-        guard case .linkRefused(.changed) = try server.write(.links(.update(link, ifUpdatedAt: time))) else {
-            Issue.record("a change was overwritten")
-            return
-        }
-        #expect(try server.write(.links(.delete(link.id))).isDone)
-        #expect(try database.number("SELECT count(*) FROM links") == 0)
     }
 
     @Test("of a tap and the deletion of the link in one transaction, the first one decides")
@@ -265,42 +199,6 @@ struct ChangingTests {
         }
         connection.rollback()
         try other.execute("UPDATE learning SET landmark = 1")
-        connection.close()
-    }
-
-    @Test("jobs take and finish leases, compact counts, and store which keys and days are needed")
-    func jobs() throws {
-        defer { server.stop() }
-        let connection = try database.connect()
-        let batch = WriteBatch(connection, SlotTable([:]))
-        let writer = PostgreSQLWriter(batch: batch)
-        let scope = Scope(app: 1, isTest: false)
-        let day = Granularity.day.start(of: WrittenDatabase.noon)
-        for (name, clicks) in [("a", 9), ("b", 5), ("c", 3), ("(other)", 1)] {
-            try database.database.execute(
-                "INSERT INTO counts VALUES (2, '\(name)', 0, 1, \(day.milliseconds), '', 'clicks', \(clicks))"
-            )
-        }
-        let names = RareNames(.campaign, .day, from: day, of: scope)
-        #expect(names.limit > 4)
-        #expect(try !writer.foldRareNames(names))
-        #expect(try !writer.removeRareNames(names))
-        let lease = JobLease(job: .drift, holder: 5, now: WrittenDatabase.noon, milliseconds: 1000)
-        let other = JobLease(job: .drift, holder: 6, now: WrittenDatabase.noon, milliseconds: 1000)
-        #expect(try writer.take(lease))
-        #expect(try !writer.take(other))
-        try writer.finish(.drift, for: 5, progress: WrittenDatabase.noon)
-        #expect(try writer.take(other))
-        try writer.noteSettled(at: WrittenDatabase.noon)
-        try writer.keep(DriftDetector.Findings(), of: scope, end: WrittenDatabase.noon)
-        #expect(!writer.setUse(of: KeyID(high: 7, low: 8), at: WrittenDatabase.noon))
-        try writer.set(.compactedBefore, to: 3)
-        try writer.addFormerServerKey(9, replacedAt: WrittenDatabase.noon)
-        try writer.removeFormerServerKey(9)
-        writer.setNeed(ofAddressDay: 3, until: 7)
-        writer.setNeed(ofAddressDay: 3, until: 5)
-        try connection.commit { batch.flush(to: &$0) }
-        #expect(try database.database.execute("SELECT needed_until FROM address_days") == "7")
         connection.close()
     }
 

@@ -36,50 +36,6 @@ struct ClaimingTests {
         try #require(try servers[0].record(click)?.click).id
     }
 
-    @Test("a claim consumes the click and its visit, and stores the record of the check")
-    func claim() throws {
-        defer { end() }
-        let older = try record(try .sample(1, visit: 9))
-        let foreign = try record(try .sample(2, after: 10))
-        let click = try record(try .sample(3, visit: 9, after: 20))
-        // The claim comes 50 ms after the first click.
-        let claim = servers[1].queue(.claim(.sample(of: click, after: -59_950)))
-        #expect(claim()?.claimed?.isClaimed == true)
-        #expect(try servers[0].claim(click, caller: 2)?.isLost == true)
-        #expect(try servers[0].claim(older, caller: 2)?.isLost == true)
-        #expect(try servers[0].claim(foreign, caller: 2)?.isClaimed == true)
-        #expect(try database.number("SELECT count(*) FROM clicks WHERE claimed_at IS NOT NULL") == 2)
-        #expect(try database.number("SELECT count(*) FROM clicks WHERE retired_at IS NOT NULL") == 1)
-        #expect(try database.number("SELECT count(*) FROM click_index WHERE closed_at IS NULL") == 0)
-        #expect(try database.number("SELECT count(*) FROM checks WHERE outcome = 'match'") == 2)
-        // The visit ended with the launch, so the same post is a new click.
-        #expect(try servers[1].record(try .sample(3, visit: 9, after: 100))?.isNew == true)
-        #expect(try servers[0].record(try .sample(3, visit: 9, after: 200))?.isNew == false)
-    }
-
-    @Test("of many claims of one click on two servers, one succeeds")
-    func herd() throws {
-        defer { end() }
-        let clicks = try (1...20).map { try record(try .sample(UInt64($0))) }
-        let outcomes = ConditionLock<[Int: [ClaimOutcome?]]>([:])
-        DispatchQueue.concurrentPerform(iterations: 2) { index in
-            let claims = clicks.enumerated().flatMap { number, click in
-                (0..<5).map { caller in
-                    (number, ClaimRequest.sample(of: click, caller: UInt64(index * 10 + caller)))
-                }
-            }
-            let waits = claims.map { ($0.0, servers[index].queue(.claim($0.1))) }
-            for (number, wait) in waits {
-                let outcome = wait()?.claimed
-                outcomes.withLock { $0[number, default: []].append(outcome) }
-            }
-        }
-        for (_, found) in outcomes.withLock({ $0 }) {
-            #expect(found.count { $0?.isClaimed == true } == 1)
-            #expect(found.count { $0?.isLost == true } == 9)
-        }
-    }
-
     @Test("a batch reads the endpoints of postbacks with its other rows, in one trip")
     func endpoints() throws {
         defer { end() }

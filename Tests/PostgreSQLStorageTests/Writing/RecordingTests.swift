@@ -25,35 +25,6 @@ struct RecordingTests {
 
     private func end() { for server in servers { server.stop() } }
 
-    @Test("a click is stored with its index rows and counts, in the partition of its day")
-    func record() throws {
-        defer { end() }
-        let click = try #require(try servers[0].record(try .sample(1)))
-        #expect(click.isNew)
-        let number = Int64(bitPattern: try #require(click.click).id.high)
-        let home = RowHome(of: number)
-        #expect(home.slot == WrittenDatabase.noon.milliseconds / 86_400_000)
-        #expect(home.bucket == Int64(hash(1).index & 63))
-        let stored = "b = \(home.bucket) AND slot = \(home.slot) AND id = \(number) AND claimed_at IS NULL"
-        #expect(try database.number("SELECT count(*) FROM clicks WHERE \(stored)") == 1)
-        #expect(try database.number("SELECT count(*) FROM click_index WHERE click = \(number)") == 2)
-        #expect(try database.number("SELECT count(*) FROM click_addresses WHERE click = \(number)") == 1)
-        #expect(try database.countedLiveClicks() == 1)
-        #expect(try database.number("SELECT count(*) FROM address_days") == 1)
-    }
-
-    @Test("a robot's click is stored with closed index rows")
-    func robot() throws {
-        defer { end() }
-        _ = try servers[0].record(try .sample(1) { $0.isRobot = true })
-        let closed = "SELECT count(*) FROM click_index WHERE closed_as = 'robot_click' AND closed_at = since"
-        #expect(try database.number(closed) == 2)
-        // A person's post is a click of its own, and a second post of the person repeats that click.
-        let person = try #require(try servers[1].record(try .sample(1, after: 10)))
-        #expect(person.isNew)
-        #expect(try servers[0].record(try .sample(1, after: 20))?.click == person.click)
-    }
-
     @Test("a post within ten seconds is a duplicate, in one batch and on two servers")
     func duplicate() throws {
         defer { end() }
