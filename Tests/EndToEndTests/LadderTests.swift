@@ -60,66 +60,6 @@ struct LadderTests {
         }
     }
 
-    @Test("a token matches only unaltered, in its app and window; a test key gets the reason")
-    func refusedTokens() throws {
-        let (installation, _, connection) = try Installation.serving(["--unsafe-test-clock"])
-        let test = ["Authorization": "Bearer \(installation.keys.test)"]
-        let click = try connection.click(
-            fingerprint(1),
-            ["attribution_window_seconds": 3600],
-            fields: at(0).merging(test) { $1 }
-        )
-        let token = try #require(click.string("token"))
-        let altered = (token.first == "A" ? "B" : "A") + token.dropFirst()
-        func reason(_ token: String, _ seconds: Double) throws -> String? {
-            let target = "\(HTTPTestClient.prefix)?token=\(token)"
-            return try connection.get(target, key: installation.keys.test, fields: at(seconds)).string(
-                "reason"
-            )
-        }
-        #expect(try reason(altered, 10) == "token_invalid")
-        #expect(try reason(token, 3600.001) == "expired")
-        let made = try installation.run(["apps", "create", "Other", "--json"])
-        #expect(made.status == 0)
-        let other = try installation.run(["keys", "create", "--app", "Other", "--kind", "test", "--json"])
-        let object = try JSONSerialization.jsonObject(with: other.standardOutput) as? [String: Any]
-        let text = try #require((object?["key"] as? [String: Any])?["text"] as? String)
-        let target = "\(HTTPTestClient.prefix)?token=\(token)"
-        let isToldWhose = try Polling.until {
-            try connection.get(target, key: text, fields: at(10)).string("reason") == "other_app"
-        }
-        #expect(isToldWhose)
-        #expect(try connection.get(target, key: installation.keys.test, fields: at(3600)).isMatch)
-        #expect(try reason(token, 3600) == nil, "a repeated response")
-    }
-
-    @Test("raw signals and advertising ids find their click")
-    func resolves() throws {
-        let (installation, _, connection) = try Installation.serving(["--unsafe-test-clock"])
-        let signals: [String: Any] = [
-            "model": "iPhone", "osVersion": "17_2", "screenWidth": 390, "screenHeight": 844, "pixelRatio": 3,
-            "timezone": "Europe/Istanbul", "language": "tr-TR",
-        ]
-        let page: [String: Any] = ["signals": signals, "deeplink_url": "myapp://promo/item", "jid": "j1"]
-        let body = String(decoding: try JSONSerialization.data(withJSONObject: page), as: UTF8.self)
-        let fields = ["Content-Type": "application/json"].merging(at(0)) { $1 }
-        let path = HTTPTestClient.prefix + "/click"
-        #expect(try connection.call("POST", path, fields: fields, body: body).status == 201)
-        let native =
-            #"{"platform":"ios","signals":{"model":"iPhone","osVersion":"17.2","screen":{"width":390,"height":844},"#
-            + #""scale":3,"timezone":"Europe/Istanbul","language":"tr"}}"#
-        let found = try resolve(connection, native, key: installation.keys.app, fields: at(30))
-        #expect(found.isMatch && found.string("jid") == "j1", "\(found.text)")
-        #expect((found.json["confidence"] as? Double).map { (0...0.99).contains($0) } == true)
-        #expect(found.json["guaranteed"] as? Bool == false)
-
-        let id = "6D92078A-8246-4BA4-AE5B-76104861E7DC"
-        _ = try connection.click(fingerprint(2), ["gaid": id.lowercased(), "jid": "j2"], fields: at(0))
-        let headers = at(30).merging(["X-GAID": id]) { $1 }
-        let byID = try connection.check(fingerprint(3), fields: headers)
-        #expect(byID.string("attributionMethod") == "gaid" && byID.string("jid") == "j2", "\(byID.text)")
-    }
-
     @Test(
         "a report of Google Play that contradicts a token removes the match's guarantee, by the bounds of the setting"
     )

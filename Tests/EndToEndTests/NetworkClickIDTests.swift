@@ -74,24 +74,4 @@ struct NetworkClickIDTests {
     }
 
     private static let gclid = #""click_ids":{"gclid":"\#(value)"}"#
-
-    @Test("are not stored for a visitor who opted out, or for an app that has switched them off")
-    func notKept() throws {
-        let installation = try Installation()
-        let (first, connection) = try installation.serve()
-        let members: [String: Any] = ["click_ids": ["gclid": Self.value], "query": "wbraid=\(Self.value)"]
-        #expect(try connection.click(fingerprint(1), members, fields: ["Sec-GPC": "1"]).status == 201)
-        first.terminate()
-        #expect(first.waitUntilExit() == 0)
-        let off = try installation.run(["apps", "set", "--click-ids", "off", "--json"])
-        #expect(off.status == 0 && off.text.contains(#""click_ids":"off""#), "\(off.text)")
-        let (second, again) = try installation.serve()
-        #expect(try again.click(fingerprint(2), members).status == 201)
-        #expect(try again.check(fingerprint(2)).isMatch)
-        second.terminate()
-        #expect(second.waitUntilExit() == 0)
-        #expect(try !holdsValue(installation))
-        // The search finds a value that must be there.
-        #expect(try Data(contentsOf: installation.database).holds(Data("SUMMER25".utf8)))
-    }
 }

@@ -275,21 +275,6 @@ struct WebServerTests {
         }
     }
 
-    @Test("leaves no connection open after 2,000 resets")
-    func resets() async throws {
-        try await TestServer.run { server in
-            for number in 0..<2_000 {
-                let client = try server.connect()
-                client.send(number % 2 == 0 ? get : "GET / HT")
-                client.reset()
-            }
-            #expect(await Polling.eventually { server.server.statistics.acceptedConnections == 2_000 })
-            #expect(await Polling.eventually { server.server.statistics.openConnections == 0 })
-            let client = try server.connect()
-            #expect(try client.ask(get).status == 200)
-        }
-    }
-
     @Test("runs a handler on its loop's thread before and after the handler suspends")
     func staysOnLoop() async throws {
         let gate = Gate()

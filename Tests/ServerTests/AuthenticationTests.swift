@@ -206,6 +206,7 @@ struct NoMatchTests {
         }
         #expect(live.count == 1, "\(live)")
         #expect(live.first?.contains("reason") == false)
+        #expect(live.first?.contains("Cache-Control: no-store") == true)
         #expect(live.first?.hasSuffix(#"{"status":"no_match","matched":false}"#) == true)
         #expect(reasons == ["no_click", "expired", "already_claimed", "robot_click"], "\(names)")
     }

@@ -143,47 +143,6 @@ struct WriterTests {
         #expect(answers.filter { $0 == nil }.count >= 10)
     }
 
-    private func claim(_ click: Click, in test: TestStore) async -> StoreError.Code? {
-        await code { try await test.run { _ = try await $0.claim(click, by: .fingerprint, for: .sample()) } }
-    }
-
-    @Test("a claim that waits too long is withdrawn, and consumes nothing")
-    func withdrawsLateClaim() async throws {
-        let test = try await TestStore()
-        let click = try await test.run { try await $0.record(.sample()).click }
-        let gate = await test.holdWriter()
-        async let late = claim(click, in: test)
-        while test.store.health.queueLength < 2 { await Task.yield() }
-        test.store.expireWaiting()
-        #expect(await late == .timedOut)
-        gate.open()
-        let match = try await test.run { try await $0.match(.sample(caller: 2)) }
-        #expect(match.isMatch(of: click, at: TestStore.noon))
-    }
-
-    @Test("a claim that commits too late goes to the next check, once, even if the store stops meanwhile")
-    func redeliversLateCommit() async throws {
-        let test = try await TestStore()
-        let click = try await test.run { try await $0.record(.sample()).click }
-        let (before, within) = (await test.holdWriter(), Gate())
-        async let late = claim(click, in: test)
-        while test.store.health.queueLength < 2 { await Task.yield() }
-        // This work, which is queued behind the claim, keeps the claim's transaction open.
-        test.store.queueWork { within.pass() }
-        before.open()
-        await within.wait()
-        test.store.expireWaiting()
-        #expect(await late == .timedOut)
-        within.open()
-        test.stop()
-        let again = try await TestStore(in: test.place)
-        let outcomes = try await again.run { session in
-            [try await session.match(.sample(caller: 2)), try await session.match(.sample(caller: 3))]
-        }
-        #expect(outcomes[0].isReplay(of: click, at: TestStore.noon))
-        #expect(outcomes[1] == .noMatch(.alreadyClaimed))
-    }
-
     @Test("the watchdog fails a late request in time, although the writer is blocked")
     func answersInTime() async throws {
         let test = try await TestStore { $0.timeLimitMilliseconds = 150 }

@@ -25,21 +25,6 @@ struct TLSServeTests {
         #expect(malformed.status == 400 && malformed.fields["strict-transport-security"] != nil)
     }
 
-    @Test("plain HTTP on the TLS port is refused in plain text without a redirect; no click is recorded")
-    func plainText() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(
-            installation,
-            try CertificateFiles(in: installation.folder).arguments
-        )
-        let connection = try server.connect()
-        let reply = try connection.click(fingerprint(1))
-        #expect(reply.status == 400 && reply.text.contains("HTTPS"))
-        #expect(reply.fields["location"] == nil && reply.fields["strict-transport-security"] == nil)
-        let secure = try server.connect(tls: TLSClientSettings())
-        #expect(try secure.totals(installation.keys.admin)["clicks"] as? Int == 0)
-    }
-
     @Test("`health` and the metrics use TLS, and `health` without the certificate fails with advice")
     func watching() throws {
         let installation = try Installation()
