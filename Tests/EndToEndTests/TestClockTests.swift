@@ -82,18 +82,4 @@ struct TestClockTests {
         #expect(click.status == 201)
         #expect(click.string("expires_at")?.hasPrefix("2031") == false)
     }
-
-    @Test("a service with the test clock does not start with TLS or on an address that others can reach")
-    func refused() throws {
-        let installation = try Installation()
-        for more in [
-            ["--listen", "0.0.0.0:0"], ["--metrics-listen", "0.0.0.0:0"],
-            ["--tls-certificate", "chain.pem", "--tls-key", "key.pem"],
-        ] {
-            let listen = more[0] == "--listen" ? [] : ["--listen", "127.0.0.1:0"]
-            let output = try installation.run(["serve", "--unsafe-test-clock"] + listen + more)
-            #expect(output.status == 78, "\(more)")
-            #expect(output.errors.contains("--unsafe-test-clock"))
-        }
-    }
 }

@@ -125,42 +125,6 @@ struct WebServerTests {
         }
     }
 
-    @Test("answers HEAD without a body, and then the next request")
-    func head() async throws {
-        try await TestServer.run { server in
-            let client = try server.connect()
-            client.send("HEAD /h HTTP/1.1\r\nHost: a\r\n\r\n\(get)")
-            let answer = try client.answer(toHead: true)
-            #expect(answer.field("content-length") == "7")
-            #expect(try client.answer().body == "GET /x")
-        }
-    }
-
-    @Test("answers HTTP/1.0 with a length, and closes unless the client asks for keep-alive")
-    func http10() async throws {
-        try await TestServer.run { server in
-            let client = try server.connect()
-            let kept = try client.ask("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
-            #expect(kept.field("connection") == "keep-alive")
-            let last = try client.ask("GET / HTTP/1.0\r\n\r\n")
-            #expect(last.field("connection") == "close")
-            #expect(last.field("content-length") == "9")
-            #expect(try client.rest() == "")
-        }
-    }
-
-    @Test("sends 100 to a client that waits for it, and then reads the body")
-    func continues() async throws {
-        try await TestServer.run { server in
-            let client = try server.connect()
-            client.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
-            let interim = try client.answer()
-            #expect(interim.status == 100)
-            #expect(interim.fields == [])
-            #expect(try client.ask("hi").body == "POST / [hi]")
-        }
-    }
-
     @Test(
         "answers a malformed request with its status and a sentence, and closes",
         arguments: [

@@ -147,26 +147,6 @@ struct DashboardJourneys {
         #expect(tab.complaints.isEmpty, "\(tab.complaints)")
     }
 
-    @Test(
-        "keyboard keys change the period and the comparison, both of which are in the address, and open the help"
-    )
-    func keys() throws {
-        let stage = try DashboardStage()
-        try stage.makeTraffic()
-        let tab = try stage.tab()
-        try tab.open("http://localhost" + stage.signInPath())
-        try tab.focus("Sign in")
-        try tab.press("Enter", opens: true)
-        try tab.press("d", opens: true)
-        #expect(try tab.value(of: "location.search") == "?period=day")
-        try tab.press("x", opens: true)
-        #expect(try tab.value(of: "location.search") == "?period=day&compare=off")
-        #expect(try tab.value(of: "document.querySelectorAll('.change').length") == "0")
-        try tab.press("?")
-        #expect(try tab.value(of: "document.getElementById('keys').open") == "1")
-        #expect(tab.complaints.isEmpty, "\(tab.complaints)")
-    }
-
     @Test("a click and a launch appear on the live page by themselves; without script, after a reload")
     func live() throws {
         let stage = try DashboardStage()

@@ -57,10 +57,18 @@ struct DashboardPageJourneys {
         #expect(tab.complaints.isEmpty, "\(tab.complaints)")
     }
 
-    @Test("letters choose periods and the live page, and Esc clears a field or the filters")
+    @Test("keys change the period and the comparison, open the help and the live page, and clear filters")
     func letters() throws {
         let stage = try DashboardStage()
+        try stage.makeTraffic()
         let tab = try stage.signedIn()
+        try tab.press("d", opens: true)
+        #expect(try tab.value(of: "location.search") == "?period=day")
+        try tab.press("x", opens: true)
+        #expect(try tab.value(of: "location.search") == "?period=day&compare=off")
+        #expect(try tab.value(of: "document.querySelectorAll('.change').length") == "0")
+        try tab.press("?")
+        #expect(try tab.value(of: "document.getElementById('keys').open") == "1")
         try tab.open("http://localhost/launches?outcome=match&period=7d&compare=off")
         try tab.press("t", opens: true)
         #expect(try tab.value(of: "location.search") == "?outcome=match&period=30d&compare=off")
