@@ -81,9 +81,7 @@ struct ComposeTests {
         #expect(lines.contains(#"    command: ["postgres", "-c", "listen_addresses="]"#))
     }
 
-    @Test(
-        "the servers trust the proxy, which uses all of them and keeps connections as long as they do"
-    )
+    @Test("the servers trust the proxy, which uses all of them and keeps connections as long as they do")
     func proxied() throws {
         let services = try entries("services:", indentation: 2).keys.filter { $0.hasPrefix("server-") }
         let dockerfile = try Repository.text("docker/Dockerfile")

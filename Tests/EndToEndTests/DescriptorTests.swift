@@ -46,10 +46,7 @@ struct DescriptorTests {
     private func inheritedSockets(of server: AfterlinkProcess) throws -> Set<String> {
         var listening: [String] = []
         for table in ["tcp", "tcp6"] {
-            let text = try String(
-                contentsOfFile: "/proc/\(server.identifier)/net/\(table)",
-                encoding: .utf8
-            )
+            let text = try String(contentsOfFile: "/proc/\(server.identifier)/net/\(table)", encoding: .utf8)
             for line in text.split(separator: "\n") {
                 let words = line.split(separator: " ")
                 if words.count > 9, words[3] == "0A" { listening.append("socket:[\(words[9])]") }

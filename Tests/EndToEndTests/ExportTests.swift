@@ -184,9 +184,7 @@ struct ExportTests {
         let event = try connection.call(
             "POST",
             "/v1/events",
-            fields: [
-                "Authorization": "Bearer \(installation.keys.app)", "Content-Type": "application/json",
-            ],
+            fields: ["Authorization": "Bearer \(installation.keys.app)", "Content-Type": "application/json"],
             body: #"{"events":[{"event_id":"e1","name":"open","user":"ann"}]}"#
         )
         #expect(event.status == 202)

@@ -91,9 +91,7 @@ struct MoveTests {
         // New rows get numbers and identifiers that no moved row has.
         #expect(try after.click(fingerprint(300)).status == 201)
         #expect(try after.check(fingerprint(300)).isMatch)
-        let created = try Installation.run([
-            "apps", "create", "Other", "--database", target.url,
-        ])
+        let created = try Installation.run(["apps", "create", "Other", "--database", target.url])
         #expect(created.status == 0, "\(created.errors)")
         moved.process.send(SIGTERM)
         #expect(moved.process.waitUntilExit() == 0)
@@ -172,9 +170,7 @@ struct MoveTests {
         #expect(third.status == 1 && third.errors.contains("is complete"), "\(third.errors)")
         let other = try MovedDatabase()
         let folder = try TemporaryFolder()
-        let made = try Installation.run([
-            "init", "--database", other.url, "--data-directory", folder.path,
-        ])
+        let made = try Installation.run(["init", "--database", other.url, "--data-directory", folder.path])
         #expect(made.status == 0, "\(made.errors)")
         let mixed = try other.move(installation)
         #expect(mixed.status == 1 && mixed.errors.contains("data of its own"), "\(mixed.errors)")

@@ -47,9 +47,7 @@ struct PrivacyTests {
         data.holds(Data(bytes))
     }
 
-    @Test(
-        "neither database nor log has an address, user agent, fingerprint, install id or key"
-    )
+    @Test("neither database nor log has an address, user agent, fingerprint, install id or key")
     func traces() throws {
         let installation = try Installation()
         let log = installation.folder.appending(path: "requests.log")
@@ -191,9 +189,7 @@ struct PrivacyTests {
     /// Returns the values of a person as `afterlink held` shows them, hashes in hexadecimal digits.
     private static func stored(_ installation: Installation) throws -> [Stored] {
         let held = try installation.run(["held", "--fingerprint", hex])
-        let json = try #require(
-            try JSONSerialization.jsonObject(with: held.standardOutput) as? [String: Any]
-        )
+        let json = try #require(try JSONSerialization.jsonObject(with: held.standardOutput) as? [String: Any])
         var stored: [Stored] = []
         for table in ["clicks", "claims", "checks"] {
             for row in try #require(json[table] as? [[String: Any]]) {

@@ -86,9 +86,7 @@ struct SeveralProcessesTests {
         return reply
     }
 
-    @Test(
-        "while another process has the write lock, clicks and matches get 503, and claims are withdrawn"
-    )
+    @Test("while another process has the write lock, clicks and matches get 503, and claims are withdrawn")
     func lockHeld() throws {
         let (installation, server, connection) = try Installation.serving(["--replay-grace", "0"])
         let other = try server.connect()

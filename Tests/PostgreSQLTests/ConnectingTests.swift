@@ -118,9 +118,7 @@ struct ConnectingTests {
         #expect(error?.kind == .readOnly && error?.message.contains("before the last failover") == true)
     }
 
-    @Test(
-        "leaves a former primary that still runs, once another connection has seen the promoted standby"
-    )
+    @Test("leaves a former primary that still runs, once another connection has seen the promoted standby")
     func promotion() throws {
         let primary = try PostgreSQLCluster()
         let standby = try PostgreSQLCluster(standbyOf: primary)

@@ -83,9 +83,7 @@ struct EventsTests {
         #expect(await results("{}").map(\.outcome) == ["rejected"])
     }
 
-    @Test(
-        "of server keys are verified, events of app keys only reported, and events of test keys stay apart"
-    )
+    @Test("of server keys are verified, events of app keys only reported, and events of test keys stay apart")
     func revenue() async throws {
         await match("i1")
         let event = { (id: String) in
@@ -143,12 +141,8 @@ struct EventsTests {
             (#""event_id":"a","name":"purchase","user":"u","amount":"1","currency":"EURO""#, "currency"),
             (#""event_id":"a","name":"purchase","user":"u","currency":"EUR""#, "amount"),
             (#""event_id":"a","name":"refund","user":"u","amount":"-1","currency":"EUR""#, "purchase_id"),
-            (
-                #""event_id":"a","name":"refund","purchase_id":"p","amount":"1","currency":"EUR""#, "amount"
-            ),
-            (
-                #""event_id":"a","name":"refund","purchase_id":"p","amount":"0","currency":"EUR""#, "amount"
-            ),
+            (#""event_id":"a","name":"refund","purchase_id":"p","amount":"1","currency":"EUR""#, "amount"),
+            (#""event_id":"a","name":"refund","purchase_id":"p","amount":"0","currency":"EUR""#, "amount"),
             (#""event_id":"a","name":"purchase","user":"u","purchase_id":"p""#, "purchase_id"),
             (#""event_id":"a","name":"refund","purchase_id":"p""#, "amount"),
             (

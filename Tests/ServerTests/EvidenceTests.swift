@@ -15,9 +15,7 @@ struct EvidenceTests {
 
     init() async throws { service = try await TestService() }
 
-    @Test(
-        "a click is stored with its address and network, its visitor, canonical values and system"
-    )
+    @Test("a click is stored with its address and network, its visitor, canonical values and system")
     func click() async throws {
         await service.click(page, fields: ["User-Agent": "Safari"], peer: peer)
         let first = try #require(service.watch.click)

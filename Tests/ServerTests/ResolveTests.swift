@@ -59,9 +59,7 @@ struct ResolveTests {
         }
     }
 
-    @Test(
-        "an install id in the body or the header gets the same response again, and consumes one click"
-    )
+    @Test("an install id in the body or the header gets the same response again, and consumes one click")
     func installID() async throws {
         let service = try await TestService(replayGrace: 0)
         await service.click(page)
@@ -111,9 +109,7 @@ struct ResolveTests {
         #expect(await service.resolve(launch(), at: moment).status == 429)
     }
 
-    @Test(
-        "a launch passes its fingerprints to the store, the shortest form first, and the other values"
-    )
+    @Test("a launch passes its fingerprints to the store, the shortest form first, and the other values")
     func handsOver() async throws {
         let peer = PeerAddress(ipv4: 0xCB00_7109, port: 1)
         let time = "2026-01-02T03:04:05.678Z"

@@ -135,9 +135,7 @@ struct CountingModel: Sendable {
         moments.append((moment, metric))
     }
 
-    private static let browsers = [
-        Browser.unknown, Browser(.chrome, version: 131), Browser(.instagram),
-    ]
+    private static let browsers = [Browser.unknown, Browser(.chrome, version: 131), Browser(.instagram)]
 
     private mutating func count(_ metric: Metric, _ check: Check, at moment: Timestamp) {
         totals[metric, default: 0] += 1

@@ -441,10 +441,7 @@ struct EventTests {
         #expect(report.matches == 2 && report.byCampaign.first?.sums.eventCount == 1)
     }
 
-    @Test(
-        "are deleted after their retention, and so is their match; the counts remain",
-        arguments: backends
-    )
+    @Test("are deleted after their retention, and so is their match; the counts remain", arguments: backends)
     func retained(backend: Backend) async throws {
         // The shortest setting, because the ids of events must be unique for 30 days.
         let test = try await TestStore(backend) { $0.installRetentionSeconds = 30 * Self.day / 1000 }
@@ -520,9 +517,7 @@ struct EventTests {
         }
         let rows = try await Self.exported(test)
         #expect(rows.map { $0["event_id"] } == ["a", "b", "c", "d", "r", "e"])
-        #expect(
-            rows.map { $0["campaign"] } == ["SUMMER25", "SUMMER25", nil, nil, "SUMMER25", "SUMMER25"]
-        )
+        #expect(rows.map { $0["campaign"] } == ["SUMMER25", "SUMMER25", nil, nil, "SUMMER25", "SUMMER25"])
         #expect(rows[4]["amount"] == "-4.00" && rows[4]["purchase_id"] == "b")
         let report = try await Self.counted(test)
         // The refund of an app's purchase reduces the reported revenue.

@@ -167,9 +167,7 @@ struct EvidenceOfOtherDaysTests {
         return check
     }
 
-    @Test(
-        "an address agrees with its clicks of earlier days, whose clicks and launches count as its traffic"
-    )
+    @Test("an address agrees with its clicks of earlier days, whose clicks and launches count as its traffic")
     func otherDays() async throws {
         let test = try await TestStore { $0.learnsAtOnce = true }
         let day = AddressKeys.period

@@ -119,12 +119,7 @@ struct RecordRoundTripTests {
     @Test("every value of a check is read as it was written", arguments: backends)
     func keepsCheck(backend: Backend) async throws {
         let test = try await TestStore(backend)
-        var facts = CheckFacts(
-            at: TestStore.noon,
-            outcome: .match,
-            reason: .ambiguous,
-            fingerprint: hash(1)
-        )
+        var facts = CheckFacts(at: TestStore.noon, outcome: .match, reason: .ambiguous, fingerprint: hash(1))
         facts.minimumConfidence = 0.25
         facts.namesClick = true
         facts.hasInstallID = true

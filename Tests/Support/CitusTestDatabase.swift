@@ -112,9 +112,7 @@ public final class CitusTestDatabase: SQLTestDatabase {
     /// Creates a copy of a database that was closed: each node copies its part.
     public init(copying template: CitusTestDatabase) throws {
         cluster = template.cluster
-        try cluster.executeEverywhere(
-            "CREATE DATABASE \(name) TEMPLATE \(template.name) STRATEGY file_copy"
-        )
+        try cluster.executeEverywhere("CREATE DATABASE \(name) TEMPLATE \(template.name) STRATEGY file_copy")
     }
 
     deinit { _ = try? cluster.executeEverywhere("DROP DATABASE IF EXISTS \(name) WITH (FORCE)") }

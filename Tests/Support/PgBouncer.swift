@@ -40,10 +40,7 @@ public final class PgBouncer: Sendable {
                 "pool_mode = session", "default_pool_size = 50",
             ] + settings
         try cluster.write(lines.joined(separator: "\n") + "\n", to: "\(name).ini")
-        try cluster.write(
-            "\"\(PostgreSQLCluster.user)\" \"\(cluster.password)\"\n",
-            to: "\(name).users"
-        )
+        try cluster.write("\"\(PostgreSQLCluster.user)\" \"\(cluster.password)\"\n", to: "\(name).users")
         (self.cluster, self.port) = (cluster, port)
         supervisor = try Supervisor(
             PostgreSQLCluster.asServerUser(["sh", "-c", Self.script, "sh", program, "\(path).ini"])

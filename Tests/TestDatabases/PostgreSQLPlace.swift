@@ -185,9 +185,7 @@ package final class PostgreSQLPlace: TestPlace {
     }
 
     package func verify(at now: Timestamp) throws(StoreError) -> VerificationReport {
-        try PostgreSQLVerification.run(
-            Self.settings(of: database, StoreConfiguration(clock: .fixed(now)))
-        )
+        try PostgreSQLVerification.run(Self.settings(of: database, StoreConfiguration(clock: .fixed(now))))
     }
 
     package func history(of app: AppID, _ configuration: StoreConfiguration, keys: [ServerKey])

@@ -40,11 +40,7 @@ extension TestDatabase {
         eventLimit: Int = PolicyGrid.eventLimit,
         timeLimitSeconds: UInt64 = PolicyGrid.timeLimitSeconds
     ) throws(StoreError) {
-        var job = PolicyGridJob(
-            makeJobContext(),
-            eventLimit: eventLimit,
-            timeLimitSeconds: timeLimitSeconds
-        )
+        var job = PolicyGridJob(makeJobContext(), eventLimit: eventLimit, timeLimitSeconds: timeLimitSeconds)
         try job.runToEnd()
     }
 

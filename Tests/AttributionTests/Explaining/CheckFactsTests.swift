@@ -170,9 +170,7 @@ struct CheckFactsTests {
         #expect(ExpectedConversions(probability: 7).count == 1)
     }
 
-    @Test(
-        "a launch with a token shows whether its fingerprint finds the right destination, and how probably"
-    )
+    @Test("a launch with a token shows whether its fingerprint finds the right destination, and how probably")
     func calibration() throws {
         let claimed = report(.match(try claim(2, .signedToken)), [Self.candidates[1]])
         let right = try #require(CalibrationSample(claimed))

@@ -22,9 +22,7 @@ struct NetworkClickIDTests {
         #expect(Self.ids("clid=1&gcli=1&gclid&fbclid=&utm_campaign=x&=1").isEmpty)
     }
 
-    @Test(
-        "a value is percent-decoded, but keeps plus signs; the first value that is not empty counts"
-    )
+    @Test("a value is percent-decoded, but keeps plus signs; the first value that is not empty counts")
     func values() {
         #expect(Self.ids("gclid=A%2Fb%3D%3D&GCLID=second&gclid=third").map(\.value) == ["A/b=="])
         // A plus sign in the query of a form means a blank, which no click id has.

@@ -9,9 +9,7 @@ struct LaunchSignalsTests {
         "iPhone|17.2|390x844|Europe/Istanbul|tr",
     ]
 
-    @Test(
-        "are the four fingerprints of an iPhone's clients, the broadest first, and the screen's values"
-    )
+    @Test("are the four fingerprints of an iPhone's clients, the broadest first, and the screen's values")
     func iPhone() {
         let signals = LaunchSignals(CanonicalSignals(Self.phone), given: nil)
         #expect(signals.fingerprints == Self.texts.map { Fingerprint(of: $0) })

@@ -117,11 +117,7 @@ private final class CountingRelay: Sendable {
     }
 
     /// Forwards on a thread of its own; the sockets stay open until the process ends, because there are few.
-    private func forward(
-        from source: Int32,
-        to target: Int32,
-        _ count: @escaping @Sendable (Int) -> Void
-    ) {
+    private func forward(from source: Int32, to target: Int32, _ count: @escaping @Sendable (Int) -> Void) {
         Thread {
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while true {

@@ -290,9 +290,7 @@ final class OpenDashboard: Listener {
     func openStreams(_ count: Int) throws -> [RawClient] {
         try (0..<count).map { _ in
             let client = try RawClient(port: port)
-            client.send(
-                "GET /live/stream HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nCookie: \(cookie)\r\n\r\n"
-            )
+            client.send("GET /live/stream HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nCookie: \(cookie)\r\n\r\n")
             let head = try client.answer(toHead: true).expecting(200)
             guard head.field("content-type")?.hasPrefix("text/event-stream") == true else {
                 throw BenchmarkError("The dashboard has no live stream.")

@@ -179,9 +179,7 @@ struct DashboardJourneys {
         #expect(try plain.value(of: rows) == "Click,Match,No match: no click")
     }
 
-    @Test(
-        "pages fit every width in light and dark, also with long words, and no part needs another site"
-    )
+    @Test("pages fit every width in light and dark, also with long words, and no part needs another site")
     func widths() throws {
         let stage = try DashboardStage()
         try stage.makeTraffic()
@@ -233,9 +231,7 @@ extension BrowserTab {
     }
 
     private func resize(to width: Int, height: Int = 900) throws {
-        let size: [String: Any] = [
-            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false,
-        ]
+        let size: [String: Any] = ["width": width, "height": height, "deviceScaleFactor": 1, "mobile": false]
         try call("Emulation.setDeviceMetricsOverride", size)
     }
 

@@ -24,9 +24,7 @@ struct DashboardPageJourneys {
                 #expect(
                     try connection.call("POST", "\(path)/click", fields: fields, body: body).status == 201
                 )
-                let launch = [
-                    "Authorization": "Bearer \(stage.installation.keys.app)", "X-Test-Time": time,
-                ]
+                let launch = ["Authorization": "Bearer \(stage.installation.keys.app)", "X-Test-Time": time]
                 let check = try connection.call("GET", "\(path)?fingerprint=\(fingerprint)", fields: launch)
                 #expect(check.status == 200)
             }

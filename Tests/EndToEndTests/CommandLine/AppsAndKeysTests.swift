@@ -186,9 +186,7 @@ struct AppsAndKeysTests {
             "--link-rule", "exclude /terms", "--ios-scheme", "shopapp",
         ])
         let rules = "link_rules: /products/*, exclude /terms"
-        #expect(
-            first.text.hasSuffix("\n\nios_scheme: shopapp\nlink_hosts: go.shop.example\n\(rules)\n")
-        )
+        #expect(first.text.hasSuffix("\n\nios_scheme: shopapp\nlink_hosts: go.shop.example\n\(rules)\n"))
         let second = try installation.run([
             "apps", "set", "--ios-scheme", "none", "--link-host", "go.shop.example",
         ])

@@ -34,9 +34,7 @@ struct DashboardCommandTests {
         _ = Polling.until { installation.log.contains("dashboard at") }
         let port = try #require(installation.log.firstMatch(of: /dashboard at http:[^:]+:([0-9]+)/)).output.1
         let client = try HTTPTestClient(port: try #require(UInt16(port)), of: server)
-        let form = [
-            "Sec-Fetch-Site": "same-origin", "Content-Type": "application/x-www-form-urlencoded",
-        ]
+        let form = ["Sec-Fetch-Site": "same-origin", "Content-Type": "application/x-www-form-urlencoded"]
         let cookies = try (0..<3).map { _ in
             let reply = try client.call(
                 "POST",
@@ -117,9 +115,7 @@ struct DashboardCommandTests {
         }
     }
 
-    @Test(
-        "a process without a dashboard keeps another's address; a killed process's address is not used"
-    )
+    @Test("a process without a dashboard keeps another's address; a killed process's address is not used")
     func severalProcesses() throws {
         let installation = try Installation()
         func start(_ dashboard: String) throws -> AfterlinkProcess {

@@ -50,14 +50,7 @@ final class Fleet: Sendable {
             "postgres://\(Self.role)@/\(database.name)?host="
             + hosts.map(\.folder.path).joined(separator: ",")
             + "&port=" + hosts.map { "\($0.port)" }.joined(separator: ",")
-        try self.init(
-            database,
-            [cluster],
-            url: url,
-            wires: wires,
-            program: program,
-            environment: environment
-        )
+        try self.init(database, [cluster], url: url, wires: wires, program: program, environment: environment)
     }
 
     /// Creates a database of a Citus cluster, and starts its servers.

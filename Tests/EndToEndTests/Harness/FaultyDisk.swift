@@ -37,9 +37,7 @@ final class FaultyDisk: Sendable {
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: shared.path)
         let (library, file) = (shared.file("faults.so"), shared.file("control"))
         try FileManager.default.copyItem(atPath: try FaultLibrary.path.get(), toPath: library)
-        try Data(count: Self.headerLength + Self.ruleLength * Self.ruleCount).write(
-            to: URL(filePath: file)
-        )
+        try Data(count: Self.headerLength + Self.ruleLength * Self.ruleCount).write(to: URL(filePath: file))
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file)
         control = try FileHandle(forUpdating: URL(filePath: file))
         self.shared = shared

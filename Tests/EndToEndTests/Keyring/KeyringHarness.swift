@@ -104,14 +104,7 @@ final class SharedDatabase: Sendable {
         var settings = ServiceSettings(version: "test")
         settings.usesTestClock = true
         let work = { (keyring: Keyring) in
-            KeyMaintenance(
-                keys,
-                keyring,
-                settings,
-                clock: self.clock.wallClock,
-                store: store,
-                log: self.log
-            )
+            KeyMaintenance(keys, keyring, settings, clock: self.clock.wallClock, store: store, log: self.log)
         }
         return TestServer(keys, work)
     }

@@ -134,11 +134,7 @@ struct TableKeyring: KeyringRows {
         let time = tables.now.withLock { $0 }
         try tables.use { connection throws(SQLiteError) in
             try connection.statement("UPDATE servers SET key_checks = ?2, seen_at = ?3 WHERE number = ?1")
-                .run(
-                    server,
-                    keys.bytes,
-                    time
-                )
+                .run(server, keys.bytes, time)
         }
     }
 }

@@ -41,9 +41,7 @@ struct SimulateCommandTests {
         }
     }
 
-    @Test(
-        "`simulate --play` sends Google Play's report, and the server doubts injected and spammed clicks"
-    )
+    @Test("`simulate --play` sends Google Play's report, and the server doubts injected and spammed clicks")
     func playReports() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)

@@ -16,9 +16,7 @@ struct CertificateReloadTests {
         }
     }
 
-    @Test(
-        "SIGHUP under load drops no client, and serves the new certificate unless its file is broken"
-    )
+    @Test("SIGHUP under load drops no client, and serves the new certificate unless its file is broken")
     func reloads() throws {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder, "first")

@@ -280,11 +280,7 @@ struct ReaderTests {
             }
         }
         #expect(read == [0, 2, 3, 4, 5].map { numbers[$0] })
-        let expected = PendingCheckRecords.Expected(
-            sum: .zero,
-            click: numbers[1],
-            fingerprint: nil
-        )
+        let expected = PendingCheckRecords.Expected(sum: .zero, click: numbers[1], fingerprint: nil)
         #expect(try reader.campaign(hashed: 0, expected, in: scope) == "SUMMER25")
     }
 }

@@ -218,12 +218,7 @@ extension NewClick {
         // The hash of a visit contains the fingerprint, so the clicks of a visit have the same fingerprints.
         let visit = visit ?? number
         let fingerprints = [visit, visit + 1_000_000].map { FingerprintEntry(form: nil, key: hash($0)) }
-        var click = NewClick(
-            facts: facts,
-            fingerprints: fingerprints,
-            visit: hash(visit),
-            post: hash(number)
-        )
+        var click = NewClick(facts: facts, fingerprints: fingerprints, visit: hash(visit), post: hash(number))
         click.idempotency = idempotency.map(hash)
         click.evidence.address = AddressHashes(exact: 5, near: 6)
         return click
@@ -242,11 +237,7 @@ private final class TestLaunch: LaunchSource {
 
 extension Check {
     /// A check a minute after noon.
-    static func sample(
-        install: UInt64? = nil,
-        caller: UInt64,
-        after milliseconds: Int64 = 0
-    ) -> Check {
+    static func sample(install: UInt64? = nil, caller: UInt64, after milliseconds: Int64 = 0) -> Check {
         Check(
             app: WrittenDatabase.app,
             ladder: MatchingLadder(fingerprintUnderEachKey: [hash(1)]),

@@ -140,11 +140,7 @@ struct DomainFileMonitorTests {
         )
         site.pages["/apple/localhost"] = Self.apple
         try site.poll(lines, at: 4)
-        #expect(
-            lines.text.contains(
-                "Apple's copy of the apple-app-site-association of localhost is correct"
-            )
-        )
+        #expect(lines.text.contains("Apple's copy of the apple-app-site-association of localhost is correct"))
     }
 
     @Test("the monitor logs which copies it could not read, and continues with the rest")

@@ -49,9 +49,7 @@ struct DashboardBrowser {
         fields: [String: String] = ["Sec-Fetch-Site": "same-origin"],
         at time: MonotonicTime = .now()
     ) async -> Answer {
-        let own = [
-            "Host": Self.host, "Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded",
-        ]
+        let own = ["Host": Self.host, "Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"]
         let all = own.merging(fields) { $1 }
         return await service.send(.post, path, fields: all, body: body, at: time, to: .dashboard)
     }

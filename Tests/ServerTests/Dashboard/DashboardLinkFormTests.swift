@@ -44,9 +44,7 @@ struct DashboardLinkFormTests {
     private func stored(_ id: String) async throws -> [String: Any] {
         let answer = await service.admin(.get, "/links/\(id)")
         #expect(answer.status == 200)
-        return try #require(
-            try JSONSerialization.jsonObject(with: Data(answer.text.utf8)) as? [String: Any]
-        )
+        return try #require(try JSONSerialization.jsonObject(with: Data(answer.text.utf8)) as? [String: Any])
     }
 
     /// The texts in the inputs of a page's form.

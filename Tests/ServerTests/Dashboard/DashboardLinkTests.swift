@@ -136,9 +136,7 @@ struct DashboardLinkTests {
         #expect(filtered.contains("No link has these properties") && !filtered.contains("no link yet"))
     }
 
-    @Test(
-        "a link's page has its figures and settings, and only this page may load the preview's picture"
-    )
+    @Test("a link's page has its figures and settings, and only this page may load the preview's picture")
     func detail() async throws {
         let id = try await service.makeLink(
             #"{"slug":"go/a","title":"Sommer","destination":"/x","metadata":{"a":1},"maximum_clicks":7,"#

@@ -87,9 +87,7 @@ struct PanelFileTests {
     func launches() async throws {
         let all = try await table("/export/launches.csv?period=day")
         #expect(all[0] == ExportTable.checks.columns && all.count == 6)
-        let some = try await table(
-            "/export/launches.csv?period=day&outcome=no_match&app=\(service.app.text)"
-        )
+        let some = try await table("/export/launches.csv?period=day&outcome=no_match&app=\(service.app.text)")
         #expect(some.dropFirst().map { $0[4] } == ["no_match", "no_match"])
         let json = await browser.get("/export/launches.json?period=day&outcome=no_match")
         let objects = try #require(
@@ -183,9 +181,7 @@ struct PanelFileTests {
     func lines() async throws {
         let page = await browser.get("/?period=day&test=false").text
         #expect(page.contains(#"href="/export/overview.csv?period=day&amp;test=false&amp;panel=figures""#))
-        #expect(
-            page.contains(#"href="/export/overview.json?period=day&amp;test=false&amp;panel=campaigns""#)
-        )
+        #expect(page.contains(#"href="/export/overview.json?period=day&amp;test=false&amp;panel=campaigns""#))
         let day = service.clock.now.iso8601.prefix(10)
         #expect(page.contains("afterlink stats --from \(day)T00:00:00.000Z --interval hour"))
         #expect(
@@ -261,9 +257,7 @@ struct PanelFileTests {
         }
         let address = "/campaigns?period=day&sort=name&table=Clicks+and+matches+by+campaign&as="
         let json = await browser.get(address + "json")
-        let rows = try #require(
-            try JSONSerialization.jsonObject(with: Data(json.body)) as? [[String: Any]]
-        )
+        let rows = try #require(try JSONSerialization.jsonObject(with: Data(json.body)) as? [[String: Any]])
         #expect(rows.map { $0["Campaign"] as? String } == ["-2", "=1", "Spring"])
         #expect(rows.map { $0["Clicks"] as? Int } == [1, 3, 2] && rows[1]["Change"] is NSNull)
         #expect(rows[0]["Matches: Change"] is NSNull, "\(rows[0])")

@@ -16,9 +16,7 @@ struct SystemPageTests {
         let ready = await service.send(.get, "/readyz")
         #expect(ready.status == 503 && ready.text.contains("the store refuses writes"))
         #expect(
-            await browser.get("/system").text.contains(
-                "This server is not ready: the store refuses writes."
-            )
+            await browser.get("/system").text.contains("This server is not ready: the store refuses writes.")
         )
     }
 

@@ -51,9 +51,7 @@ struct APIDescriptionTests {
         #expect(described.count == routes.count)
     }
 
-    @Test(
-        "the description has the keys and the rate limit of each route, and the responses that they cause"
-    )
+    @Test("the description has the keys and the rate limit of each route, and the responses that they cause")
     func access() {
         let kinds = Set(api.root["components"]["securitySchemes"].names)
         #expect(kinds == Set(KeyKind.allCases.map(\.rawValue)))
@@ -124,9 +122,7 @@ struct APIDescriptionTests {
         #expect(copy["copy"]["enum"].strings == DomainCopy.Holder.allCases.map(\.rawValue))
     }
 
-    @Test(
-        "the description has every field of a link and an app, with its JSON type in requests"
-    )
+    @Test("the description has every field of a link and an app, with its JSON type in requests")
     func fields() {
         expect(LinkField.self, in: "NewLink", besides: ["app", "slug"])
         expect(

@@ -185,9 +185,7 @@ struct PostbackEndpointTests {
         #expect(!former.contains("v1,"))
     }
 
-    @Test(
-        "the dashboard creates and tests endpoints and replays deliveries; a read key only shows them"
-    )
+    @Test("the dashboard creates and tests endpoints and replays deliveries; a read key only shows them")
     func pages() async throws {
         let browser = await DashboardBrowser.signedIn(to: service)
         let empty = await browser.get("/postbacks").text

@@ -120,16 +120,12 @@ struct PostbackDeliveryTests {
         #expect(failed.state == .failed)
         scenario.receiver.answer { _ in PostbackAnswer(status: 200) }
         scenario.test.clock.advance(seconds: 600)
-        #expect(
-            try await scenario.replay(PostbackReplay(.failed), to: endpoint) == 1
-        )
+        #expect(try await scenario.replay(PostbackReplay(.failed), to: endpoint) == 1)
         try await scenario.send()
         #expect(try await scenario.deliveries(endpoint).map(\.state) == [.delivered])
         #expect(Set(scenario.receiver.calls.map(\.text)).count == 1)
         #expect(Set(scenario.receiver.calls.map(\.id)).count == 1)
-        #expect(
-            try await scenario.replay(PostbackReplay(.failed), to: endpoint) == 0
-        )
+        #expect(try await scenario.replay(PostbackReplay(.failed), to: endpoint) == 0)
     }
 
     @Test(

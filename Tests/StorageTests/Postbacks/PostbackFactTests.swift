@@ -42,9 +42,7 @@ struct PostbackFactTests {
             ] { outcomes.append(try await session.store(postback)) }
             return outcomes
         }
-        #expect(
-            outcomes == [.counted, .stored, .counted, .duplicate, .stored, .counted, .counted, .stored]
-        )
+        #expect(outcomes == [.counted, .stored, .counted, .duplicate, .stored, .counted, .counted, .stored])
         try await scenario.send()
         let data = try await scenario.deliveries(live).map(\.event.data)
         #expect(
