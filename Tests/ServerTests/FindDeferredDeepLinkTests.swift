@@ -127,39 +127,11 @@ struct FindDeferredDeepLinkTests {
         #expect(await service.check(hex).member("status") == "match")
     }
 
-    @Test("an install id gets its match again with any fingerprint, and consumes no second click")
-    func installIDWithAnotherFingerprint() async throws {
-        let other = String(repeating: "cd", count: 32)
-        for (fingerprint, link) in [(hex, "first"), (other, "second")] {
-            let body = #"{"fingerprint":"\#(fingerprint)","deeplink_url":"myapp://promo/\#(link)"}"#
-            #expect(await service.click(body).status == 201)
-        }
-        let install = ["X-Install-ID": "phone-1"]
-        let first = await service.check(hex, fields: install)
-        #expect(first.member("url")?.hasPrefix("myapp://promo/first") == true)
-        #expect(await service.check(other, fields: install).text == first.text)
-        let second = await service.check(other, fields: ["X-Install-ID": "phone-2"])
-        #expect(second.member("url")?.hasPrefix("myapp://promo/second") == true)
-    }
-
     @Test("HEAD gets 405 instead of a check")
     func head() async throws {
         let (path, query) = ("/v1/deferred-deeplink", "fingerprint=\(hex)")
         let head = await service.send(.head, path, query: query, fields: service.bearer(.app))
         #expect(head.status == 405 && head.field("Allow")?.contains("GET") == true)
-    }
-
-    @Test("keys of another app never see the click; revoked and expired keys are refused like unknown keys")
-    func otherKeys() async throws {
-        await service.click()
-        let other = try await service.addApp(App.Settings(name: "Other"))
-        #expect(await service.check(hex, fields: other.bearer).member("status") == "no_match")
-        try await service.revoke(other.key)
-        let revoked = await service.check(hex, fields: other.bearer)
-        let unknown = await service.check(hex, fields: ["Authorization": "Bearer app_unknown"])
-        #expect(revoked.status == 401)
-        #expect(revoked.text == unknown.text)
-        #expect(await service.check(hex, fields: service.bearer(.server)).member("status") == "match")
     }
 
     @Test("a response whose delivery failed goes to the next check, once, and counts once")

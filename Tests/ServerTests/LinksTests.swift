@@ -131,24 +131,6 @@ struct LinksTests {
         #expect(await service.send(.post, "/admin/api/links", fields: fields, body: "{}").status == 415)
     }
 
-    @Test("the calls for links and apps refuse the keys of apps, servers and tests")
-    func authentication() async throws {
-        let id = try await service.makeLink(#"{"destination":"myapp://x"}"#)
-        let calls: [(HTTPServer.Method, String)] = [
-            (.get, "/links"), (.post, "/links"), (.get, "/links/\(id)"), (.patch, "/links/\(id)"),
-            (.delete, "/links/\(id)"), (.post, "/links/\(id)/archive"), (.post, "/links/\(id)/restore"),
-            (.get, "/apps"), (.get, "/apps/\(service.app.text)"), (.patch, "/apps/\(service.app.text)"),
-        ]
-        for (method, path) in calls {
-            for kind in [KeyKind.app, .server, .test] {
-                let answer = await service.send(method, "/admin/api" + path, fields: service.bearer(kind))
-                #expect(answer.status == 403, "\(method) \(path)")
-            }
-            #expect(await service.send(method, "/admin/api" + path).status == 401)
-        }
-        #expect(await service.admin(.get, "/links/\(id)").status == 200)
-    }
-
     @Test("a change sets the fields that it names; null removes a field; slug and app never change")
     func patch() async throws {
         let id = try await service.makeLink(

@@ -9,27 +9,6 @@ import Testing
 
 @Suite("Counters by campaign")
 struct CounterCompactionTests {
-    @Test("ten thousand campaigns of a day are counted separately, and all others together")
-    func capsDay() async throws {
-        let test = try await TestStore { $0.queueLimit = 20_000 }
-        _ = try await test.runConcurrently(10_200) { session, number in
-            try await session.record(
-                .sample(fingerprint: number) { $0.campaignKey = CampaignKey("campaign \(number)") }
-            )
-        }
-        #expect(try test.integer(campaigns(.day)) == 10_001)
-        #expect(
-            try test.integer(
-                """
-                SELECT count FROM counts
-                WHERE campaign = 'other' AND dimension = \(Dimension.total) AND span = \(Granularity.day) AND metric = 'clicks'
-                """
-            ) == 200
-        )
-        let report = try await test.run { try await $0.statistics(StatisticsQuery(), at: TestStore.noon) }
-        #expect(report.totals[.clicks] == 10_200)
-    }
-
     @Test("campaigns invented day after day leave a bounded number of counters with the same sums")
     func compacts() async throws {
         // The test writes thousands of small transactions, and does not need them to survive a crash.
