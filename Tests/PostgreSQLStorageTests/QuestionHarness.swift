@@ -132,15 +132,13 @@ extension QuestionHarness {
 
     /// Writes a click with its rows of the index and of addresses, as the writer does; returns its record.
     @discardableResult
-    func add(_ click: NewClick, count: Int64 = 0, isLong: Bool = false, link: Int64? = nil) throws
-        -> ClickRecord
-    {
+    func add(_ click: NewClick, count: Int64 = 0, isLong: Bool = false) throws -> ClickRecord {
         let number =
             click.facts.recordedAt.milliseconds << 16 | count << 12 | (isLong ? 1 << 6 : 0)
             | Int64(click.visit.index & 63)
         let hashes = click.fingerprints.map(\.key)
         let id = ClickID(high: UInt64(number), low: .max)
-        let record = ClickRecord(click, id: id, scope: Self.scope, hashes: hashes, link: link)
+        let record = ClickRecord(click, id: id, scope: Self.scope, hashes: hashes, link: nil)
         let home = RowHome(of: number)
         var row = LiteralRow(["b": "\(home.bucket)", "slot": "\(home.slot)", "turn": "\(-number)"])
         record.write(to: &row)

@@ -20,52 +20,10 @@ struct RowAnswerTests {
 
     init() throws { harness = try QuestionHarness() }
 
-    private func claim(of click: ClickRecord, install: KeyedHash? = nil, isUndelivered: Bool = false)
-        -> ClaimRecord
-    {
-        let claim = Claim(
-            click: click.click(of: AppID(high: 0, low: 0), link: nil),
-            claimedAt: noon.advanced(byMilliseconds: 2000),
-            method: .signedToken,
-            confidence: 0.75,
-            competingClicks: 3,
-            isCampaignOnly: true
-        )
-        var record = ClaimRecord(claim, scope, hash: click.hashes.first, install: install, caller: hash(77))
-        record.isUndelivered = isUndelivered
-        return record
-    }
-
-    @Test("find a click with its claim and its link, in every slot")
-    func homes() throws {
-        try harness.database.execute(
-            """
-            INSERT INTO apps (id_high, id_low, name, open_clicks, created_at) VALUES (1, 2, 'a', 1, 0);
-            INSERT INTO links (number, id_high, id_low, app, slug, search_text, created_at, updated_at)
-            VALUES (5, 8, 9, 1, 'promo', '', 0, 0)
-            """
-        )
-        let yesterday = noon.advanced(byMilliseconds: -86_400_000)
-        let open = try harness.add(.sample(), link: 5)
-        let claimed = try harness.add(.sample(at: yesterday, visit: 2))
-        let long = try harness.add(.sample(visit: 3), count: 1, isLong: true)
-        let claim = claim(of: claimed, install: hash(9), isUndelivered: true)
-        try harness.claim(claimed, claim)
-        let wrongDay = open.number + 50 * 86_400_000 << 16
-        let answers = try harness.ask(
-            .home(open.number),
-            .home(claimed.number),
-            .home(long.number),
-            .home(open.number + 64),
-            .home(wrongDay)
-        )
-        var homes: [ClickHome?] = []
-        for answer in answers {
-            if case .home(let home) = answer { homes.append(home) } else { homes.append(nil) }
-        }
-        #expect(homes.map(\.?.click) == [open, claimed, long, nil, nil])
-        #expect(homes.map(\.?.claim) == [nil, claim, nil, nil, nil])
-        #expect(homes.map(\.?.link) == [LinkID(high: 8, low: 9), nil, nil, nil, nil])
+    private func claim(of click: ClickRecord) -> ClaimRecord {
+        let app = AppID(high: 0, low: 0)
+        let claim = Claim(click: click.click(of: app, link: nil), claimedAt: noon, method: .signedToken)
+        return ClaimRecord(claim, scope, hash: click.hashes.first, install: nil, caller: hash(77))
     }
 
     @Test("find a click in a slot that another server has just created")
@@ -81,42 +39,6 @@ struct RowAnswerTests {
             return
         }
         #expect(home.click == click && open.map(\.click) == [click.number])
-    }
-
-    @Test("find the open and the closed rows of a key, in every slot")
-    func keys() throws {
-        let yesterday = noon.advanced(byMilliseconds: -80_000_000)
-        let (old, new) = (try harness.add(.sample(at: yesterday)), try harness.add(.sample(visit: 2)))
-        let claimed = try harness.add(.sample(at: noon.advanced(byMilliseconds: 5), visit: 3))
-        let earlier = try harness.add(.sample(at: noon.advanced(byMilliseconds: 9), visit: 4), isLong: true)
-        let claim = claim(of: claimed, isUndelivered: true)
-        try harness.claim(claimed, claim)
-        try harness.claim(earlier, self.claim(of: earlier))
-        try harness.database.execute(
-            """
-            UPDATE click_index SET closed_as = 'robot_click', closed_at = closed_at - 1, caller = NULL
-            WHERE click = \(earlier.number)
-            """
-        )
-        // A hash with the same first half and another second half is another key.
-        let similar = KeyedHash(index: hash(1).index, rest: 5)
-        let answers = try harness.ask(.key(hash(1), scope), .key(hash(2), scope), .key(similar, scope))
-        guard case .key(let rows) = answers[0], case .key(let none) = answers[1],
-            case .key(let other) = answers[2]
-        else {
-            Issue.record("\(answers)")
-            return
-        }
-        #expect(rows.open.map(\.click) == [new.number, old.number] && rows.isComplete)
-        #expect(rows.closed.map(\.position.click) == [claimed.number, earlier.number])
-        #expect(rows.closed.map(\.reason) == [.alreadyClaimed, .robotClick])
-        #expect(rows.closed.map(\.caller) == [hash(77).index, nil])
-        #expect(rows.closed.map(\.isUndelivered) == [true, false])
-        #expect(rows.closed.first?.closedAt == claim.claimedAt.milliseconds)
-        #expect(none.open.isEmpty && none.closed.isEmpty && none.isComplete)
-        #expect(other.open.isEmpty && other.closed.isEmpty)
-        let entry = IndexEntry.all(of: try .sample(visit: 2), new.number, in: scope)[0]
-        #expect(rows.open.first == entry.record)
     }
 
     @Test("find a live click even if the newer rows of its key have expired and fill one answer")
@@ -158,23 +80,6 @@ struct RowAnswerTests {
         #expect(rows.open.map(\.click) == newest && !rows.isComplete)
         #expect(more.map(\.click) == newest)
         #expect(all.count == 401 && all.map(\.position) == all.map(\.position).sorted(by: >))
-    }
-
-    @Test("find an open click by its position until it is closed")
-    func openClicks() throws {
-        let (open, closed) = (try harness.add(.sample()), try harness.add(.sample(visit: 2), isLong: true))
-        try harness.claim(closed, claim(of: closed))
-        let positions = [open, closed].map {
-            RowPosition(clickedAt: noon.milliseconds, click: $0.number)
-        }
-        let answers = try harness.ask(
-            .openClick(positions[0], hash(1), scope),
-            .openClick(positions[1], hash(1), scope),
-            .openClick(positions[0], hash(2), scope)
-        )
-        var found: [[Int64]] = []
-        for answer in answers { if case .open(let clicks) = answer { found.append(clicks.map(\.click)) } }
-        #expect(found == [[open.number], [], []])
     }
 
     @Test("find a destination's newest live clicks")
