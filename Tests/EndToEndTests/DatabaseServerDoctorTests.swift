@@ -98,11 +98,7 @@ struct DatabaseServerDoctorTests {
 }
 
 #if PostgreSQL
-@Suite(
-    "The command doctor on a PostgreSQL server",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("The command doctor on a PostgreSQL server", .blocking, .onPostgreSQL)
 struct DatabaseServerDoctorRunTests {
     @Test("reads the facts of a real server")
     func facts() throws {

@@ -3,11 +3,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite(
-    "Starting and stopping on a PostgreSQL server",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("Starting and stopping on a PostgreSQL server", .blocking, .onPostgreSQL)
 struct DatabaseServerStartTests {
     private let database: PostgreSQLTestDatabase
     private let folder: TemporaryFolder

@@ -5,11 +5,7 @@ import Support
 import Testing
 
 /// `afterlink migrate --from` with real servers before and after the move.
-@Suite(
-    "A move from SQLite to PostgreSQL",
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)"),
-    .blocking
-)
+@Suite("A move from SQLite to PostgreSQL", .onPostgreSQL, .blocking)
 struct MoveTests {
     private static let host = ["X-Forwarded-Host": "go.shop.example", "Accept": "text/html"]
 

@@ -9,11 +9,7 @@ import Threads
 @testable import PostgreSQLStorage
 @testable import Storage
 
-@Suite(
-    "Changes by other servers",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("Changes by other servers", .blocking, .onPostgreSQL)
 struct DirectoryJobTests {
     private let database: JobDatabase
 

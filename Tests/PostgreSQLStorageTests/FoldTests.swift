@@ -9,11 +9,7 @@ import Threads
 @testable import PostgreSQLStorage
 @testable import Storage
 
-@Suite(
-    "Folding counts",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("Folding counts", .blocking, .onPostgreSQL)
 struct FoldTests {
     private let database: JobDatabase
     private static let hour = Timestamp(milliseconds: 1_700_049_600_000)

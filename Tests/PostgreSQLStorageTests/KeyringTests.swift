@@ -9,11 +9,7 @@ import Testing
 @testable import PostgreSQL
 @testable import PostgreSQLStorage
 
-@Suite(
-    "The keyring of a PostgreSQL database",
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)"),
-    .blocking
-)
+@Suite("The keyring of a PostgreSQL database", .onPostgreSQL, .blocking)
 struct KeyringTests {
     private let database: PostgreSQLTestDatabase
     private let configuration: PostgreSQLConfiguration

@@ -9,10 +9,7 @@ import Threads
 @testable import PostgreSQL
 @testable import PostgreSQLStorage
 
-@Suite(
-    "Opening a PostgreSQL database",
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("Opening a PostgreSQL database", .onPostgreSQL)
 struct OpeningTests {
     private static let clock = WallClock { Timestamp(milliseconds: 1_790_000_000_000) }
     private let database: PostgreSQLTestDatabase

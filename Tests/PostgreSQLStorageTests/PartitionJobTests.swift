@@ -8,11 +8,7 @@ import Threads
 @testable import PostgreSQLStorage
 @testable import Storage
 
-@Suite(
-    "The job that makes and drops days",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("The job that makes and drops days", .blocking, .onPostgreSQL)
 struct PartitionJobTests {
     private let database: JobDatabase
     private let server: JobServer

@@ -7,10 +7,7 @@ import Testing
 @testable import PostgreSQLStorage
 @testable import Storage
 
-@Suite(
-    "Records in rows of PostgreSQL",
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("Records in rows of PostgreSQL", .onPostgreSQL)
 struct RecordColumnTests {
     /// A record with a column of each type; only numbers and texts may be NULL.
     private struct Sample: Record, Equatable {

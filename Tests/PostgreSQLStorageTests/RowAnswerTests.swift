@@ -8,11 +8,7 @@ import TestDatabases
 import Testing
 
 /// The rows that answer each kind of question.
-@Suite(
-    "Questions of a loop to PostgreSQL",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("Questions of a loop to PostgreSQL", .blocking, .onPostgreSQL)
 struct RowAnswerTests {
     private let harness: QuestionHarness
     private let noon = QuestionHarness.noon

@@ -9,11 +9,7 @@ import Testing
 import Threads
 
 /// How the questions of a turn are sent, and what happens when PostgreSQL fails.
-@Suite(
-    "The questions of a turn",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("The questions of a turn", .blocking, .onPostgreSQL)
 struct TurnQuestionTests {
     private let harness: QuestionHarness
     private let noon = QuestionHarness.noon

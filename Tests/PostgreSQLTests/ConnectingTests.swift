@@ -5,11 +5,7 @@ import Support
 import Testing
 import Threads
 
-@Suite(
-    "Connecting to PostgreSQL",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("Connecting to PostgreSQL", .blocking, .onPostgreSQL)
 struct ConnectingTests {
     private static let user = PreparedStatement("SELECT current_user::text, current_setting('lock_timeout')")
 

@@ -5,11 +5,7 @@ import Support
 import Testing
 import Threads
 
-@Suite(
-    "A PostgreSQL connection during failures",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("A PostgreSQL connection during failures", .blocking, .onPostgreSQL)
 struct LossTests {
     private static let echo = PreparedStatement("SELECT $1")
     private static let sleep = PreparedStatement("SELECT pg_sleep($1)")

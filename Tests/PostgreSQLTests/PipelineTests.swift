@@ -5,11 +5,7 @@ import Support
 import Testing
 import Threads
 
-@Suite(
-    "Statements on a PostgreSQL connection",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("Statements on a PostgreSQL connection", .blocking, .onPostgreSQL)
 struct PipelineTests {
     private static let echo = PreparedStatement("SELECT $1")
     private static let insert = PreparedStatement("INSERT INTO items VALUES ($1)")

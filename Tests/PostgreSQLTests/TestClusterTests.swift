@@ -3,11 +3,7 @@ import PostgreSQL
 import Support
 import Testing
 
-@Suite(
-    "The PostgreSQL server of a run of tests",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("The PostgreSQL server of a run of tests", .blocking, .onPostgreSQL)
 struct TestClusterTests {
     private static let cluster = Result {
         try TestCluster { template, _ in

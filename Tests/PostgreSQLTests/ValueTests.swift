@@ -3,11 +3,7 @@ import PostgreSQL
 import Support
 import Testing
 
-@Suite(
-    "Values of PostgreSQL",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("Values of PostgreSQL", .blocking, .onPostgreSQL)
 struct ValueTests {
     private let harness: ConnectionHarness
 

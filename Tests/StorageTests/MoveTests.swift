@@ -7,10 +7,7 @@ import Synchronization
 import TestDatabases
 import Testing
 
-@Suite(
-    "The move of an SQLite database to PostgreSQL",
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("The move of an SQLite database to PostgreSQL", .onPostgreSQL)
 struct MoveTests {
     private let noon = TestStore.noon
 

@@ -1,6 +1,7 @@
 #if PostgreSQL
 public import Foundation
 internal import Synchronization
+public import Testing
 
 /// A PostgreSQL server with its own data in a temporary folder.
 ///
@@ -335,6 +336,13 @@ final class Supervisor: Sendable {
                 throw ChildProcess.Failure(description: "pg_ctl \(words): \(status)")
             }
         }
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// The tests need the programs of a PostgreSQL server, and are skipped without these.
+    public static var onPostgreSQL: Self {
+        .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
     }
 }
 #endif

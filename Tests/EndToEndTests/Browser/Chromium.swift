@@ -1,6 +1,7 @@
 import Foundation
 import Support
 import Synchronization
+import Testing
 
 /// Debian's Chromium without a window, controlled through its DevTools pipe.
 ///
@@ -141,5 +142,12 @@ final class Chromium: Sendable {
     func close() {
         state.withLock { $0.close() }
         try? FileManager.default.removeItem(atPath: profile.path)
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// The tests need a browser, and are skipped without one.
+    static var inBrowser: Self {
+        .enabled(if: Chromium.isThere, "there is no Chromium; \(Chromium.variable) can name one")
     }
 }

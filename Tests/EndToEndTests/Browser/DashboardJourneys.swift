@@ -111,11 +111,7 @@ extension BrowserTab {
     }
 }
 
-@Suite(
-    "The dashboard in a browser",
-    .blocking,
-    .enabled(if: Chromium.isThere, "there is no Chromium; AFTERLINK_TEST_BROWSER can name one")
-)
+@Suite("The dashboard in a browser", .blocking, .inBrowser)
 struct DashboardJourneys {
     @Test(
         "the keyboard alone leads from a one-time link to the reason for a launch without a match",

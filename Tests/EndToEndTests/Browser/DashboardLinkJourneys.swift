@@ -2,11 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite(
-    "Links in the dashboard, in a browser",
-    .blocking,
-    .enabled(if: Chromium.isThere, "there is no Chromium; AFTERLINK_TEST_BROWSER can name one")
-)
+@Suite("Links in the dashboard, in a browser", .blocking, .inBrowser)
 struct DashboardLinkJourneys {
     /// A server whose app has a link host, with TLS, because phones open links with https.
     private static func stage() throws -> DashboardStage {

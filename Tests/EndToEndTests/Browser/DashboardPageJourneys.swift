@@ -3,11 +3,7 @@ import Support
 import Testing
 
 /// Journeys of a marketer, an operator and an app developer, and checks of every page by what the browser makes of it.
-@Suite(
-    "The dashboard's pages in a browser",
-    .blocking,
-    .enabled(if: Chromium.isThere, "there is no Chromium; AFTERLINK_TEST_BROWSER can name one")
-)
+@Suite("The dashboard's pages in a browser", .blocking, .inBrowser)
 struct DashboardPageJourneys {
     @Test("two weeks are compared, and the exported file has the numbers of the page's table")
     func export() throws {

@@ -3,11 +3,7 @@ import Support
 import Synchronization
 import Testing
 
-@Suite(
-    "Texts that try to run in the dashboard",
-    .blocking,
-    .enabled(if: Chromium.isThere, "there is no Chromium; AFTERLINK_TEST_BROWSER can name one")
-)
+@Suite("Texts that try to run in the dashboard", .blocking, .inBrowser)
 struct DashboardPayloadTests {
     /// Texts that run a script, open a dialog or load from another site if a page takes them for markup.
     static let texts: [String] = {

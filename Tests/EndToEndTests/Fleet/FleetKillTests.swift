@@ -9,7 +9,7 @@ import Testing
     "Three servers on one database of PostgreSQL or Citus, with faults under load",
     .serialized,
     .blocking(minutes: 120, first: true),
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
+    .onPostgreSQL
 )
 struct FleetTests {
     /// The maximum time from the end of a fault until every server works again.

@@ -7,11 +7,7 @@ import Support
 import Testing
 
 /// Apps, links, counts and jobs.
-@Suite(
-    "Reading PostgreSQL on a blocking connection",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("Reading PostgreSQL on a blocking connection", .blocking, .onPostgreSQL)
 struct ReaderTests {
     private let harness: ReaderHarness
     private var reader: PostgreSQLReader { harness.reader }

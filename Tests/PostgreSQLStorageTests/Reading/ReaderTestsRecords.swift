@@ -7,11 +7,7 @@ import Support
 import Testing
 
 /// Clicks and records of checks, which are read in the order of their numbers from several buckets and slots.
-@Suite(
-    "Clicks and checks of PostgreSQL in their order",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("Clicks and checks of PostgreSQL in their order", .blocking, .onPostgreSQL)
 struct ReaderTestsRecords {
     private let harness: ReaderHarness
     private var reader: PostgreSQLReader { harness.reader }

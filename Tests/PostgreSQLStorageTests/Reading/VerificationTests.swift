@@ -6,11 +6,7 @@ import Attribution
 import Support
 import Testing
 
-@Suite(
-    "Verification of a PostgreSQL database",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("Verification of a PostgreSQL database", .blocking, .onPostgreSQL)
 struct PostgreSQLVerificationTests {
     private let harness: ReaderHarness
     private let scope = ReaderHarness.scope

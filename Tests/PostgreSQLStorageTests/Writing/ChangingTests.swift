@@ -7,11 +7,7 @@ import Testing
 @testable import PostgreSQLStorage
 @testable import Storage
 
-@Suite(
-    "Changing apps, keys, links and sums in PostgreSQL",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("Changing apps, keys, links and sums in PostgreSQL", .blocking, .onPostgreSQL)
 struct ChangingTests {
     private let database: WrittenDatabase
     private let server: WritingServer

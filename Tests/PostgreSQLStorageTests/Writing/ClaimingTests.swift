@@ -8,11 +8,7 @@ import Threads
 @testable import PostgreSQLStorage
 @testable import Storage
 
-@Suite(
-    "Claiming clicks in PostgreSQL",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("Claiming clicks in PostgreSQL", .blocking, .onPostgreSQL)
 struct ClaimingTests {
     private let database: WrittenDatabase
     private let servers: [WritingServer]

@@ -11,11 +11,7 @@ import Threads
 ///
 /// `write(_:endingBy:)` makes PostgreSQL wait for a standby that does not exist, so a COMMIT is on disk,
 /// but gets no answer.
-@Suite(
-    "Commits in doubt in PostgreSQL",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("Commits in doubt in PostgreSQL", .blocking, .onPostgreSQL)
 struct DoubtfulCommitTests {
     private let cluster: PostgreSQLCluster
     private let database: WrittenDatabase

@@ -8,11 +8,7 @@ import Threads
 @testable import PostgreSQLStorage
 @testable import Storage
 
-@Suite(
-    "Recording clicks in PostgreSQL",
-    .blocking,
-    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
-)
+@Suite("Recording clicks in PostgreSQL", .blocking, .onPostgreSQL)
 struct RecordingTests {
     private let database: WrittenDatabase
     private let servers: [WritingServer]
