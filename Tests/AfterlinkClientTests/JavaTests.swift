@@ -2,19 +2,17 @@ import Foundation
 import Support
 import Testing
 
-@Suite("The core for Android", .blocking)
+@Suite(
+    "The core for Android",
+    .blocking,
+    .enabled(if: JavaCore.isAvailable, "there is no javac: install default-jdk-headless, as .ci/run does")
+)
 struct JavaTests {
     /// The other suites run the core too, if this one is not skipped.
-    @Test(
-        "compiles as Java 8 without a warning",
-        .enabled(if: JavaCore.isAvailable, "there is no javac: install default-jdk-headless, as .ci/run does")
-    )
+    @Test("compiles as Java 8 without a warning")
     func compiles() throws { _ = try JavaCore.command.get() }
 
-    @Test(
-        "continues after a failure of the app's code",
-        .enabled(if: JavaCore.isAvailable, "there is no javac")
-    )
+    @Test("continues after a failure of the app's code")
     func failures() throws {
         let server = try HostileServer { _, number in
             number == 0
@@ -26,7 +24,7 @@ struct JavaTests {
         #expect(launch.lines.contains("none") && launch.lines.contains("link myapp://a opened"), "\(launch)")
     }
 
-    @Test("takes a response that was cut for none", .enabled(if: JavaCore.isAvailable, "there is no javac"))
+    @Test("takes a response that was cut for none")
     func cut() throws {
         let server = try HostileServer { _, _ in
             [.text("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n" + #"{"status":"no_match"}"#)]
@@ -36,10 +34,7 @@ struct JavaTests {
         #expect(server.requests.count > 1)
     }
 
-    @Test(
-        "sends all values that Google Play reports, and the app's events",
-        .enabled(if: JavaCore.isAvailable, "there is no javac")
-    )
+    @Test("sends all values that Google Play reports, and the app's events")
     func evidence() throws {
         let server = try HostileServer { request, _ in
             request.path == "/v1/events"

@@ -29,20 +29,6 @@ struct StopTests {
         }
     }
 
-    @Test("finishes a request whose first byte has arrived")
-    func finishesBegun() async throws {
-        try await TestServer.run { server in
-            let client = try server.connect()
-            client.send("POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab")
-            #expect(await Polling.eventually { server.server.statistics.receivedBytes > 0 })
-            let stop = Background.start { server.server.stop(within: .seconds(600)) }
-            #expect(await Polling.eventually { (try? RawClient(port: server.server.port)) == nil })
-            #expect(try client.ask("cd").body == "POST /b [abcd]")
-            #expect(try client.rest() == "")
-            await stop.pass()
-        }
-    }
-
     @Test("closes idle connections, and ends before the grace is over")
     func closesIdle() async throws {
         try await TestServer.run { server in

@@ -298,18 +298,6 @@ struct CheckRecordTests {
         #expect(try test.verify().problems(of: "probability_sums").isEmpty)
     }
 
-    @Test("records can be listed and explained while background jobs run", arguments: backends)
-    func beside(backend: Backend) async throws {
-        let test = try await TestStore(backend) { $0.hasBackgroundWork = true }
-        try await test.run { _ = try await $0.match(check(1, request: "req_a")) }
-        #expect(try await page(test).records.map(\.facts.requestID) == ["req_a"])
-        let explainer = try explainer()
-        let explanation = try await test.run {
-            try await $0.explanation(of: .request("req_a"), by: explainer)
-        }
-        #expect(explanation?.record.facts.reason == .noClick)
-    }
-
     @Test("a session that has read records also finds the records of another process", arguments: backends)
     func laterReads(backend: Backend) async throws {
         let service = try await TestStore(backend)

@@ -5,16 +5,6 @@ import Testing
 
 @Suite("Claiming a click")
 struct ClaimTests {
-    @Test("a click is matched once, then is already claimed", arguments: backends)
-    func matchesOnce(backend: Backend) async throws {
-        let test = try await TestStore(backend)
-        let click = try await test.run { try await $0.record(.sample()).click }
-        let first = try await test.run { try await $0.match(.sample()) }
-        #expect(first.isMatch(of: click, at: TestStore.noon))
-        let second = try await test.run { try await $0.match(.sample(caller: 2)) }
-        #expect(second == .noMatch(.alreadyClaimed))
-    }
-
     @Test("the newer of two clicks matches; at equal times, the click recorded later", arguments: backends)
     func prefersNewest(backend: Backend) async throws {
         let test = try await TestStore(backend)

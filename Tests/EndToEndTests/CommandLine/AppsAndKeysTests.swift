@@ -231,10 +231,9 @@ struct AppsAndKeysTests {
         #expect(try installation.run(["keys", "create", "--kind", "app", "--app", "Shep"]).status == 1)
     }
 
-    @Test("a key is shown only when it is created, and works until it is revoked")
+    @Test("a key is shown only when it is created, and a second revocation says when the first one was")
     func keyLife() throws {
         let installation = try Installation()
-        let server = try AfterlinkProcess(installation)
         let made = try json(
             installation.run([
                 "keys", "create", "--kind", "app", "--label", "phone", "--expires", "30d", "--json",
@@ -244,15 +243,10 @@ struct AppsAndKeysTests {
         let (id, text) = (try #require(key["id"] as? String), try #require(key["text"] as? String))
         #expect(key["label"] as? String == "phone" && key["expires_at"] is String)
 
-        let connection = try server.connect()
-        let known = try Polling.until { try connection.check(fingerprint(1), key: text).status == 200 }
-        #expect(known, "a serving process accepts a key that another process created")
-
         let list = try installation.run(["keys", "list"])
         #expect(list.text.contains(id) && !list.text.contains(text) && list.text.contains("phone"))
         let revoked = try installation.run(["keys", "revoke", id])
         #expect(revoked.status == 0 && revoked.text == "Revoked \(id).\n")
-        #expect(try Polling.until { try connection.check(fingerprint(1), key: text).status == 401 })
         #expect(try installation.run(["keys", "revoke", id]).text.contains("was already revoked at"))
     }
 
