@@ -170,6 +170,35 @@ struct FoldTests {
         #expect(try database.integer("SELECT count FROM counts WHERE span = 1 AND campaign = 'new'") == 1)
     }
 
+    @Test("forgets names that it admitted in a transaction whose commit failed")
+    func failedCommit() throws {
+        let server = try database.connect()
+        var memory = FoldMemory()
+        var payload = CountPayload()
+        for number in 0..<10_000 { payload.merge(Self.payload(of: "a\(number)")) }
+        try Self.write(payload, by: server)
+        // The check at the end of the transaction refuses all new counts.
+        try database.database.execute(
+            """
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+            CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON counts DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION refuse()
+            """
+        )
+        #expect(throws: PostgreSQLError.self) { _ = try server.fold(&memory, under: nil) }
+        #expect(try waiting == 1)
+        try database.database.execute(
+            "DROP TRIGGER refuse ON counts; DROP FUNCTION refuse; DELETE FROM count_deltas"
+        )
+        // Another server's fold gets the number of the failed one.
+        var other = FoldMemory()
+        try Self.write(Self.payload(), by: server)
+        _ = try server.fold(&other, under: nil)
+        try Self.write(Self.payload(of: "b"), by: server)
+        _ = try server.fold(&memory, under: nil)
+        #expect(try database.integer("SELECT count FROM counts WHERE span = 1 AND campaign = 'b'") == 1)
+    }
+
     @Test("is done by the server with the lease, until it is silent for 15 seconds")
     func lease() throws {
         let connection = try database.connect()
