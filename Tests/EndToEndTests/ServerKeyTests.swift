@@ -1,4 +1,5 @@
 import Foundation
+import SQLite
 import Support
 import Testing
 
@@ -163,6 +164,19 @@ struct ServerKeyTests {
         let output = try installation.run(["server-key", "rotate", "--server-key-file", other.path])
         #expect(output.status == 78 && output.errors.contains("is not the server key"))
         #expect(try String(contentsOf: other, encoding: .utf8).count == 65)
+    }
+
+    @Test("a rotation is refused for a database of an older version, and changes no key")
+    func olderVersion() throws {
+        let installation = try Installation()
+        let connection = try installation.open()
+        let version = try connection.integer("PRAGMA user_version")
+        try connection.execute("DELETE FROM migrations WHERE number = \(version)")
+        try connection.execute("PRAGMA user_version = \(version - 1)")
+        let before = try lines(installation)
+        let output = try installation.run(["server-key", "rotate"])
+        #expect(output.status == 1 && output.errors.contains("is of an older version"), "\(output.errors)")
+        #expect(try lines(installation) == before)
     }
 
     @Test("a new key that is added to the file by hand is used; a start with a new key alone is refused")
