@@ -29,20 +29,6 @@ struct StopTests {
         }
     }
 
-    @Test("closes idle connections, and ends before the grace is over")
-    func closesIdle() async throws {
-        try await TestServer.run { server in
-            let clients = try (0..<10).map { _ in try server.connect() }
-            for client in clients.prefix(5) { _ = try client.ask(get) }
-            #expect(await Polling.eventually { server.server.statistics.openConnections == 10 })
-            let start = MonotonicTime.now()
-            let stop = Background.start { server.server.stop(within: .seconds(3600)) }
-            #expect(await Polling.eventually { stop.isOpen })
-            #expect(MonotonicTime.now().nanoseconds(since: start) < 10_000_000_000)
-            for client in clients { #expect(try client.rest() == "") }
-        }
-    }
-
     @Test("ends when the grace is over, whatever a handler does")
     func isBounded() async throws {
         let gate = Gate()

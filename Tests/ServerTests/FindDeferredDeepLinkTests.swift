@@ -159,16 +159,4 @@ struct FindDeferredDeepLinkTests {
         #expect(stranger.member("status") == "no_match")
         #expect(await service.check(hex).text == first.text)
     }
-
-    @Test("the other calls of released clients get 200, although there are no links and no ads")
-    func newerClients() async throws {
-        for step in [
-            Step("ads", "/v1/skan/config", query: "app=x", status: 200, holds: [#"{"enabled":false}"#]),
-            Step("resolve", "/resolve/S%2025", status: 200, holds: [#"{"keyName":"S 25"}"#], lacks: ["_id"]),
-            Step("campaign", "/campaign/resolve/S", status: 200, holds: [#"{"keyName":"S"}"#]),
-            Step("too deep", "/resolve/a/b", status: 404, holds: ["NOT_FOUND"]),
-        ] { await step.play(on: service) }
-        let ads = await service.send(.post, "/v1/apple-ads/attribution", body: "token")
-        #expect(ads.status == 200 && ads.text == #"{"status":"unsupported"}"#)
-    }
 }
