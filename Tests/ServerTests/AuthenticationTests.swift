@@ -101,19 +101,6 @@ struct AuthenticationTests {
         #expect(await service.check(hex, fields: old.bearer).status == 401)
         #expect(await service.check(hex, fields: new).status == 200)
     }
-
-    @Test(
-        "a malformed fingerprint is reported only to callers with a valid key",
-        arguments: ["", "zz", "%00", "abc"]
-    )
-    func fingerprintAfterKey(text: String) async throws {
-        for query in ["fingerprint=\(text)", "other=1"] {
-            let stranger = await service.send(.get, "/v1/deferred-deeplink", query: query)
-            #expect(stranger.status == 401)
-            let known = await service.ask(query)
-            #expect(known.isRefusal(400, "INVALID_FINGERPRINT"), "\(known.text)")
-        }
-    }
 }
 
 @Suite("Keys in URLs")
