@@ -55,7 +55,6 @@ public final class CitusCluster: Sendable {
 
     public let coordinator: Node
     public let workers: [Node]
-    fileprivate var nodeCount: Int { 1 + workers.count }
 
     /// - Throws: if there is no variable, or the coordinator cannot be reached.
     public init() throws {

@@ -144,12 +144,12 @@ struct DomainCheckTests {
     @Test("a certificate that is untrusted, expired or for another name gets a finding")
     func certificate() throws {
         let other = try check([:], trusted: TestCertificate("localhost"))
-        #expect(other.files.allSatisfy { $0.findings.map(\.kind) == [.certificate] })
+        #expect(other.files.map { $0.findings.map(\.kind) } == [[.certificate], [.certificate]])
         let name = try check([:], certificate: TestCertificate("other.example"))
-        #expect(name.files.allSatisfy { $0.findings.first?.problem.contains("hostname mismatch") == true })
+        #expect(name.files.count { $0.findings.first?.problem.contains("hostname mismatch") == true } == 2)
         let expired = try TestCertificate("localhost", validFrom: -7200, validUntil: -60)
         let late = try check([:], certificate: expired)
-        #expect(late.files.allSatisfy { $0.findings.first?.problem.contains("expired") == true })
+        #expect(late.files.count { $0.findings.first?.problem.contains("expired") == true } == 2)
     }
 
     @Test("a file name with an extension gets a finding")
