@@ -228,7 +228,18 @@ struct PostbackEndpointTests {
         }
         let event = try #require(shown.firstRange(of: "evt_").map { shown[$0.lowerBound...].prefix(30) })
         #expect(await post("\(path)/replay", "event=\(event)").status == 303)
-        #expect(await browser.get(path).text.contains("pending"))
+        #expect(await browser.get(path).text.contains("<td>pending</td>"))
+        #expect(await service.click(anyClick).status == 201)
+        _ = await service.check(hex)
+        let now = service.clock.now
+        let days = [1, -1].map { now.advanced(byMilliseconds: $0 * 86_400_000).iso8601.prefix(10) }
+        for (since, isSent) in zip(days, [false, true]) {
+            try send()
+            #expect(await browser.get(path).text.contains("<td>pending</td>") == false)
+            #expect(await post("\(path)/replay", "since=\(since)").status == 303)
+            #expect(await browser.get(path).text.contains("<td>pending</td>") == isSent)
+        }
+        #expect(await post("\(path)/replay", "since=").text.contains("must be a day"))
         service.clock.advance(seconds: 1_200)
         #expect(await browser.get("/postbacks").text.contains(" UTC, 20 min</td>"))
         #expect(await post("\(path)/disable").status == 303)

@@ -139,6 +139,10 @@ enum PostbackPage {
                     html.element("button", ["class": "quiet"], DashboardText.endpointAction(action))
                 }
             }
+            html.action("/postbacks/\(endpoint.id.text)/replay", visit) { html in
+                html.field("since", DashboardText.replaySince, type: "date", nil)
+                html.element("button", ["class": "quiet"], DashboardText.sendAgain)
+            }
         }
     }
 
@@ -231,13 +235,15 @@ enum PostbackPage {
         return back(to: endpoint.id)
     }
 
-    /// `POST /postbacks/{id}/replay`: sends one event again, or all events whose delivery was given up.
+    /// `POST /postbacks/{id}/replay`: sends one event again, all events since a day, or all whose delivery was given up.
     static func replay(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
         -> Response
     {
         let id = try await PostbackEndpoints.status(&exchange).endpoint.id
-        var replay = PostbackReplay(.failed)
+        var replay = PostbackReplay(visit.form["since"] == nil ? .failed : .all)
         replay.event = visit.form["event"].flatMap { OutboxEventID($0) }
+        replay.since = try visit.form.day("since", DashboardText.wrongDay)
+        if replay.mode == .all, replay.since == nil { throw .invalidField("since", DashboardText.wrongDay) }
         let store = exchange.stores.postbacks
         _ = try await exchange.store(await store.replay(replay, to: id, by: exchange.actor))
         return back(to: id)

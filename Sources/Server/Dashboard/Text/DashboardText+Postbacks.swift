@@ -46,6 +46,7 @@ extension DashboardText {
     static let baseString = "What the signatures cover"
     static let hidden = "(hidden)"
     static let sendAgain = "Send again"
+    static let replaySince = "All events from this day on (UTC), also delivered ones"
 
     static func answered(_ milliseconds: Int64) -> String { "Response after \(milliseconds) ms" }
 
