@@ -297,8 +297,7 @@ extension CounterLabel {
     fileprivate func admitted<Failure: Error>(_ admit: (Dimension, String) throws(Failure) -> String)
         throws(Failure) -> CounterLabel
     {
-        // Apart from the names of events, the values within a campaign are from fixed sets; source tokens are
-        // too.
+        // Within a campaign, only the names of events are free texts. The tokens of sources are a fixed set everywhere.
         if let campaign {
             let name = dimension.naming == .link ? Dimension.link : .campaign
             return CounterLabel(campaign: try admit(name, campaign), dimension, try admittedValue(admit))
@@ -313,7 +312,7 @@ extension CounterLabel {
         throws(Failure) -> String
     {
         guard dimension.hasEvents else { return value }
-        // Sources and cohorts have a word of a fixed set before the name.
+        // In a value with a source or a cohort, a word of a fixed set comes before the event's name.
         let prefix = dimension == .eventSource || dimension == .cohort ? value.prefix { $0 != " " } + " " : ""
         let rest = value.dropFirst(prefix.count)
         let name = String(rest.prefix { $0 != " " })

@@ -325,7 +325,7 @@ extension LearningState {
 final class PendingIncrements: Sendable {
     private struct Content {
         var increments: [Scope: LearntIncrements] = [:]
-        /// The number of gatherings that have ended; in a flood, each gathering drops other keys.
+        /// The number of gatherings that ``drain()`` has ended; in a flood, it decides which keys a gathering drops.
         var turn: UInt64 = 0
     }
     private let content = ConditionLock(Content())

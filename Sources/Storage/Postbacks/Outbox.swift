@@ -305,7 +305,7 @@ extension WriteTransaction {
                 OutboxRange(
                     scope: record.scope,
                     after: OutboxEventID(high: event.high, low: event.low &- 1),
-                    // An id that a caller made up may have the largest half, and no stored event has that one.
+                    // An invented id may have the largest first half, which no stored event has; the addition then wraps.
                     before: event.high &+ 1,
                     limit: 1,
                     samples: true

@@ -50,7 +50,7 @@ extension WriteTransaction {
                 lost.insert(Int64(bitPattern: endpoint.low))
             }
         }
-        // The holder of a lost lease has numbered the endpoint's deliveries meanwhile, and may have sent them.
+        // The process that has a lost lease now may have numbered and sent the endpoint's deliveries.
         let deliveries = step.deliveries.filter { $0.state != .pending || !lost.contains($0.endpoint) }
         if !deliveries.isEmpty { try writer.update(deliveries) }
         for record in step.progress where !lost.contains(record.number) {

@@ -106,7 +106,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         // The records of the last checks, and what was learnt from them, may wait in memory.
         try await loop.flushUpdates()
         let learnt = loop.state.configuration.isReadOnly ? [] : loop.state.learnt.takeSlices()
-        // In one write, other writes would wait for all of them.
+        // One write for all slices would delay other writes, so each slice has a write of its own.
         for slice in learnt { try await loop.write(.learning(.add([slice]))) }
         var found = SubjectRows()
         for isTest in [false, true] {

@@ -71,7 +71,7 @@ struct HeldRowWriter: RowWriter {
     private(set) var fields: [(name: String, value: HeldValue)] = []
 
     mutating func putInteger(_ column: StaticString, _ value: Int64?) {
-        // A flag with more than two values is a flag here too.
+        // Some columns of flags have more than two values; people see true for each value except 0.
         let isFlag = column.description.hasPrefix("is_")
         add(column, value.map { isFlag ? .flag($0 != 0) : .integer($0) } ?? .none)
     }

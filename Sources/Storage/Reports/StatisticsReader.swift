@@ -132,7 +132,7 @@ struct StatisticsReader<Reader: ReportReader> {
 
     /// Adds up counts by value of a dimension.
     ///
-    /// Nil means all campaigns together, all apps of the query, and the query's spans.
+    /// A nil `campaign` means all campaigns together, nil `scopes` all apps of the query, and nil `spans` its spans.
     private func sum(
         _ dimension: Dimension,
         campaign: String? = nil,

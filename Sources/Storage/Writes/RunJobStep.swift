@@ -39,7 +39,8 @@ extension WriteTransaction {
 
     /// Takes or renews a lease; returns false if another process has it, or if the lease would have ended already.
     ///
-    /// A write may wait for long. Another process may have the lease by then, whose end would seem to be too late.
+    /// A write may wait for long, and another process may have taken the lease meanwhile. Compared with the old `now` of
+    /// this write, the end of that lease would seem to be too late, and this process would take the lease away.
     func take(_ lease: JobLease) throws(Failure) -> Bool {
         let age = state.configuration.clock.now().milliseconds(since: lease.now)
         guard age < lease.milliseconds else { return false }
@@ -224,7 +225,7 @@ extension WriteTransaction {
                 if MonotonicTime.now().nanoseconds >= deadline { return position }
             }
         }
-        // An erasure may have named very many rows.
+        // The names of erased rows are deleted 500 at a time, because an erasure may have named very many.
         let kept = start.day.advanced(byMilliseconds: -Erasure.keptMilliseconds)
         guard try !writer.removeErasures(before: kept, atMost: 500) else { return position }
         try writer.set(.compactedBefore, to: start.day.advanced(byMilliseconds: 86_400_000).milliseconds)

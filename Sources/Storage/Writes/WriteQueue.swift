@@ -147,7 +147,7 @@ public final class WriteQueue: Sendable {
         state.withLock { $0.runningSince.map { now > $0 + Self.longestRun } ?? false }
     }
 
-    /// In nanoseconds; far longer than a batch takes, and shorter than the patience of a load balancer.
+    /// In nanoseconds; far longer than a batch takes, and shorter than a load balancer waits.
     private static let longestRun: UInt64 = 2_000_000_000
 
     /// Stores why no transaction can begin now; requests that time out report it.
