@@ -15,7 +15,8 @@ struct PolicyGridPanel {
     init(_ app: App, _ exchange: Exchange, _ visit: DashboardVisit) async throws(APIError) {
         let statistics = exchange.stores.statistics
         (self.app, self.visit, now) = (app, visit, exchange.now)
-        // In this order: a comparison that ends between the two is then shown at the next request, never as missing.
+        // Read the request first. If the comparison ends before the second read, the page shows it, and says that it runs;
+        // in the other order, the page would show neither.
         isRequested = statistics.isPolicyGridRequested(of: app.id)
         grid = try await exchange.store(await statistics.policyGrid(of: app.id))
         ownWindow = app.settings.window ?? exchange.service.settings.attributionWindow

@@ -4,9 +4,9 @@ internal import JSON
 
 /// `GET /campaign/resolve/{key}` and `GET /resolve/{key}`: returns the link of a campaign key to newer clients.
 ///
-/// It returns the newest link with the campaign key that has a destination. The link belongs to the API key's app.
-/// Without a valid API key, it belongs to an app on the requested host, or to any app if no app has this host. If there
-/// is no link, the response contains only the campaign key.
+/// Of the links with the campaign key that lead somewhere, it returns the newest. The link belongs to the API key's app.
+/// Without a valid API key, it belongs to an app whose links the requested host serves, or to any app if the host serves
+/// none. If there is no link, the response contains only the campaign key.
 enum ResolveCampaign {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         guard let key = CampaignKey(QueryItem.text(ofPathPart: exchange.parameter ?? "")) else {

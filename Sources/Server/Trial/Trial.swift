@@ -148,7 +148,7 @@ public struct TrialRun {
     ///
     /// The margin reveals a server that uses its own clock. If the requests set the server's clock, the click expires
     /// whole seconds after its time. Otherwise the expiry is later by the delay, the margin and the duration of the
-    /// request. These are not whole seconds together, because no response takes as long as the margin.
+    /// request. Their sum is no whole number of seconds, because no response takes as long as the margin.
     private static let clockMargin: Int64 = 500
 
     /// - Parameters:

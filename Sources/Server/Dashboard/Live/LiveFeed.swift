@@ -163,7 +163,7 @@ final class LiveFeed: Sendable {
         for table in [ExportTable.clicks, .checks] {
             end = try await min(end, read(table, from: start, store))
         }
-        // If the rows of the overlap alone fill a read, the next one would not come further, so leave rows out.
+        // If the rows of the overlap alone fill a read, the next read would get no further. So skip the rows up to now.
         let position = end > start + Self.overlap ? end : time
         state.withLock { state in
             (state.readAt, state.position) = (time, position)

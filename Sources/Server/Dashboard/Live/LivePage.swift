@@ -215,7 +215,7 @@ final class LiveStream: ResponseStream {
     private let choice: LivePage.Choice
     private let visit: DashboardVisit
     private let openedAt: Timestamp
-    /// When this stream last recorded the use of its session, which opening the stream was, too.
+    /// When this stream last recorded the use of its session; opening the stream counts as a use.
     private var usedAt: Timestamp
     private var last: Int?
     private var minutes: [LiveFeed.Counts] = []
@@ -277,7 +277,7 @@ final class LiveStream: ResponseStream {
         return now
     }
 
-    /// Records every few minutes that the session is in use: a wall screen shows nothing else than this stream.
+    /// Records every few minutes that the session is in use: a browser on a wall screen sends no other request.
     private func noteUse(at now: Timestamp) async {
         guard now.milliseconds(since: usedAt) >= Self.useMilliseconds else { return }
         usedAt = now
