@@ -114,8 +114,8 @@ extension PostgreSQLWriter {
 
 /// Reads what is stored about a person.
 extension PostgreSQLReader: PrivacyRows {
-    /// Searches some blocks of a partition: no index has the installations, and their pointers lead only to their last
-    /// click.
+    /// Searches some blocks of a partition: no index has the installations of clicks, and the row of an installation names
+    /// only its last click.
     ///
     /// The position is the slot's number plus one, in the upper 32 bits, and the first block.
     func clicks(ofInstall install: KeyedHash, in scope: Scope, from position: Int64)

@@ -101,7 +101,7 @@ extension PostgreSQLReader {
         }
     }
 
-    /// Returns the number below which the links of a page after a link have theirs.
+    /// Returns the exclusive upper bound of the numbers of the links that follow a link in a list.
     ///
     /// If the link was deleted since the previous page, links of the same millisecond may come again.
     private func end(ofPageAfter link: LinkID) throws(PostgreSQLError) -> Int64 {

@@ -286,7 +286,7 @@ extension Invariant {
     private static let linked = Invariant(
         name: "links",
         scope:
-            "every click of a link is of a link of its app, and links count no fewer clicks and matches than are stored",
+            "the link of a click belongs to the click's app, and links count at least the clicks and matches that are stored",
         exceptions: [
             "clicks are of a link that does not exist, or of another app's":
                 .ofSlot {

@@ -147,8 +147,8 @@ final class PostgreSQLEngine: BlockingEngine {
     /// Connects again, and reads from this server's row whether a transaction in doubt was committed.
     func reopen() throws(EngineFailure) -> TransactionFate {
         do throws(StoreError) {
-            // If a later statement fails, the next call must not find another fate: `open()` returns true for each
-            // connection after the one that has found the fate.
+            // If a later statement fails, the next call must find the same fate. But `open()` finds the fate once, and
+            // returns true in later calls. So `isInDoubt` becomes false if the transaction was not committed.
             isInDoubt = try connection.open() && isInDoubt
             let isCommitted = isInDoubt
             batch.movedUpTo = try StoreError.translating { () throws(PostgreSQLError) in

@@ -52,8 +52,8 @@ extension PostgreSQLWriter {
         try batch.run(Self.deleteFields, found.number)
         var waiting = CountPayload()
         if link.settings.maximumClicks != nil {
-            // They are read before the counts of links. If a job adds them to these in between, they count twice, and
-            // the link ends too early, but never too late.
+            // The waiting counts are read before the counts of links. If a job adds the former to the latter in between,
+            // the waiting counts count twice: the link ends too early, but never too late.
             waiting = try batch.look(Self.waitingCounts).sumOfCounts()
             waiting.merge(batch.payload)
         }
