@@ -45,7 +45,7 @@ extension Explanation {
         let doubt = " (\(finding.rawValue)), so the match is not guaranteed."
         switch finding {
         case .clickInjection:
-            // Times of the server that cannot be compared have left the finding to the times of the device.
+            // If Google's times cannot be compared, the finding comes from the times of the device.
             let isByServer = install[.storeClick] != nil && install.begin(before: record.facts.at) != nil
             let times =
                 isByServer

@@ -116,7 +116,7 @@ public protocol PrivacyStore {
 
     /// Deletes what is stored about a subject, in slices that delay no click, and records the erasure.
     ///
-    /// Rows that come during the call are deleted too, unless they keep coming: a value may be one of many people.
+    /// Rows that come during the call are deleted too, unless they keep coming, because many people may share a value.
     ///
     /// - Parameters:
     ///   - subject: the clicks and checks to delete.

@@ -26,7 +26,7 @@ struct AndroidAgent {
     /// The largest number of lists to read; a list is the values between semicolons after `Android`.
     private static let maximumLists = 3
 
-    /// Reads the lists that start with `Android`; some apps put a list of their own before their web view's.
+    /// Reads the lists that start with `Android`; some apps put a list of their own before the list of their web view.
     private static func platform(in text: AgentText) -> (model: String?, version: OSVersion?) {
         var version: OSVersion?
         // An agent in an app's own form has the model at no known position, so only its version is read.

@@ -211,7 +211,8 @@ struct AgentPatternSet: Sendable {
         }
     }
 
-    /// A text, and the position within it at which a keyword that starts there does not count.
+    /// A text of people's browsers, and a position in it: where the text occurs, a keyword that starts at the position
+    /// does not count.
     private struct Exception {
         let bytes: [UInt8]
         /// The keyword's position in the text, at least 1.
