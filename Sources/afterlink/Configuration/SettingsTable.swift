@@ -85,8 +85,8 @@ extension Setting {
     private static let database: [Setting] = [
         value("database", .database, into: \.database)
             .saying(
-                "The SQLite file. `serve` and `init` create it if it is missing. Or the URL of \(DatabaseURL.forms), in which"
-                    + " they create their tables."
+                "The SQLite file, which `serve` and `init` create if it is missing; or the URL of \(DatabaseURL.forms),"
+                    + " in which they create the tables."
             ),
         optional(
             "database-password-file",
@@ -156,8 +156,8 @@ extension Setting {
             .saying("Replace the list of robots at the start. Clicks of robots count but never match."),
         optional("relay-ranges", .file, default: "none", into: \.relayRanges)
             .saying(
-                "Address ranges of relays such as Apple's, one in each line, whose addresses do not distinguish visitors."
-                    + " Read at the start."
+                "File with address ranges of relays, such as Apple's, one on each line. An address in a range does not"
+                    + " distinguish visitors. Read at the start."
             ),
     ]
 
@@ -169,8 +169,8 @@ extension Setting {
     private static let domains: [Setting] = [
         value("domain-watch", .domainWatch, default: "0, off", into: \.domainWatch)
             .saying(
-                "Interval of comparing the domain files of all link hosts with the copies that phones read, at Apple and at"
-                    + " Google. The log, the statistics and the metrics report differences."
+                "Interval at which the generated domain files are compared with what phones read at each link host, at Apple and"
+                    + " at Google. The log, the statistics and the metrics report differences."
             ),
         value("apple-copies", .copies, into: \.domainCopies.apple)
             .saying("Address of Apple's copy of a domain file, or none."),
@@ -194,9 +194,9 @@ extension Setting {
                     + " it before the service is public."
             ),
         optional("initial-app-key", .key, default: randomKey, isSecret: true, into: \.initialAppKey)
-            .saying("App key of the first app. Then no other key is created or printed."),
+            .saying("App key of the first app. If it is set, the start generates and prints no keys."),
         optional("initial-admin-key", .key, default: randomKey, isSecret: true, into: \.initialAdminKey)
-            .saying("First admin key. Then no other key is created or printed."),
+            .saying("First admin key. If it is set, the start generates and prints no keys."),
     ]
 
     private static let randomKey = "a random one, printed once"
@@ -205,7 +205,7 @@ extension Setting {
         value("limit-target", .bytes(256...65_536), into: \.limits.targetByteCount)
             .saying("Maximum length of a request target; a longer one gets 414."),
         value("limit-fields", .bytes(1024...1_048_576), into: \.limits.fieldsByteCount)
-            .saying("Maximum of all header fields of a request together; more get 431."),
+            .saying("Maximum length of all header fields of a request together; longer ones get 431."),
         value("limit-field-count", .number(8...10_000), into: \.limits.fieldCount)
             .saying("Maximum number of header fields of a request; more get 431."),
         value("limit-body", .bytes(1024...16_777_216), into: \.limits.bodyByteCount)

@@ -97,7 +97,7 @@ struct ProgramTests {
     func madeDatabase() throws {
         for command in Program.standard.commands where command.settings.contains("database") {
             let help = HelpText.command(command).split(whereSeparator: \.isWhitespace).joined(separator: " ")
-            #expect(help.contains("`serve` and `init` create it if it is missing."))
+            #expect(help.contains("`serve` and `init` create if it is missing"))
             #expect(!help.contains("It is created when"))
         }
     }

@@ -30,7 +30,8 @@ struct FileExamination {
         diagnoses += passwordFiles.filter(isUnfit).compactMap { open($0, 0o077, "600", .warning) }
         let folder = TextFile.directory(of: database)
         diagnoses += [open(folder, 0o077, "700", .warning)].compactMap(\.self)
-        // Other users may list another folder with secrets, but must not replace the files.
+        // In folders other than the database's, other users may see the names of secret files, but must not replace
+        // the files.
         let others = Set((keys + passwordFiles).map { TextFile.directory(of: $0) }).subtracting([folder])
         diagnoses += others.sorted().compactMap { open($0, 0o022, "go-w", .warning) }
         guard diagnoses.isEmpty else { return diagnoses }

@@ -20,7 +20,7 @@ enum CheckDomainCommand {
         operands: [
             .required(
                 "HOST|URL|FILE",
-                "A host name, an https address, or a file's path; write ./NAME for a file here with another name than on the host."
+                "A host name, an https address, or a file's path; a word without / is a host, unless it is a domain file's name."
             )
         ],
         options: CommandOption.table([
