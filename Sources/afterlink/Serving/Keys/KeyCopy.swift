@@ -116,7 +116,7 @@ struct KeyCopy {
     private static func text(at path: String) -> String? { (try? SecretFile(path: path).read())?.text }
 
     private static func failure(_ error: SystemError) -> CommandFailure {
-        CommandFailure.because("The server key could not be copied: \(error.text).")
-            .advising("Nothing else was changed. Make room or correct the folder's mode, and try again.")
+        CommandFailure.because("The keys could not be copied: \(error.text).")
+            .advising("Make room or correct the folder's mode, and try again.")
     }
 }

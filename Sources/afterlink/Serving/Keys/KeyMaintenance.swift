@@ -18,8 +18,8 @@ struct KeyMaintenance {
     private let clock: WallClock
     /// What the source returned when the keys were read.
     ///
-    /// It is empty before the first run, because the keys may have changed since the start, and after this type
-    /// has changed keys; the next run then reads them.
+    /// It is empty before the first run, because the keys may have changed since the start. It is also empty after
+    /// this type has changed keys. If it is empty, the next run reads the keys.
     private var stamp: [[Int]] = []
     /// The last failure that was logged.
     private var lastLoggedFailure: String?

@@ -84,7 +84,7 @@ struct ServerKeyList: Equatable {
     /// The keys that other running servers have loaded; nil if the age of a key decides when new clicks are stored under it.
     var holders: KeyHolders?
 
-    /// Maximum number of keys: a check without a match looks up its fingerprint under each of them.
+    /// The maximum number of keys after a rotation: a check without a match looks up its fingerprint under each key.
     static let maximumCount = 4
     /// How long processes only search under a new key, so that all of them have it before one stores clicks under it.
     static let settlingMilliseconds: Int64 = 5000
