@@ -28,7 +28,7 @@ public enum ECDSAP256 {
         return [0x30, UInt8(integers.count)] + integers
     }
 
-    /// Returns a positive DER integer of at most 33 bytes, without superfluous zeros.
+    /// Returns the DER integer of an unsigned big-endian number, without superfluous zeros.
     private static func integer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var digits = Array(bytes.drop { $0 == 0 })
         if digits.first.map({ $0 >= 0x80 }) ?? true { digits.insert(0, at: 0) }

@@ -116,7 +116,7 @@ extension QRStyle {
     /// A missing option takes the link's setting, or otherwise the setting of ``standard``. With a logo, the default
     /// level is H.
     ///
-    /// - Throws: ``FieldProblems`` with all invalid options; if each is valid, with the first problem of the style.
+    /// - Throws: ``FieldProblems`` with all invalid options; if all are valid, with the first problem of the style.
     public init(_ fields: QRStyleFields, of link: Link.Settings) throws(FieldProblems) {
         var reader = FieldReader(fields)
         let (standard, defaults) = (QRStyle.standard, link.qr)

@@ -13,7 +13,7 @@ public struct ThreadStartError: Error, Sendable {
 
 /// A thread of the system, for work that must not block an event loop.
 ///
-/// This project does not use Dispatch, which waits for ever if the system refuses to create a thread.
+/// This project uses no Dispatch queues, which wait for ever if the system refuses to create a thread.
 public struct SystemThread: Sendable {
     private final class Body: Sendable {
         let run: @Sendable () -> Void

@@ -20,7 +20,7 @@ public struct EventSum: Equatable, Sendable {
     /// Nil for events without an amount.
     public let currency: Currency?
     public var events: Int64 = 0
-    /// The installations that have sent such an event for the first time.
+    /// The number of matched installations whose first credited event of this name is one of these events.
     public var installs: Int64 = 0
     /// Revenue that app and test keys have reported, in the currency's smallest units.
     public var reported: Int64 = 0
