@@ -109,7 +109,8 @@ struct DashboardDaysTests {
         #expect(!(await browser.get("/?period=28d&campaign=Spring&compare=off").text).contains("Days in UTC"))
         _ = try await service.addApp(App.Settings(name: "Other"))
         #expect(
-            await browser.get("/?period=7d").text.contains("Days in UTC: the apps have days of their own")
+            await browser.get("/?period=7d").text
+                .contains("Days in UTC: the days of the apps begin at different hours")
         )
     }
 

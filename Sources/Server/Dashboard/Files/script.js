@@ -16,7 +16,7 @@
     const next = rows[rows.indexOf(document.activeElement) + step] ?? rows[step > 0 ? 0 : rows.length - 1];
     if (next) next.focus();
   };
-  // Clears a field; outside of fields, all choices of the page but those that every page has.
+  // Clears the focused field. Without one, removes the page's filters, but not the choices that every page has.
   const clear = (field) => {
     if (document.querySelector("dialog[open]")) return;
     if (field && /^(INPUT|SELECT|TEXTAREA)$/.test(field.tagName)) {

@@ -8,9 +8,10 @@ extension DashboardText {
     static let browsers = "Browsers"
     static let linkID = "Link"
     static let withoutHours =
-        "Days in UTC: days that start at another hour need counts by hour, which counts by name have only for"
-        + " 30 days."
-    static let severalOffsets = "Days in UTC: the apps have days of their own. Choose an app to see its days."
+        "Days in UTC: days that start at another hour need counts by hour. For counts by name, these are kept"
+        + " for 30 days only."
+    static let severalOffsets =
+        "Days in UTC: the days of the apps begin at different hours. Choose an app to see its days."
     static let partsOfSlice =
         "Counts are limited to one value, so there are no counts by other values, and no time to install."
 

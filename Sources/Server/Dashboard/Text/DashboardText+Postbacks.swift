@@ -21,15 +21,15 @@ extension DashboardText {
     static let macros = "Macros for the URL and the body"
     /// The sentence on macros, with their names.
     static let macrosExplained =
-        "The path and the query of the URL, and the texts of the body, may have macros, which each event's values replace. With"
-        + " any of them, or with a body, requests are unsigned. The macros are "
+        "The path and the query of the URL, and the texts of the body, may have macros, which each event's values replace. If"
+        + " there is a macro or an own body, requests are unsigned. The macros are "
         + PostbackTemplate.names.map { "{\($0)}" }.joined(separator: ", ") + "."
     static let endpointTraffic = "Traffic"
     static let endpointTraffics = [("", "live"), ("true", "test keys")]
     static let createEndpoint = "Create endpoint"
     static let endpointSecret = "Secret"
     static let secretShownOnce =
-        "Copy the secret now: no other page shows it. The service keeps it encrypted, because it signs with it."
+        "Copy the secret now: no other page shows it. The service signs with the secret, so it stores the secret encrypted."
     static let signing = "Signatures"
     static let signed = "by the endpoint's secret"
     static let unsigned = "none: requests from a template are unsigned"

@@ -54,7 +54,7 @@
   function leave() {
     var isToStore = isTablet && page.tabletStore;
     if (page.then === 'open' && open) window.location.href = open.href;
-    // On an iPad, the pasteboard needs a tap, also if computers are sent on at once.
+    // The pasteboard needs a tap. So an iPad waits for it, even if the page sends computers to the store at once.
     else if (store && (isToStore ? !page.pasteboard : page.then === 'store')) window.location.href = store.href;
   }
 
