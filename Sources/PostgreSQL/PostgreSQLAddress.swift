@@ -101,8 +101,8 @@ public struct PostgreSQLAddress: Equatable, Sendable {
         let (place, query) = Self.halves(url.dropFirst(scheme.count), "?")
         let (authority, path) = Self.halves(place, "/")
         parameters = try Self.parameters(query ?? "", nearest)
-        // Split at the last @. If the user or the password contains an unencoded @, a split at the first one
-        // would make the rest a part of the host, and error messages contain the host.
+        // Split at the last @, because the user or the password may contain an unencoded @. A split at the first one
+        // would then make the rest of the password a part of the host, and error messages contain the host.
         let at = authority.lastIndex(of: "@") ?? authority.startIndex
         let (userPart, passwordPart) = Self.halves(authority[..<at], ":")
         guard !userPart.contains("@"), passwordPart?.contains("@") != true else {

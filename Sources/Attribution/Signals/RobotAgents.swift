@@ -87,10 +87,9 @@ public struct RobotAgents: Sendable {
 
 /// Recognises requests that browsers send before a person taps.
 ///
-/// Browsers fetch pages, and even run them, before a person has tapped a link, and announce it in a header:
-/// `Sec-Purpose: prefetch` with parameters such as `;prerender` (the prefetch specification of the W3C's
-/// nav-speculation), or in older versions `Purpose`, `X-Moz` (Firefox before 115) or `X-Purpose: preview`
-/// (Safari).
+/// Before a person has tapped a link, a browser may fetch its page, and even run it. The browser announces this in a
+/// header: `Sec-Purpose: prefetch` with parameters such as `;prerender` (the prefetch specification of the W3C's
+/// nav-speculation). Older versions use `Purpose`, `X-Moz` (Firefox before 115) or `X-Purpose: preview` (Safari).
 public enum Prefetching {
     /// The header fields that may announce a prefetch, in lower case.
     public static let fieldNames = ["sec-purpose", "purpose", "x-purpose", "x-moz"]

@@ -21,8 +21,8 @@ struct PartitionJob: Job {
     /// The kinds of clicks that are deleted, by day: a day whose clicks have expired gets no further ones.
     private var deletedKinds: Set<DayDeletion.Kind> = []
 
-    /// The expiry up to which clicks with a long window were searched for the kind that is deleted first, and the time
-    /// at which the last search of all these clicks began.
+    /// Of clicks with a long window, those that expire up to `upTo` were searched for the kind that is deleted first;
+    /// the last search of all these clicks began at `since`.
     ///
     /// The next search reads only the clicks that have expired since. Once an hour, a search reads all of them again,
     /// because a click may have been locked.

@@ -57,8 +57,8 @@ public enum DatabaseCopies {
     ///   - mayReplace: whether an existing database may be moved aside.
     ///   - isInterrupted: called from time to time; true ends the copy.
     ///   - check: called with the summary of the backup before it is copied; throws to refuse the copy.
-    /// - Returns: the copy. Publishing it moves the old database and its log aside, and returns the path to
-    ///   which it has moved the database, or the log if there is only a log; nil if there is neither.
+    /// - Returns: the copy. Publishing the copy moves the old database and its log aside, and returns the new path of the
+    ///   old database, or of the log if there is only a log; nil if there is neither.
     /// - Throws: an error that says what to do; nothing has changed.
     public static func restore(
         _ backup: String,

@@ -31,8 +31,8 @@ public final class SQLiteMoveSource: MoveSource {
     /// A digest of numbers in the file, some of which differ after the file was served again.
     ///
     /// The digest covers the leases of jobs, which every running server takes. It also covers the numbers of clicks,
-    /// claims and checks, their counts, the links, the version that a change of apps or keys raises, and the audit log, to
-    /// which every command that changes something adds an entry.
+    /// claims and checks, their counts, the links, and the version that a change of apps or keys raises. And it covers the
+    /// audit log, to which every command that changes something adds an entry.
     public var mark: Int64 {
         get throws(StoreError) {
             let state = try opening.translated { () throws(SQLiteError) in

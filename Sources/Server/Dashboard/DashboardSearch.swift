@@ -4,8 +4,8 @@ internal import Attribution
 enum DashboardSearch {
     /// Returns the address of the page for the text that a person typed.
     ///
-    /// A fingerprint leads to its launches, the id, address or slug of a link to the link, the key of a campaign to the
-    /// campaign, and an id of any other kind to its explanation.
+    /// A fingerprint leads to its launches. The id, address or slug of a link leads to the link, and a campaign key to the
+    /// campaign. An id of any other kind leads to its explanation.
     static func address(of typed: String, _ exchange: Exchange) async throws(APIError) -> DashboardAddress {
         let text = typed.filter { !$0.isWhitespace }
         if Fingerprint(hex: text) != nil {

@@ -136,7 +136,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
     ///
     /// These are the rows of the subject's clicks, of its installation and user, and of the installations that its clicks
     /// matched. The claim of a click need not name the installation of its match: the installation may have got an answer
-    /// that another one has lost, or an event may have named both.
+    /// that another installation lost, or an event may have named both the installation and the click.
     private func addEvents(
         of subject: DataSubject,
         _ scope: Scope,

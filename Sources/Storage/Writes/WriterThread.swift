@@ -64,8 +64,9 @@ final class WriterThread<Engine: BlockingEngine> {
             case .refuse(let index, let error):
                 forgetClaim(of: batch[index])
                 batch[index].refuse(error)
-                // This replaces the outcome of an earlier attempt. Otherwise the write would be answered with it when the
-                // rest of the batch is on disk, and a repeated batch would do the write although its caller got an error.
+                // This replaces the outcome of an earlier attempt. Otherwise the write would be answered with that
+                // outcome when the rest of the batch is on disk. And a repeated batch would do the write although its
+                // caller got an error.
                 batch[index].written = .refused(error)
                 report(error, refusing: 1)
             case .refuseBatch(let error):
