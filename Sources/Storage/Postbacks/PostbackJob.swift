@@ -51,7 +51,7 @@ extension WriteTransaction {
             }
         }
         // The process that has a lost lease now may have numbered and sent the endpoint's deliveries.
-        let deliveries = step.deliveries.filter { $0.state != .pending || !lost.contains($0.endpoint) }
+        let deliveries = step.deliveries.filter { $0.state == .delivered || !lost.contains($0.endpoint) }
         if !deliveries.isEmpty { try writer.update(deliveries) }
         for record in step.progress where !lost.contains(record.number) {
             try writer.setProgress(of: record)
@@ -302,13 +302,17 @@ extension PostbackJob {
 
     /// Stores the outcomes, and takes the leases of some endpoints; returns whether there are more events to delete.
     ///
-    /// It also renews leases that end soon, so that nothing is stored for an endpoint whose lease was lost.
+    /// It also renews leases that end soon, so that nothing but a delivery's success is stored for an endpoint whose lease
+    /// was lost.
     @discardableResult
     private mutating func write(taking missing: [Int64] = [], _ moment: UInt64) throws(StoreError) -> Bool {
         let now = context.state.configuration.clock.now()
         step.leases = senders.filter { missing.contains($0.key) || $0.value.renews(at: now) }
             .map { lease(of: $0.value, at: now) }
-        step.progress = senders.values.filter(\.hasProgress).map(\.record)
+        // Their leases were lost in an earlier slice, while calls were under way.
+        let lost = Set(senders.filter { $0.value.leaseUntil == nil }.keys)
+        step.deliveries.removeAll { $0.state != .delivered && lost.contains($0.endpoint) }
+        step.progress = senders.values.filter { $0.hasProgress && $0.leaseUntil != nil }.map(\.record)
         guard !step.isEmpty else { return false }
         guard case .leases(let held, let isMore) = try context.queue.perform(.job(.postbacks(step))) else {
             throw .mismatch

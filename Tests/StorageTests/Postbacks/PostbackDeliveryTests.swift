@@ -283,8 +283,12 @@ struct PostbackDeliveryTests {
         #expect(scenario.receiver.calls.count == 1 && receiver.calls.isEmpty)
     }
 
-    @Test("a process that has lost a lease changes neither the failures nor the retries", arguments: backends)
-    func lostLease(backend: Backend) async throws {
+    @Test(
+        "a process that has lost a lease changes neither the failures nor the retries, whenever its call ends",
+        arguments: backends,
+        [(500, false), (500, true), (410, false), (410, true)]
+    )
+    func lostLease(backend: Backend, end: (status: Int, isLate: Bool)) async throws {
         let scenario = try await PostbackScenario(backend)
         let endpoint = try await scenario.endpoint()
         try await scenario.match()
@@ -302,7 +306,8 @@ struct PostbackDeliveryTests {
         #expect(receiver.calls.count == 1)
         // The first process continues, and its call has failed.
         scenario.test.clock.advance(seconds: 5)
-        scenario.receiver.answerWaiting(PostbackAnswer(status: 500))
+        if end.isLate { try await scenario.send() }
+        scenario.receiver.answerWaiting(PostbackAnswer(status: end.status))
         try await scenario.send()
         #expect(try await scenario.status(endpoint)?.endpoint.circuit.failures == 0)
         #expect(try await scenario.deliveries(endpoint).map(\.state) == [.delivered])
