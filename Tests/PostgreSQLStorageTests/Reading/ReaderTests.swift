@@ -114,6 +114,32 @@ struct ReaderTests {
         #expect(found == numbers && parts == 3)
     }
 
+    @Test("a delivery without its event does not end the list of an endpoint's deliveries")
+    func deliveryWithoutEvent() throws {
+        try harness.database.execute(
+            """
+            INSERT INTO outbox_events SELECT 6, n::int8 << 16, n, 'match', '{}' FROM generate_series(1, 300) n WHERE n <> 290;
+            INSERT INTO deliveries SELECT 1, n::int8 << 16, n, 1, 0, 1, n FROM generate_series(1, 300) n
+            """
+        )
+        let endpoint = PostbackEndpoint(
+            id: EndpointID(high: 1, low: 1),
+            app: ReaderHarness.app,
+            isTest: false,
+            url: "https://example.com/hook",
+            types: [.matchCreated],
+            body: nil,
+            createdAt: noon
+        )
+        var found: [Int64] = []
+        let newest = OutboxEventID(high: UInt64(Int64.max), low: 0)
+        try reader.deliveries(of: EndpointRecord(endpoint, scope: 6), before: newest) { row in
+            found.append(Int64(row.record.id.low))
+            return true
+        }
+        #expect(found == (1...300).reversed().filter { $0 != 290 })
+    }
+
     @Test("a page of an endpoint's deliveries reads its own rows by the keys, however many wait")
     func plansOfDeliveries() throws {
         try harness.database.execute(
