@@ -264,8 +264,10 @@ struct PartitionJobTests {
         // A day that has not ended keeps its records.
         try job.runToEnd()
         #expect(try database.integer("SELECT count(*) FROM checks") == 2)
+        let changes = server.state.trafficChangeCount
         server.move(to: Timestamp(milliseconds: (Self.today + 1) * Self.day + Self.hour))
         try job.runToEnd()
+        #expect(server.state.trafficChangeCount > changes, "collisions are counted again")
         #expect(try database.integer("SELECT count(*) FROM checks WHERE slot = \(Self.today)") == 0)
         #expect(try database.integer("SELECT count(*) FROM checks") == 1)
         #expect(

@@ -96,7 +96,7 @@ struct PartitionJob: Job {
         if !configuration.trustsClock { try connection.execute(JobRows.noteSettled, now.milliseconds) }
         for slot in slots {
             guard let end = slot.neededUntil else { continue }
-            if end < deadlines.checks, try connection.deleteChecks(of: slot.number) { return true }
+            if end < deadlines.checks, try deleteChecks(of: slot.number, connection) { return true }
             guard end < deadlines.some else { continue }
             let areMatched = end < deadlines.all ? nil : deadlines.deletesMatchesFirst
             let kind = DayDeletion.Kind(slot: slot.number, areMatched: areMatched)
@@ -124,9 +124,18 @@ struct PartitionJob: Job {
             return false
         }
         for slot in slots where slot.neededUntil != nil {
-            if try connection.deleteChecks(of: slot.number) { return true }
+            if try deleteChecks(of: slot.number, connection) { return true }
         }
         return false
+    }
+
+    /// Deletes all records of checks of a day; returns whether there were any.
+    private func deleteChecks(of slot: Int64, _ connection: BlockingConnection) throws(PostgreSQLError)
+        -> Bool
+    {
+        guard try connection.deleteChecks(of: slot) else { return false }
+        context.state.noteTraffic()
+        return true
     }
 
     /// Deletes some clicks of a day whose clicks have expired; returns whether there may be more.
