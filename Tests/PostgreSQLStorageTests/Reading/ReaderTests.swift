@@ -137,7 +137,8 @@ struct ReaderTests {
             found.append(Int64(row.record.id.low))
             return true
         }
-        #expect(found == (1...300).reversed().filter { $0 != 290 })
+        let stored = (1...300 as ClosedRange<Int64>).reversed()
+        #expect(found == stored.filter { $0 != 290 })
     }
 
     @Test("a page of an endpoint's deliveries reads its own rows by the keys, however many wait")
