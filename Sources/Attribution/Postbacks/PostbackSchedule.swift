@@ -157,7 +157,7 @@ public struct PostbackCircuit: Equatable, Sendable {
         failures += 1
         failingSince = failingSince ?? now
         var pause = verdict.pausedUntil
-        // Calls that were under way together end in any order, and none shortens the pause that another one caused.
+        // Calls that were under way together end in any order, and no failure shortens the pause that another one caused.
         if limit(at: now) == 0, let pausedUntil { pause = max(pause ?? pausedUntil, pausedUntil) }
         if isOpen {
             // Calls to a failing endpoint are rare, so that it takes few threads and its deliveries use few attempts.
