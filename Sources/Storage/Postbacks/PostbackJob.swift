@@ -302,8 +302,7 @@ extension PostbackJob {
 
     /// Stores the outcomes, and takes the leases of some endpoints; returns whether there are more events to delete.
     ///
-    /// It also renews leases that end soon, so that nothing but a delivery's success is stored for an endpoint whose lease
-    /// was lost.
+    /// It also renews leases, so that nothing but a delivery's success is stored for an endpoint whose lease was lost.
     @discardableResult
     private mutating func write(taking missing: [Int64] = [], _ moment: UInt64) throws(StoreError) -> Bool {
         let now = context.state.configuration.clock.now()
@@ -447,8 +446,10 @@ extension PostbackJob.Sender {
     func holds(at now: Timestamp) -> Bool { leaseRest(at: now) > 0 }
 
     /// Returns whether the endpoint's lease must be renewed; the lease of an idle endpoint expires.
+    ///
+    /// A write that stores numbers or failures always renews it, because the write may wait until the lease has ended.
     func renews(at now: Timestamp) -> Bool {
-        (isBusy || hasProgress) && leaseUntil != nil && leaseRest(at: now) < 2000
+        leaseUntil != nil && (hasProgress || (isBusy && leaseRest(at: now) < 2000))
     }
 
     /// Returns for how many milliseconds this process still has the lease.

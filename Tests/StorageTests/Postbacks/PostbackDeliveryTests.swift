@@ -313,6 +313,30 @@ struct PostbackDeliveryTests {
         #expect(try await scenario.deliveries(endpoint).map(\.state) == [.delivered])
         #expect(scenario.receiver.calls.count == 1)
     }
+
+    @Test("a write that waits until its lease has ended stores no numbers or failures", arguments: backends)
+    func slowWrite(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        let endpoint = try await scenario.endpoint()
+        try await scenario.match()
+        scenario.receiver.answer { _ in nil }
+        try await scenario.send()
+        // The other process sends the delivery as soon as the lease has ended.
+        let second = try await TestStore(backend, in: scenario.test.place)
+        second.clock.advance(seconds: 4)
+        let receiver = TestReceiver()
+        func job(_ database: some TestDatabase) -> any Job {
+            PostbackJob(database.makeJobContext(), receiver.settings)
+        }
+        var other = job(second.database)
+        for moment in 1...4 as ClosedRange<UInt64> { _ = try other.slice(at: moment * 1_000_000_000) }
+        #expect(receiver.calls.count == 1)
+        // The first process has read its clock before it waited for the write.
+        scenario.receiver.answerWaiting(PostbackAnswer(status: 500))
+        try await scenario.send()
+        #expect(try await scenario.status(endpoint)?.endpoint.circuit.failures == 0)
+        #expect(try await scenario.deliveries(endpoint).map(\.state) == [.delivered])
+    }
 }
 
 /// A clock that moves on with each reading by the milliseconds that a test sets.
