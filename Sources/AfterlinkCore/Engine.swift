@@ -214,11 +214,14 @@ actor Engine {
 
     @discardableResult private func saveHeldTokens() async throws -> Bool {
         guard !heldTokens.isEmpty else { return false }
-        let (tokens, now) = (heldTokens, configuration.clock.now)
+        let now = configuration.clock.now
+        var savedCount = 0
         let isUseful = try await update { state in
-            tokens.reduce(false) { state.add($1.token, isPasted: $1.isPasted, at: now) || $0 }
+            // While this call waited for the lock, another call may have stored tokens.
+            savedCount = heldTokens.count
+            return heldTokens.reduce(false) { state.add($1.token, isPasted: $1.isPasted, at: now) || $0 }
         }
-        heldTokens.removeFirst(tokens.count)
+        heldTokens.removeFirst(savedCount)
         return isUseful
     }
 

@@ -96,6 +96,29 @@ struct LaunchTests {
         #expect(await server.launchCount == 2)
     }
 
+    @Test("two links with tokens that wait for another process of the app are both returned")
+    func openedTogether() async throws {
+        let folder = try TemporaryFolder()
+        var options = Options()
+        options.folder = folder.url
+        let afterlink = Afterlink.test(server: FakeServer(.noMatch), options: options)
+        var lock = try StateFolder(url: folder.url, willTakeStep: { _ in }).lock("state.lock")
+        #expect(lock != nil)
+        let urls = ["a", "b"].map { "myapp://\($0)?al=" + String(repeating: $0, count: 44) }
+        let calls = try urls.map { text in
+            let url = try #require(URL(string: text))
+            return Task { await afterlink.opened(url) }
+        }
+        // Both calls now wait for the lock, and each has both tokens to store.
+        try await Task.sleep(for: .milliseconds(300))
+        lock = nil
+        for call in calls { await call.value }
+        var opened: Set<String> = []
+        for await link in afterlink.links.prefix(2) { opened.insert(link.url.absoluteString) }
+        #expect(opened == ["myapp://a", "myapp://b"])
+        #expect(await afterlink.firstLaunch() == .none)
+    }
+
     @Test("the state gives up after five launches, or after a week and two launches")
     func givingUp() {
         var state = LaunchState()
