@@ -24,19 +24,16 @@ extension Engine {
     private func saveEvents() async {
         guard !unsavedEvents.isEmpty else { return }
         do {
-            let identity = try await update { (id: $0.installID, isOptedOut: $0.isOptedOut) }
-            let events = unsavedEvents
-            unsavedEvents = []
-            guard !identity.isOptedOut else { return }
-            do {
-                try await locked {
-                    for event in events { try append(event, identity.id) }
+            // The identifier of a new installation is stored before its first event.
+            try await update { _ in }
+            try await update { state in
+                // While this call waited for the lock, the person may have opted out, and in again under another
+                // identifier.
+                if state.isOptedOut { unsavedEvents = [] }
+                while let event = unsavedEvents.first {
+                    try append(event, state.installID)
+                    unsavedEvents.removeFirst()
                 }
-            } catch {
-                // If some of these events are in the file already, the next attempt recognises them by their
-                // identifiers.
-                unsavedEvents = events + unsavedEvents
-                throw error
             }
         } catch { logDisk(error) }
     }
@@ -147,9 +144,9 @@ extension Engine {
         }
     }
 
-    func dropEvents() async {
+    /// Deletes the events that are not stored, and cancels the next request.
+    func dropEvents() {
         sending?.cancel()
         (sending, unsavedEvents) = (nil, [])
-        do { try await locked { try folder.remove(EventQueue.fileName) } } catch { logDisk(error) }
     }
 }

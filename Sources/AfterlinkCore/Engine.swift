@@ -174,7 +174,9 @@ actor Engine {
         }
     }
 
-    /// Cancels all requests, waits for their end, and deletes the stored events.
+    /// Cancels all requests, waits for their end, and deletes the events in memory.
+    ///
+    /// ``update(isLastStep:_:)`` deletes the stored events when it stores the choice.
     private func stop() async {
         isStopped = true
         asking?.cancel()
@@ -182,7 +184,7 @@ actor Engine {
         for request in requests.values { _ = await request.result }
         // The task may be about to send a request.
         await asking?.value
-        await dropEvents()
+        dropEvents()
     }
 
     // MARK: Links
@@ -359,17 +361,22 @@ actor Engine {
 
     /// Changes the stored state, and creates it for a new installation.
     ///
-    /// The change is on disk when this returns; with `isLastStep`, the caller must still sync the folder.
+    /// The change is on disk when this returns; with `isLastStep`, the caller must still sync the folder. An error of
+    /// the change leaves the file as it is.
     @discardableResult
     func update<Result: Sendable>(
         isLastStep: Bool = false,
-        _ change: (inout LaunchState) -> Result
+        _ change: (inout LaunchState) throws -> Result
     ) async throws -> Result {
         try await locked {
             let stored = try folder.content(of: Self.stateFile)
             var state = stored.flatMap { try? JSONDecoder().decode(LaunchState.self, from: $0) } ?? newState()
-            for choose in unstoredChoices { choose(&state) }
-            let result = change(&state)
+            for choose in unstoredChoices {
+                choose(&state)
+                // Under the lock, so that no process adds an event between the deletion and the choice.
+                if state.isOptedOut { try folder.remove(EventQueue.fileName) }
+            }
+            let result = try change(&state)
             let data = try JSONEncoder.sorted.encode(state)
             if data != stored {
                 try folder.replace(Self.stateFile, with: data, isLastStep: isLastStep)

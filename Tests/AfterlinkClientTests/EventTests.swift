@@ -153,6 +153,30 @@ struct EventTests {
         #expect(old && cut.lines.isEmpty)
     }
 
+    @Test("are deleted by an opt-out that could not get the lock of the state at first")
+    func deletedLater() async throws {
+        let server = FakeServer(.noMatch)
+        let folder = try TemporaryFolder()
+        var options = Options()
+        options.folder = folder.url
+        let afterlink = Afterlink.test(server: server, options: options)
+        await afterlink.track(.signUp)
+        let file = folder.file(EventQueue.fileName)
+        #expect(FileManager.default.fileExists(atPath: file))
+        var lock = try StateFolder(url: folder.url, willTakeStep: { _ in }).lock("state.lock")
+        #expect(lock != nil)
+        await afterlink.optOut()
+        lock = nil
+        for _ in 0..<1000 where FileManager.default.fileExists(atPath: file) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(!FileManager.default.fileExists(atPath: file))
+        await afterlink.optIn()
+        await afterlink.track(.open)
+        #expect(await afterlink.flush())
+        #expect(await server.eventNames == ["open"])
+    }
+
     @Test("are neither sent nor kept after the person has opted out; `forget()` asks the server to erase")
     func privacy() async throws {
         let server = FakeServer(.noMatch)
