@@ -77,22 +77,35 @@ extension Engine {
         // One process sends at a time, so that the events arrive in order.
         try? folder.create()
         while isSending, !Task.isCancelled { try? await configuration.clock.sleep(seconds: 0.05) }
-        guard !isSending, let lock = try? folder.lock(Self.sendLock) else { return false }
+        // Another process that sends may have read the file before this process wrote its last event there.
+        guard !isSending, let lock = try? folder.lock(Self.sendLock) else { return failed() }
         isSending = true
-        defer { isSending = false }
-        let isEmpty = (try? await sendBatches()) ?? false
-        withExtendedLifetime(lock) {}
-        return isEmpty && unsavedEvents.isEmpty
+        defer { withExtendedLifetime(lock) { isSending = false } }
+        do {
+            guard try await sendBatches() else { return false }
+        } catch {
+            logDisk(error)
+            return failed()
+        }
+        // The disk may have refused some of the events.
+        return unsavedEvents.isEmpty ? true : failed()
     }
 
     private func sendBatches() async throws -> Bool {
         var count = EventQueue.batchCount
         while true {
-            guard try await !update(\.isOptedOut) else { return false }
+            guard try await !update(\.isOptedOut) else {
+                // Nothing is left to send, so no retry is due.
+                sendFailures = 0
+                return false
+            }
             // Read the events last, so that an opt-out between the two cannot send them.
             var queue = EventQueue(try folder.content(of: EventQueue.fileName))
             _ = queue.trim(at: configuration.clock.now)
-            guard !queue.lines.isEmpty else { return true }
+            guard !queue.lines.isEmpty else {
+                sendFailures = 0
+                return true
+            }
             let batch = queue.lines.prefix(count)
             switch await send(Wire.events, Wire.batch(batch.map(\.data)), reading: Wire.eventResults) {
             case .answer(let results):

@@ -153,6 +153,27 @@ struct EventTests {
         #expect(old && cut.lines.isEmpty)
     }
 
+    @Test("are sent later if another process sends at the moment")
+    func sentLater() async throws {
+        let server = FakeServer(.noMatch)
+        let folder = try TemporaryFolder()
+        var options = Options()
+        options.folder = folder.url
+        let afterlink = Afterlink.test(server: server, options: options)
+        // The other process has read an empty file, and still has the lock.
+        var lock = try StateFolder(url: folder.url, willTakeStep: { _ in }).lock("events.lock")
+        #expect(lock != nil)
+        await afterlink.track(.open)
+        try await Task.sleep(for: .seconds(2))
+        #expect(await server.eventNames.isEmpty)
+        lock = nil
+        for _ in 0..<2000 {
+            if await !server.eventNames.isEmpty { break }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(await server.eventNames == ["open"])
+    }
+
     @Test("are deleted by an opt-out that could not get the lock of the state at first")
     func deletedLater() async throws {
         let server = FakeServer(.noMatch)
