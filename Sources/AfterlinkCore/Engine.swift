@@ -10,7 +10,6 @@ internal import Foundation
 /// file and writes it under a lock, so that two processes of one app share one state.
 actor Engine {
     static let stateFile = "state.json"
-    private static let stateLock = "state.lock"
     private static let lockTries = 50
 
     let configuration: Configuration
@@ -400,7 +399,7 @@ actor Engine {
     func locked<Result>(_ body: () throws -> Result) async throws -> Result {
         try folder.create()
         for _ in 0..<Self.lockTries {
-            if let lock = try folder.lock(Self.stateLock) {
+            if let lock = try folder.lock(StateFolder.stateLock) {
                 return try withExtendedLifetime(lock, body)
             }
             try await configuration.clock.sleep(seconds: 0.02)

@@ -30,9 +30,15 @@ struct StateFolder: Sendable {
 
     private func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 
+    /// The first file in the folder, which is written only after ``create()``.
+    static let stateLock = "state.lock"
+
     /// Creates the folder and excludes it from backups: a restored installation must be a new one.
+    ///
+    /// Without the lock's file, it excludes a folder that exists too: the app may have made it, or the process may have
+    /// been killed after it had created the folder.
     func create() throws {
-        guard !FileManager.default.fileExists(atPath: url.path) else { return }
+        guard !FileManager.default.fileExists(atPath: path(Self.stateLock)) else { return }
         try step("create the folder")
         do {
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
@@ -42,8 +48,7 @@ struct StateFolder: Sendable {
             try folder.setResourceValues(values)
             #endif
         } catch {
-            // Remove the folder, because backups would contain it.
-            try? FileManager.default.removeItem(at: url)
+            // Without the lock, the library stores nothing in a folder that backups contain.
             throw DiskFailure(step: "create the folder", code: errno)
         }
     }

@@ -1,6 +1,7 @@
 @testable import AfterlinkCore
 import Foundation
 import Support
+import Synchronization
 import Testing
 
 @Suite("The first launch in an app's tests", .blocking)
@@ -187,6 +188,19 @@ struct LaunchTests {
         for secret in ["secretsecret", token, id, "iPhone", "Istanbul", "myapp"] {
             #expect(!log.contains { $0.contains(secret) }, "\(secret): \(log)")
         }
+    }
+
+    @Test("a folder that exists already is excluded from backups, too, before its first file")
+    func exclusion() throws {
+        let folder = try TemporaryFolder()
+        let steps = Mutex<[String]>([])
+        let state = StateFolder(url: folder.url) { step in steps.withLock { $0.append(step) } }
+        try state.create()
+        #expect(steps.withLock { $0 } == ["create the folder"])
+        let lock = try state.lock(StateFolder.stateLock)
+        #expect(lock != nil)
+        try state.create()
+        #expect(steps.withLock { $0.count } == 1)
     }
 
     @Test("a damaged state file does not end the app")
