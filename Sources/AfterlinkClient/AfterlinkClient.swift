@@ -78,7 +78,9 @@ extension Afterlink {
     /// SwiftUI's `PasteButton`, and pass what the person pastes to ``AfterlinkCore/Afterlink/pasted(_:)``.
     @MainActor public func shouldOfferPaste() async -> Bool {
         let isProbable = await withCheckedContinuation { continuation in
-            UIPasteboard.general.detectPatterns(for: [.probableWebURL]) { result in
+            // UIKit may call the closure on another thread. Without `@Sendable` the closure would belong to the main
+            // actor, and such a call ends the app.
+            UIPasteboard.general.detectPatterns(for: [.probableWebURL]) { @Sendable result in
                 continuation.resume(returning: (try? result.get())?.contains(.probableWebURL) ?? false)
             }
         }

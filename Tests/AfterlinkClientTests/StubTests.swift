@@ -33,6 +33,9 @@ struct StubTests {
         try compile("UIKit", [tests.appending(path: "Stubs/UIKit.swift").path])
         let client = sources.appending(path: "AfterlinkClient").path
         let names = try FileManager.default.contentsOfDirectory(atPath: client)
+        // The stubs cannot show on which thread UIKit calls a closure.
+        let code = try String(contentsOfFile: client + "/AfterlinkClient.swift", encoding: .utf8)
+        #expect(code.contains("detectPatterns(for: [.probableWebURL]) { @Sendable result in"))
         try compile("AfterlinkClient", names.filter { $0.hasSuffix(".swift") }.map { client + "/" + $0 })
         let article = try String(
             contentsOf: sources.appending(path: "afterlink/Afterlink.docc/AddToiOSApp.md"),
