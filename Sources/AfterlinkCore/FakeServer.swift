@@ -84,6 +84,7 @@ public actor FakeServer {
         if let campaign = link.campaign { body["campaignKey"] = .string(campaign) }
         if let journey = link.journey { body["jid"] = .string(journey) }
         if let clickID = link.clickID { body["click_id"] = .string(clickID) }
+        if let time = link.clickedAt { body["clickTimestamp"] = .string(EventTime.text(time)) }
         return body
     }
 

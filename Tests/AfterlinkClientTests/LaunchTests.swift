@@ -23,6 +23,15 @@ struct LaunchTests {
         #expect(await Afterlink.test(matching: nil).firstLaunch() == .none)
     }
 
+    @Test("returns the fake server's link with all its members")
+    func members() async throws {
+        var link = try #require(Self.link)
+        (link.confidence, link.isGuaranteed, link.method) = (0.75, false, "probabilistic")
+        (link.journey, link.clickID) = ("j_1", "clk_1")
+        link.clickedAt = Date(timeIntervalSince1970: 1_800_000_000.5)
+        #expect(await Afterlink.test(matching: link).firstLaunch() == .match(link))
+    }
+
     @Test("a late match comes as a link, also after several requests that failed")
     func late() async throws {
         let link = try #require(Self.link)
