@@ -173,9 +173,9 @@ actor Engine {
         }
     }
 
-    /// Cancels all requests, waits for their end, and deletes the events in memory.
+    /// Cancels all requests, waits for their end, and deletes the events and tokens in memory.
     ///
-    /// ``update(isLastStep:_:)`` deletes the stored events when it stores the choice.
+    /// ``update(isLastStep:_:)`` deletes the stored ones when it stores the choice.
     private func stop() async {
         isStopped = true
         asking?.cancel()
@@ -183,6 +183,7 @@ actor Engine {
         for request in requests.values { _ = await request.result }
         // The task may be about to send a request.
         await asking?.value
+        heldTokens = []
         dropEvents()
     }
 

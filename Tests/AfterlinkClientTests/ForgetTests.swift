@@ -128,6 +128,23 @@ struct ForgetTests {
         #expect(server.requests.count == (isForgotten ? 2 : 1))
     }
 
+    @Test("deletes the token of a link, which no later request has", arguments: ClientKind.available)
+    func token(kind: ClientKind) throws {
+        let server = try HostileServer { _, _ in
+            [HostileServer.response("200 OK", #"{"status":"no_match"}"#)]
+        }
+        let app = try ClientApp(kind, server: server.url)
+        let token = String(repeating: "A", count: 44)
+        _ = try app.launch("first=no", "opened=myapp://a?al=\(token)")
+        #expect(app.state.contains(token))
+        _ = try app.launch("first=no", "optout")
+        #expect(app.state.contains("isOptedOut") && !app.state.contains(token))
+        let next = try ClientApp(kind, server: server.url)
+        let launch = try next.launch("opened=myapp://a?al=\(token)", "optout", "optin", "within=20")
+        #expect(launch.first == "none", "\(launch)")
+        #expect(server.requests.count == 1 && server.requests.allSatisfy { $0.json["token"] == nil })
+    }
+
     @Test(
         "sends nothing if the disk cannot store the opt-out, and stores it later",
         arguments: ClientKind.available

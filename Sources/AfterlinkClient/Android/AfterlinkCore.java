@@ -401,7 +401,7 @@ public final class AfterlinkCore {
     /** Stops all requests and deletes the stored events, or permits requests again. The choice is stored. */
     public void setOptedOut(boolean isOptedOut) {
         choose(isOptedOut, state -> {
-            if (isOptedOut) eventFile().delete();
+            if (isOptedOut) { heldToken = null; eventFile().delete(); state.remove("openedToken"); }
             else if (isDue(state, state.text("erasures"))) state.put("installID", newId());
             return state.with("isOptedOut", isOptedOut);
         });
