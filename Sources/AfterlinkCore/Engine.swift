@@ -299,10 +299,7 @@ actor Engine {
     func setOptedOut(_ isOptedOut: Bool) async {
         unstoredChoices.append { $0.setOptedOut(isOptedOut) }
         isStopped = isOptedOut
-        if isOptedOut {
-            openedLinks = []
-            await stop()
-        }
+        if isOptedOut { await stop() }
         do { try await update { _ in } } catch { retryLater(error) }
     }
 

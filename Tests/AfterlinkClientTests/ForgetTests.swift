@@ -128,6 +128,13 @@ struct ForgetTests {
         #expect(server.requests.count == (isForgotten ? 2 : 1))
     }
 
+    @Test("still gets the link that opened the app", arguments: ClientKind.available, ["optout", "forget"])
+    func link(kind: ClientKind, choice: String) throws {
+        let app = try ClientApp(kind, server: "http://127.0.0.1:1")
+        let launch = try app.launch("opened=myapp://a/b", choice, "first=no", "links=1", "late=20")
+        #expect(launch.lines.contains("link myapp://a/b opened"), "\(launch)")
+    }
+
     @Test("deletes the token of a link, which no later request has", arguments: ClientKind.available)
     func token(kind: ClientKind) throws {
         let server = try HostileServer { _, _ in
