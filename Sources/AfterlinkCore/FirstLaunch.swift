@@ -117,7 +117,7 @@ extension JSONValue: ExpressibleByStringLiteral {
 public struct TimeLimit: Hashable, Sendable {
     public let seconds: Double
 
-    public static func seconds(_ count: Double) -> TimeLimit { TimeLimit(seconds: max(count, 0)) }
+    public static func seconds(_ count: Double) -> TimeLimit { TimeLimit(seconds: count > 0 ? count : 0) }
 
     public static func milliseconds(_ count: Double) -> TimeLimit { .seconds(count / 1000) }
 }

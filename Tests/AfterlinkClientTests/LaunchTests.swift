@@ -46,6 +46,13 @@ struct LaunchTests {
         #expect(await server.launchCount == 4)
     }
 
+    @Test("takes a limit that is no number for none")
+    func noNumber() async {
+        #expect(TimeLimit.seconds(.nan) == .seconds(0) && TimeLimit.milliseconds(-1) == .seconds(0))
+        let silent = Afterlink.test(server: FakeServer(.silent))
+        #expect(await silent.firstLaunch(within: .seconds(.nan)) == .pending)
+    }
+
     @Test("returns within its limit while the server is silent")
     func silent() async throws {
         let afterlink = Afterlink.test(server: FakeServer(.silent))
