@@ -9,7 +9,8 @@ struct ClickToken: Hashable, Sendable, Codable {
     let text: String
 
     private static let item = "al"
-    private static let lengths = 20...200
+    /// The server refuses a request with a longer one.
+    private static let lengths = 20...128
 
     init?(_ text: String) {
         let isWord = text.utf8.allSatisfy { byte in

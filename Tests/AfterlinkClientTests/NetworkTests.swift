@@ -258,6 +258,19 @@ struct NetworkTests {
         #expect(Set(server.requests.compactMap { $0.json["install_id"] as? String }).count == 2)
     }
 
+    @Test(
+        "gets a result although a link has an item `al` that is too long for a token",
+        arguments: ClientKind.available
+    )
+    func longToken(kind: ClientKind) throws {
+        let server = try RealServer()
+        for count in [128, 129, 200] {
+            let app = try ClientApp(kind, server: server.url, key: server.installation.keys.app)
+            let link = "opened=myapp://a?al=" + String(repeating: "A", count: count)
+            #expect(try app.launch(link, "within=20").first == "none", "\(count)")
+        }
+    }
+
     @Test("finds its click by raw signals alone", arguments: ClientKind.available)
     func signals(kind: ClientKind) async throws {
         let server = try RealServer()

@@ -270,7 +270,7 @@ public final class AfterlinkCore {
         StringBuilder rest = new StringBuilder(start.substring(0, query));
         for (String item : start.substring(query + 1).split("&")) {
             if (!item.startsWith("al=")) rest.append(rest.length() == query ? '?' : '&').append(item);
-            else if (token == null && item.matches("al=[A-Za-z0-9_-]{20,200}")) token = item.substring(3);
+            else if (token == null && item.matches("al=[A-Za-z0-9_-]{20,128}")) token = item.substring(3);
         }
         return new String[] {rest + end, token};
     }
