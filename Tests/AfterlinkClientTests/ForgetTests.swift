@@ -146,10 +146,13 @@ struct ForgetTests {
         #expect(app.state.contains(token))
         _ = try app.launch("first=no", "optout")
         #expect(app.state.contains("isOptedOut") && !app.state.contains(token))
+        // Neither a link before the person opts in again counts, nor one before an opt-out in the same process.
+        let again = try app.launch("opened=myapp://a?al=\(token)", "optin", "within=20")
+        #expect(again.first == "none", "\(again)")
         let next = try ClientApp(kind, server: server.url)
         let launch = try next.launch("opened=myapp://a?al=\(token)", "optout", "optin", "within=20")
         #expect(launch.first == "none", "\(launch)")
-        #expect(server.requests.count == 1 && server.requests.allSatisfy { $0.json["token"] == nil })
+        #expect(server.requests.count == 2 && server.requests.allSatisfy { $0.json["token"] == nil })
     }
 
     @Test(

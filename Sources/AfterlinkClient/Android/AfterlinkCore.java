@@ -277,8 +277,8 @@ public final class AfterlinkCore {
 
     private void saveHeldToken() {
         final String token = heldToken;
-        // After the result, a link no longer shows what led to the installation.
-        if (token != null) update(state -> isOpen(state) ? state.put("openedToken", token) : null);
+        // After the result, a link no longer shows what led to the installation. After an opt-out, it must not.
+        if (token != null) update(state -> isOpen(state) ? state.put("openedToken", token) : (heldToken = null));
     }
 
     /** Passes the links that are due to the listener, on the thread of links. */
