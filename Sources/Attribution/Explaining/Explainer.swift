@@ -53,14 +53,19 @@ public struct Explainer: Sendable {
     private func explainedClicks(_ material: ExplanationInput) -> [ExplainedClick] {
         let facts = material.record.facts
         let answer = facts.outcome == .noMatch ? nil : facts.click
-        let same = Set(material.sameFingerprint.map(\.id))
+        let listed = Set(material.sameFingerprint.map(\.id))
+        // The list of clicks with the fingerprint is limited, so it may lack clicks that the check weighed.
+        var same = Set((material.sameFingerprint.map(\.id) + facts.shares.map(\.click)).map(\.high))
+        if facts.outcome != .replay, facts.method?.confidence == nil, let click = facts.click {
+            same.insert(click.high)
+        }
         let windows = windows[material.record.app]
-        let all =
-            material.sameFingerprint.map { $0.limited(to: windows?.fingerprint) }
-            + material.named.filter { !same.contains($0.id) }.map { $0.limited(to: windows?.deterministic) }
+        let all = material.sameFingerprint + material.named.filter { !listed.contains($0.id) }
         let clicks = all.map { click in
+            let isSame = same.contains(click.id.high)
+            let click = click.limited(to: isSame ? windows?.fingerprint : windows?.deterministic)
             let state = click.state(at: facts.at, isAnswer: click.id.high == answer?.high)
-            var explained = ExplainedClick(click, state, hasSameFingerprint: same.contains(click.id))
+            var explained = ExplainedClick(click, state, hasSameFingerprint: isSame)
             explained.share = facts.shares.first { $0.click.high == click.id.high }?.probability
             explained.hasSameScreen = hasSameScreen(click, facts)
             return explained

@@ -166,6 +166,31 @@ struct ExplainerTests {
         #expect(explanation.summary.contains("had expired 4 h before: its window was 60 min"))
     }
 
+    @Test("state that a weighed click has the launch's fingerprint, although the list of such clicks is full")
+    func weighedClicks() throws {
+        let (weighed, named) = (click(1, minutesAgo: 30), click(2, minutesAgo: 20))
+        let record = try record(.ambiguous, launch: "iPhone|Asia/Dubai|tr") { facts in
+            facts.click = weighed.id
+            facts.shares = [CheckFacts.Share(click: ClickID(high: 1, low: 0), probability: 0.6)]
+        }
+        var material = ExplanationInput(record: record, sameFingerprint: [click(3, minutesAgo: 5)])
+        material.named = [weighed]
+        var explainer = try self.explainer()
+        // The window of tokens and ids is no window of a weighed click.
+        explainer.windows[record.app] = MethodWindows(deterministic: AttributionWindow(seconds: 60))
+        let explanation = explainer.explain(material)
+        #expect(explanation.clicks.map(\.click.id) == [weighed.id, click(3, minutesAgo: 5).id])
+        #expect(explanation.clicks.map(\.state) == [.open, .open])
+        #expect(explanation.clicks.allSatisfy { $0.hasSameFingerprint })
+        // A token's click has the fingerprint only if the check weighed it.
+        let byToken = try self.record(nil, launch: "iPhone|Asia/Dubai|tr") { facts in
+            (facts.click, facts.method) = (named.id, .signedToken)
+        }
+        var other = ExplanationInput(record: byToken)
+        other.named = [named]
+        #expect(explainer.explain(other).clicks.map(\.hasSameFingerprint) == [false])
+    }
+
     @Test("name the app's setting that ended the window of a click")
     func limitingSetting() throws {
         var explainer = try self.explainer()
