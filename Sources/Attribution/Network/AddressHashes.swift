@@ -39,8 +39,8 @@ public struct AddressHashes: Hashable, Sendable {
 }
 
 extension NetworkAddress {
-    /// Whether the address can distinguish visitors; loopback, private and shared addresses cannot.
-    public var distinguishesVisitors: Bool { !isLoopback && !isPrivate && !isShared }
+    /// Whether the address can distinguish visitors; loopback, private, shared and unspecified addresses cannot.
+    public var distinguishesVisitors: Bool { !isLoopback && !isPrivate && !isShared && !isUnspecified }
 }
 
 extension ServerKey {

@@ -33,6 +33,12 @@ public struct NetworkAddress: Hashable, Sendable {
     /// 100.64.0.0/10 (RFC 6598), which carriers share between many customers.
     public var isShared: Bool { ipv4.map { $0 >> 22 == 0x191 } ?? false }
 
+    /// 0.0.0.0/8 and `::`, which no device has; senders write them instead of an unknown address.
+    public var isUnspecified: Bool {
+        guard let ipv4 else { return high == 0 && low == 0 }
+        return ipv4 >> 24 == 0
+    }
+
     /// Returns the address with all but the first bits cleared.
     ///
     /// Retains `ipv4Bits` of the 32 bits of an IPv4 address, or `ipv6Bits` of the 128 of an IPv6 address.

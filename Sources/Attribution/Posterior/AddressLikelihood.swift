@@ -7,8 +7,8 @@ public enum AddressAgreement: UInt8, CaseIterable, Sendable {
     /// Another address of the same IPv4 /24 or IPv6 /48.
     case near = 1
     case differs = 2
-    /// One address is unknown or distinguishes no visitors (a loopback, private or shared address, or a
-    /// relay's), or the addresses were hashed under different keys.
+    /// One address is unknown or distinguishes no visitors (a loopback, private, shared or unspecified address,
+    /// or a relay's), or the addresses were hashed under different keys.
     case missing = 3
 
     /// Whether both addresses belong to one network.

@@ -108,7 +108,8 @@ public struct BackgroundCount: Equatable, Sendable {
 /// The properties of a launch in addition to its fingerprint.
 public struct LaunchTraits: Equatable, Sendable {
     public var at: Timestamp
-    /// Whether the launch's address is known and usable: not loopback, private, shared, or a relay's.
+    /// Whether the launch's address is known and usable: not loopback, private, shared, unspecified, or a
+    /// relay's.
     public var hasAddress: Bool
     public var release: OSRelease?
     /// The launch's signals that its fingerprint does not contain.

@@ -51,7 +51,7 @@ struct NetworkAddressTests {
     }
 
     @Test(
-        "are loopback, private, shared, or none of these",
+        "are loopback, private, shared, unspecified, or none of these",
         arguments: [
             ("127.0.0.1", "loopback"), ("127.255.255.255", "loopback"), ("::1", "loopback"),
             ("128.0.0.1", "public"), ("126.255.255.255", "public"), ("::2", "public"),
@@ -62,7 +62,8 @@ struct NetworkAddressTests {
             ("100.63.255.255", "public"), ("100.64.0.0", "shared"), ("100.127.255.255", "shared"),
             ("100.128.0.0", "public"), ("fc00::", "private"), ("fdff::1", "private"), ("fe00::1", "public"),
             ("fe80::1", "private"), ("febf::1", "private"), ("fec0::1", "public"), ("fbff::1", "public"),
-            ("2001:db8::1", "public"), ("8.8.8.8", "public"),
+            ("2001:db8::1", "public"), ("8.8.8.8", "public"), ("0.0.0.0", "unspecified"),
+            ("0.255.255.255", "unspecified"), ("1.0.0.0", "public"), ("::", "unspecified"),
         ]
     )
     func kind(_ text: String, expected: String) throws {
@@ -70,6 +71,8 @@ struct NetworkAddressTests {
         #expect(address.isLoopback == (expected == "loopback"))
         #expect(address.isPrivate == (expected == "private"))
         #expect(address.isShared == (expected == "shared"))
+        #expect(address.isUnspecified == (expected == "unspecified"))
+        #expect(address.distinguishesVisitors == (expected == "public"))
     }
 
     @Test("are cut to their first bits")
