@@ -43,13 +43,18 @@ public struct CanonicalSignals: Equatable, Sendable {
         }
     }
 
+    /// A screen of fewer points across is no iPad's: the narrowest one has 744, and the widest iPhone has 440.
+    private static let narrowestPad = 600
+
     /// Returns `UIDevice.model` for a script's or an app's name of an Apple device; nil for any other device.
-    static func appleModel(_ model: String?, touchPoints: Int?) -> String? {
+    ///
+    /// `isNarrow` is whether the screen is too narrow for an iPad.
+    static func appleModel(_ model: String?, touchPoints: Int?, isNarrow: Bool = false) -> String? {
         guard let name = model else { return nil }
         if starts(name, "iphone") { return "iPhone" }
         if starts(name, "ipad") { return "iPad" }
         if starts(name, "ipod") { return "iPod touch" }
-        if starts(name, "mac"), let touchPoints, touchPoints > 1 { return "iPad" }
+        if starts(name, "mac"), let touchPoints, touchPoints > 1 { return isNarrow ? "iPhone" : "iPad" }
         return nil
     }
 
@@ -95,8 +100,16 @@ extension CanonicalSignals {
     ///     script's model, nor a hint reveals one.
     ///   - data: the tables of time zones, languages, releases and screens.
     public init(_ signals: DeviceSignals, _ headers: VisitHeaders, platform: Platform, data: DeviceData) {
-        let agent = UserAgent(headers.userAgent, touchPoints: signals.touchPoints, releases: data.releases)
-        let appleModel = Self.appleModel(signals.model, touchPoints: signals.touchPoints)
+        let screen = ScreenSize(signals.screenWidth, signals.screenHeight)
+        let isNarrow = screen.map { $0.width < Self.narrowestPad } ?? false
+        let touchPoints = signals.touchPoints
+        let agent = UserAgent(
+            headers.userAgent,
+            touchPoints: touchPoints,
+            isNarrow: isNarrow,
+            releases: data.releases
+        )
+        let appleModel = Self.appleModel(signals.model, touchPoints: touchPoints, isNarrow: isNarrow)
         self.init(platform: Self.platform(agent, isApple: appleModel != nil, headers.hints, named: platform))
         if self.platform == .ios {
             // Only the agent reveals that an iPhone app runs on an iPad.

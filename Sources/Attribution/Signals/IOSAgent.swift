@@ -9,17 +9,18 @@ struct IOSAgent {
     /// - Parameters:
     ///   - text: the agent.
     ///   - touchPoints: the number of touch points that a script reported.
+    ///   - isNarrow: whether the script reported a screen that is too narrow for an iPad.
     ///   - releases: the known versions.
-    init?(_ text: AgentText, touchPoints: Int?, _ releases: IOSReleases) {
+    init?(_ text: AgentText, touchPoints: Int?, isNarrow: Bool, _ releases: IOSReleases) {
         let device = Self.device(in: text)
         let isMacintosh = text.contains(.macintosh)
         if !isMacintosh, let model = Self.model(in: text) ?? device {
             self.model = device == "iPad" ? "iPad" : model
             system = Self.system(in: text, releases)
-        } else if isMacintosh, touchPoints ?? 0 > 1 || device == "iPad" {
+        } else if isMacintosh, touchPoints ?? 0 > 1 || device != nil {
             // An iPad that requests desktop pages prints a fixed macOS version, but its Safari has the
-            // version of iPadOS.
-            model = "iPad"
+            // version of iPadOS. An iPhone does the same, if its owner requests the desktop page.
+            model = device ?? (isNarrow ? "iPhone" : "iPad")
             system = Self.desktopSystem(text, releases)
         } else if let darwin = text.darwin {
             model = nil

@@ -24,21 +24,23 @@ public struct UserAgent: Equatable, Sendable {
 
     /// - Parameters:
     ///   - text: the header's value.
-    ///   - touchPoints: the number of touch points that a script reported; more than one reveals an iPad that
-    ///     calls itself a Macintosh to get desktop pages.
+    ///   - touchPoints: the number of touch points that a script reported; more than one reveals an iPad or an
+    ///     iPhone that calls itself a Macintosh to get desktop pages.
+    ///   - isNarrow: whether the script reported a screen that is too narrow for an iPad.
     ///   - releases: the known versions of iOS.
     public init(
         _ text: String,
         touchPoints: Int? = nil,
+        isNarrow: Bool = false,
         releases: IOSReleases = DeviceData.embedded.releases
-    ) { self.init(AgentText(text.utf8.span), touchPoints: touchPoints, releases) }
+    ) { self.init(AgentText(text.utf8.span), touchPoints: touchPoints, isNarrow: isNarrow, releases) }
 
     public init(_ text: Span<UInt8>, releases: IOSReleases = DeviceData.embedded.releases) {
-        self.init(AgentText(text), touchPoints: nil, releases)
+        self.init(AgentText(text), touchPoints: nil, isNarrow: false, releases)
     }
 
-    private init(_ text: AgentText, touchPoints: Int?, _ releases: IOSReleases) {
-        if let device = IOSAgent(text, touchPoints: touchPoints, releases) {
+    private init(_ text: AgentText, touchPoints: Int?, isNarrow: Bool, _ releases: IOSReleases) {
+        if let device = IOSAgent(text, touchPoints: touchPoints, isNarrow: isNarrow, releases) {
             self.init(platform: .ios, model: device.model, system: device.system)
         } else if let device = AndroidAgent(text) {
             self.init(platform: .android, model: device.model, system: device.system)

@@ -56,6 +56,18 @@ struct CanonicalSignalsTests {
             (DeviceSignals(), safari17, "iPhone", .ios), (DeviceSignals(model: ""), safari17, "iPhone", .ios),
             (DeviceSignals(model: "MacIntel", touchPoints: 5), desktopDress, "iPad", .ios),
             (DeviceSignals(touchPoints: 5), desktopDress, "iPad", .ios),
+            (
+                DeviceSignals(screenWidth: 820, screenHeight: 1180, touchPoints: 5), desktopDress, "iPad",
+                .ios
+            ),
+            (
+                DeviceSignals(screenWidth: 956, screenHeight: 440, touchPoints: 5), desktopDress, "iPhone",
+                .ios
+            ),
+            (
+                DeviceSignals(model: "MacIntel", screenWidth: 390, screenHeight: 844, touchPoints: 5),
+                desktopDress, "iPhone", .ios
+            ),
             (DeviceSignals(touchPoints: 1), desktopDress, nil, .other),
             (DeviceSignals(), desktopDress, nil, .other), (DeviceSignals(), reducedChrome, nil, .android),
             (DeviceSignals(model: "K"), reducedChrome, nil, .android),

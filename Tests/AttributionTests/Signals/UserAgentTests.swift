@@ -90,6 +90,8 @@ struct UserAgentTests {
                 "iPad", nil, .ios
             ),
             (mac + " Mobile/15E148 [FBAN/FBIOS;FBDV/iPad13,4;FBSV/17.5]", nil, "iPad", "17.5", .ios),
+            (mac + " Mobile/15E148 [FBAN/FBIOS;FBDV/iPhone16,1;FBSV/17.5]", nil, "iPhone", "17.5", .ios),
+            (mac + " Mobile/15E148 [FBAN/FBIOS;FBDV/iPhone16,1;FBSV/17.5]", 5, "iPhone", "17.5", .ios),
             (
                 "Mozilla/5.0 (iPhone; CPU iPhone OS 16_0 like Mac OS X) Instagram 300.0 (iPad11,3; iOS 16_0; en_US)",
                 5, "iPad", "16.0", .ios
