@@ -113,20 +113,17 @@ extension AssetLinks.Target {
 }
 
 extension AppLinks {
-    /// The app's rules for Android; nil if there are none, or if Android does not support one of them.
+    /// The app's rules for Android; nil if there are none, or if one of them would have another meaning there.
     ///
-    /// Android's rules can neither ignore case nor decode escapes, and have no variables. If the file left out a rule,
-    /// the remaining rules would have another meaning. So the file contains all rules or none.
+    /// If the file left out a rule, the remaining rules would have another meaning. So the file contains all rules or
+    /// none. Android always decodes escapes, and its rules have no setting for that.
     fileprivate var androidComponents: [AssociationComponent]? {
-        guard !rules.isEmpty, rules.allSatisfy(\.component.isPlain) else { return nil }
-        return components
-    }
-}
-
-extension AssociationComponent {
-    /// Whether the rule has no settings and no variables.
-    fileprivate var isPlain: Bool {
-        let texts = ComponentMatcher(self, MatchingSettings()).patterns.map(\.pattern.text)
-        return settings == MatchingSettings() && !texts.contains { $0.contains("$(") }
+        let matchers = rules.map { ComponentMatcher($0.component, MatchingSettings()) }
+        guard !matchers.isEmpty, matchers.allSatisfy(\.isForBothPlatforms) else { return nil }
+        return components.map { component in
+            var component = component
+            component.settings = MatchingSettings()
+            return component
+        }
     }
 }

@@ -43,9 +43,14 @@ public struct AssociationURL: Equatable, Sendable {
 }
 
 /// A rule with its compiled patterns and its settings.
+///
+/// Android compares decoded parts of the URL. There, a rule with a fragment needs one in the URL, and so does each item
+/// of its query. Sources: Apple, "applinks.Details.Components"; Android, "<uri-relative-filter-group>" and
+/// `UriRelativeFilter`, by which Android compares the rules of Google's file.
 struct ComponentMatcher {
     let component: AssociationComponent
     let settings: MatchingSettings
+    private let isAndroid: Bool
     private let path: WildcardPattern
     private let fragment: WildcardPattern
     private let query: WildcardPattern
@@ -56,8 +61,24 @@ struct ComponentMatcher {
         _ defaults: MatchingSettings,
         _ variables: VariableValues = VariableValues([])
     ) {
+        self.init(component, component.settings.over(defaults), variables, isAndroid: false)
+    }
+
+    /// Creates the matcher of a rule in Google's file, for Android.
+    init(android component: AssociationComponent) {
+        let settings = MatchingSettings(percentEncoded: false)
+        self.init(component, settings, VariableValues([]), isAndroid: true)
+    }
+
+    private init(
+        _ component: AssociationComponent,
+        _ settings: MatchingSettings,
+        _ variables: VariableValues,
+        isAndroid: Bool
+    ) {
         self.component = component
-        settings = component.settings.over(defaults)
+        self.settings = settings
+        self.isAndroid = isAndroid
         let compile = { (text: String?) in WildcardPattern(text ?? "*", variables) }
         path = compile(component.path)
         fragment = compile(component.fragment)
@@ -78,35 +99,58 @@ struct ComponentMatcher {
 
     /// Returns whether the rule fits a URL; nil if a pattern is too complex to compare and all others fit.
     ///
-    /// All values of a query item must fit. A missing item, or an item without a value, has an empty value.
+    /// All values of a query item must fit. A missing item, or an item without a value, has an empty value. On Android,
+    /// one fitting value suffices, and a missing item never fits.
     func fits(_ url: AssociationURL) -> Bool? {
-        var texts = [(path, url.path), (fragment, url.fragment ?? ""), (query, url.query ?? "")]
+        guard !isAndroid || component.fragment == nil || url.fragment != nil else { return false }
+        var results = [
+            fit(path, url.path), fit(fragment, url.fragment ?? ""), fit(query, url.query ?? ""),
+        ]
         for item in items {
             let values = url.values(of: item.name)
-            texts += (values.isEmpty ? [""] : values).map { (item.pattern, $0) }
-        }
-        var isKnown = true
-        for (pattern, text) in texts {
-            let text = settings.readsEscapes ? AssociationURL.decoded(text) : text
-            if pattern.isTooComplex(for: text) {
-                isKnown = false
-            } else if !pattern.matches(text, ignoringCase: settings.ignoresCase) {
-                return false
+            guard isAndroid else {
+                results += (values.isEmpty ? [""] : values).map { fit(item.pattern, $0) }
+                continue
             }
+            let fitting = values.map { fit(item.pattern, $0) }
+            results.append(fitting.contains(true) ? true : fitting.contains(nil) ? nil : false)
         }
-        return isKnown ? true : nil
+        if results.contains(false) { return false }
+        return results.contains(nil) ? nil : true
+    }
+
+    /// Returns whether a pattern fits a part of a URL; nil if it is too complex to compare.
+    private func fit(_ pattern: WildcardPattern, _ written: String) -> Bool? {
+        let text = settings.readsEscapes ? AssociationURL.decoded(written) : written
+        return pattern.isTooComplex(for: text)
+            ? nil : pattern.matches(text, ignoringCase: settings.ignoresCase)
+    }
+
+    /// Whether the rule, with its own settings, has the same meaning in Google's file as in Apple's.
+    ///
+    /// Android has no variables, ignores no case, and has no pattern for a whole query. It decodes escapes, and needs
+    /// the item or the fragment of a pattern that fits an empty text.
+    var isForBothPlatforms: Bool {
+        if case .pattern? = component.query { return false }
+        let texts = patterns.map(\.pattern.text) + items.map(\.name)
+        let hasEscape = texts.contains { $0.utf8.contains(UInt8(ascii: "%")) }
+        let optional = items.map(\.pattern) + (component.fragment == nil ? [] : [fragment])
+        return !settings.ignoresCase && (settings.readsEscapes || !hasEscape)
+            && !texts.contains { $0.range(ofASCII: "$(") != nil } && !optional.contains { $0.matches("") }
     }
 
     /// Returns whether this rule fits every URL that `other` fits; true is certain, but false may be wrong.
     func covers(_ other: ComponentMatcher) -> Bool {
         guard settings.ignoresCase || !other.settings.ignoresCase || isUniversal else { return false }
         guard settings.readsEscapes == other.settings.readsEscapes || isUniversal else { return false }
+        guard !isAndroid || component.fragment == nil || other.component.fragment != nil
+        else { return false }
         let covers = { (wide: WildcardPattern, narrow: WildcardPattern) in
             wide.covers(narrow, ignoringCase: settings.ignoresCase)
         }
         return covers(path, other.path) && covers(fragment, other.fragment) && covers(query, other.query)
             && items.allSatisfy { item in
-                item.pattern.isUniversal
+                item.pattern.isUniversal && !isAndroid
                     || other.items.contains { $0.name == item.name && covers(item.pattern, $0.pattern) }
             }
     }

@@ -94,7 +94,7 @@ extension AssetLinks.Statement {
 
     fileprivate var findings: [AssociationFinding] {
         relationFindings + targetFindings
-            + (components ?? []).map { ComponentMatcher($0, MatchingSettings()) }.findings
+            + (components ?? []).map { ComponentMatcher(android: $0) }.findings
     }
 
     private var relationFindings: [AssociationFinding] {

@@ -54,7 +54,8 @@ extension AppleAssociation {
         _ budget: inout RuleBudget
     ) -> FittingRule? {
         if let components = detail.components {
-            return components.fittingRule(url, detail.defaults.over(defaults), values, &budget)
+            let settings = detail.defaults.over(defaults)
+            return components.fittingRule(url, &budget) { ComponentMatcher($0, settings, values) }
         }
         for (index, path) in (detail.paths ?? []).enumerated() {
             let rule = LegacyPath(path)
@@ -78,7 +79,7 @@ extension AssetLinks {
             guard let components = statement.components else {
                 return RuleDecision(app: package, outcome: .byManifest, place: statement.place)
             }
-            let rule = components.fittingRule(url, MatchingSettings(), VariableValues([]), &budget)
+            let rule = components.fittingRule(url, &budget) { ComponentMatcher(android: $0) }
             return rule?.decision(for: package) ?? RuleDecision(app: package, outcome: .noRule)
         }
     }
@@ -122,12 +123,11 @@ extension [AssociationComponent] {
     /// Returns the first rule that fits the URL or is too complex to compare; nil without such a rule.
     fileprivate func fittingRule(
         _ url: AssociationURL,
-        _ settings: MatchingSettings,
-        _ values: VariableValues,
-        _ budget: inout RuleBudget
+        _ budget: inout RuleBudget,
+        _ makeMatcher: (AssociationComponent) -> ComponentMatcher
     ) -> FittingRule? {
         for component in self {
-            let matcher = ComponentMatcher(component, settings, values)
+            let matcher = makeMatcher(component)
             let fits = budget.allows(matcher.weight) ? matcher.fits(url) : nil
             guard fits != false else { continue }
             let (excludes, place, text) = (component.excludes, component.place, LinkRule(component).text)

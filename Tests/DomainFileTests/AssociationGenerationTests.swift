@@ -119,12 +119,21 @@ struct AssociationGenerationTests {
         #expect(try rules(["exclude /terms"])?.contains { $0.path == "/terms" && $0.excludes } == true)
         #expect(try rules(["exclude /terms", "/a ignore-case"]) == nil)
         #expect(try rules(["/$(lang)/*"]) == nil)
+        #expect(try rules(["/p/* ?id=?* #top"])?.last?.fragment == "top")
+        // Android compares decoded characters, and has no setting for that.
+        #expect(
+            try rules(["/ürün/* decoded"])?.last == AssociationComponent(path: "/ürün/*"),
+            "a decoded rule means the same on Android"
+        )
+        for rule in ["/%C3%BCr%C3%BCn/*", "/a ?x=%20", "/a ?%20=x"] { #expect(try rules([rule]) == nil) }
+        // Android compares a pattern of the query with single items, and needs the item or the fragment.
+        for rule in ["/a ??*", "/a ?x=*", "/a ?x=", "/a #*"] { #expect(try rules([rule]) == nil) }
     }
 
     @Test("are generated without findings")
     func areSound() throws {
         let apps = [
-            try Self.app("shop", rules: ["exclude /terms ?web=1", "/p/* ?id=?*", "*"]),
+            try Self.app("shop", rules: ["exclude /terms ?web=1", "/p/* ?id=?*", "/ürün/* decoded", "*"]),
             try Self.app("news", number: 2),
         ]
         #expect(AppleAssociation(apps: apps).findings.isEmpty)

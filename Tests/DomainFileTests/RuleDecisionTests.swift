@@ -113,6 +113,31 @@ struct RuleDecisionTests {
         #expect(try outcomes("/x") == [.byManifest, .noRule])
     }
 
+    /// Source: Android, "<uri-relative-filter-group>", and `UriRelativeFilter` of its source.
+    @Test(
+        "on Android compares decoded characters, and needs the items and the fragment that it names",
+        arguments: [
+            ("/caf%C3%A9/1", 0), ("/café/1", 0), ("/raw/%C3%BC", nil), ("/web?off=1", 2), ("/web?off=", 2),
+            ("/web", 3), ("/item?id=7&id=x", 4), ("/item?id=x", nil), ("/item?other=7", nil), ("/page#a", 5),
+            ("/page", nil),
+        ] as [(String, Int?)]
+    )
+    func androidParts(url: String, rule: Int?) throws {
+        let fingerprint = [String](repeating: "AB", count: 32).joined(separator: ":")
+        let text = """
+            [{"relation": ["delegate_permission/common.handle_all_urls"], "target": {"namespace": "android_app",
+             "package_name": "a.one", "sha256_cert_fingerprints": ["\(fingerprint)"]},
+             "relation_extensions": {"delegate_permission/common.handle_all_urls": {"dynamic_app_link_components":
+              [{"/": "/café/*"}, {"/": "/raw/%C3%BC"}, {"/": "/web", "?": {"off": "*"}, "exclude": true},
+               {"/": "/web"}, {"/": "/item", "?": {"id": "7"}}, {"/": "/page", "#": "*"}]}}}]
+            """
+        let check = DomainFileValidation(.google, Array(text.utf8), from: "file")
+        let decision = try #require(check.decisions(for: try #require(AssociationURL(url))).first)
+        #expect(decision.place.map { String($0.suffix(3)) } == rule.map { "[\($0)]" })
+        #expect(decision.outcome == (rule == nil ? .noRule : rule == 2 ? .excluded : .opensApp))
+        #expect(check.findings.map(\.kind) == [.escapeNeverFits], "no rule is unreachable")
+    }
+
     @Test(
         "needs a URL or an absolute path",
         arguments: ["", "products", "ftp://a.example/b", "https://", "/a b", "mailto:a@b.example", "/a\nb"]
