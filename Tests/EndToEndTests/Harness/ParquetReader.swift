@@ -25,6 +25,7 @@ struct ParquetReader {
         let schema = try #require(footer[2]?.list)
         #expect(footer[1]?.number == 1 && schema.first?.fields?[5]?.number == Int64(schema.count - 1))
         for element in schema.dropFirst() { columns.append(try Self.column(try #require(element.fields))) }
+        #expect(footer[6]?.text?.wholeMatch(of: /afterlink version \d+\.\d+\.\d+/) != nil)
         let groups = try #require(footer[4]?.list)
         groupCount = groups.count
         for group in groups {

@@ -25,6 +25,10 @@ struct ParquetEncoder: RowEncoder {
     }
 
     private static let mark = Array("PAR1".utf8)
+    /// The writer of the file, in the form of the format: an application, `version` and its version.
+    ///
+    /// It is this encoder's version, so that an update of the program does not change the file of an equal snapshot.
+    private static let writer = "afterlink version 1.0.0"
     /// The bounds of a row group, because a reader and this writer keep a whole row group in memory.
     private static let (maximumRows, maximumBytes) = (122_880, 16 << 20)
 
@@ -101,7 +105,7 @@ struct ParquetEncoder: RowEncoder {
             footer.list(4, of: .structure, groups) { list, group in
                 list.structure { write(group, to: &$0) }
             }
-            footer.text(6, "afterlink")
+            footer.text(6, Self.writer)
         }
     }
 
