@@ -116,11 +116,18 @@ extension AppLinks {
     /// The app's rules for Android; nil if there are none, or if one of them would have another meaning there.
     ///
     /// If the file left out a rule, the remaining rules would have another meaning. So the file contains all rules or
-    /// none. Android always decodes escapes, and its rules have no setting for that.
+    /// none. Android always decodes escapes, and its rules have no setting for that. On Android, `*` ends at the next
+    /// slash in the service's rule for pictures of codes, so slugs of several parts have rules of their own.
     fileprivate var androidComponents: [AssociationComponent]? {
         let matchers = rules.map { ComponentMatcher($0.component, MatchingSettings()) }
         guard !matchers.isEmpty, matchers.allSatisfy(\.isForBothPlatforms) else { return nil }
-        return components.map { component in
+        let parts = (2...LinkSlug.maximumPartCount).map { "/" + String(repeating: "?*/", count: $0) }
+        let pictures = parts.flatMap { path in
+            LinkSlug.reservedLastParts.sorted().map {
+                AssociationComponent(path: path + $0, excludes: true)
+            }
+        }
+        return (pictures + components).map { component in
             var component = component
             component.settings = MatchingSettings()
             return component

@@ -79,7 +79,9 @@ struct ComponentMatcher {
         self.component = component
         self.settings = settings
         self.isAndroid = isAndroid
-        let compile = { (text: String?) in WildcardPattern(text ?? "*", variables) }
+        let compile = { (text: String?) in
+            isAndroid ? WildcardPattern(android: text ?? "*") : WildcardPattern(text ?? "*", variables)
+        }
         path = compile(component.path)
         fragment = compile(component.fragment)
         switch component.query {
@@ -122,14 +124,16 @@ struct ComponentMatcher {
     /// Returns whether a pattern fits a part of a URL; nil if it is too complex to compare.
     private func fit(_ pattern: WildcardPattern, _ written: String) -> Bool? {
         let text = settings.readsEscapes ? AssociationURL.decoded(written) : written
-        return pattern.isTooComplex(for: text)
-            ? nil : pattern.matches(text, ignoringCase: settings.ignoresCase)
+        guard !pattern.isTooComplex(for: text) else { return nil }
+        return isAndroid
+            ? pattern.matchesOnAndroid(text) : pattern.matches(text, ignoringCase: settings.ignoresCase)
     }
 
     /// Whether the rule, with its own settings, has the same meaning in Google's file as in Apple's.
     ///
     /// Android has no variables, ignores no case, and has no pattern for a whole query. It decodes escapes, and needs
-    /// the item or the fragment of a pattern that fits an empty text.
+    /// the item or the fragment of a pattern that fits an empty text. A `*` before other characters does not count here,
+    /// although it may fit fewer URLs on Android.
     var isForBothPlatforms: Bool {
         if case .pattern? = component.query { return false }
         let texts = patterns.map(\.pattern.text) + items.map(\.name)
@@ -145,8 +149,9 @@ struct ComponentMatcher {
         guard settings.readsEscapes == other.settings.readsEscapes || isUniversal else { return false }
         guard !isAndroid || component.fragment == nil || other.component.fragment != nil
         else { return false }
-        let covers = { (wide: WildcardPattern, narrow: WildcardPattern) in
-            wide.covers(narrow, ignoringCase: settings.ignoresCase)
+        let covers = { (wide: WildcardPattern, narrow: WildcardPattern) -> Bool in
+            guard !isAndroid || wide == narrow || wide.isSameOnAndroid else { return false }
+            return wide.covers(narrow, ignoringCase: settings.ignoresCase)
         }
         return covers(path, other.path) && covers(fragment, other.fragment) && covers(query, other.query)
             && items.allSatisfy { item in

@@ -102,7 +102,7 @@ extension DomainFileReader {
     /// Reads a list of rules; nil if the value is missing or is no list.
     ///
     /// `comment` is the name of the member with a rule's comment. Rules in Google's file have no settings for case and
-    /// escapes.
+    /// escapes, and no pattern for a whole query.
     mutating func components(
         _ value: JSONValue?,
         at place: String,
@@ -119,7 +119,7 @@ extension DomainFileReader {
             components.append(
                 AssociationComponent(
                     path: text(object["/"], at: "\(place)[\"/\"]"),
-                    query: query(object["?"], at: "\(place)[\"?\"]"),
+                    query: query(object["?"], at: "\(place)[\"?\"]", isGoogle: isGoogle),
                     fragment: text(object["#"], at: "\(place)[\"#\"]"),
                     excludes: flag(object["exclude"], at: "\(place).exclude") ?? false,
                     comment: text(object[comment], at: "\(place).\(comment)"),
@@ -131,17 +131,22 @@ extension DomainFileReader {
         return components
     }
 
-    private mutating func query(_ value: JSONValue?, at place: String) -> AssociationComponent.Query? {
+    private mutating func query(
+        _ value: JSONValue?,
+        at place: String,
+        isGoogle: Bool
+    ) -> AssociationComponent.Query? {
         switch value {
         case nil: return nil
-        case .string(let text): return .pattern(text)
+        case .string(let text) where !isGoogle: return .pattern(text)
         case .object(let object):
             let items = object.members.compactMap { item in
                 text(item.value, at: "\(place).\(item.name)").map { QueryItem(name: item.name, value: $0) }
             }
             return .items(items)
         case .some(let value):
-            add(.wrongType, at: place, value.kind, "a string, or an object of names and patterns")
+            let wanted = "\(isGoogle ? "" : "a string, or ")an object of names and patterns"
+            add(.wrongType, at: place, value.kind, wanted)
             return nil
         }
     }

@@ -52,6 +52,14 @@ public struct WildcardPattern: Hashable, Sendable {
         weight = tokens.reduce(0) { $0 + $1.weight }
     }
 
+    /// Creates a pattern of Google's file, which has no variables.
+    init(android text: String) {
+        self.text = text
+        unknownVariables = []
+        tokens = Compiler.normalized(text.unicodeScalars.map(Compiler.token))
+        weight = tokens.count
+    }
+
     /// Whether the pattern fits every text.
     public var isUniversal: Bool { tokens == [.many] }
 
@@ -72,6 +80,29 @@ public struct WildcardPattern: Hashable, Sendable {
         Self.advance(&reached, over: tokens, in: scalars, ignoringCase)
         return reached[scalars.count]
     }
+
+    /// Returns whether a pattern without variables fits a text on Android.
+    ///
+    /// There, `*` ends at the first place that has the pattern's next character, even if the rest fits only at a later
+    /// place. Source: Android, "Configure website associations and dynamic rules".
+    func matchesOnAndroid(_ text: String) -> Bool {
+        var rest = Array(text.unicodeScalars)[...]
+        for (index, token) in tokens.enumerated() {
+            switch token {
+            case .many:
+                guard index + 1 < tokens.count else { return true }
+                rest = rest.drop { tokens[index + 1] != .scalar($0) }
+            case .one:
+                guard rest.popFirst() != nil else { return false }
+            case .scalar, .kind, .choice:
+                guard let scalar = rest.popFirst(), token == .scalar(scalar) else { return false }
+            }
+        }
+        return rest.isEmpty
+    }
+
+    /// Whether the pattern fits the same texts on Android: it has no `*` before other characters.
+    var isSameOnAndroid: Bool { !tokens.dropLast().contains(.many) }
 
     /// Replaces the positions that a match has reached by the positions that it can reach after `tokens`.
     ///

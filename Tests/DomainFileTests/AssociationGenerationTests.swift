@@ -120,6 +120,13 @@ struct AssociationGenerationTests {
         #expect(try rules(["exclude /terms", "/a ignore-case"]) == nil)
         #expect(try rules(["/$(lang)/*"]) == nil)
         #expect(try rules(["/p/* ?id=?* #top"])?.last?.fragment == "top")
+        let file = AssetLinks(host: host, apps: [try Self.app("shop", rules: ["exclude /terms"])])
+        for (url, outcome) in [
+            ("/summer25/qr.svg", RuleDecision.Outcome.excluded), ("/a/b/c/d/qr.png", .excluded),
+            ("/a/b/c/d", .opensApp), ("/terms", .excluded),
+        ] {
+            #expect(file.decisions(for: try #require(AssociationURL(url))).map(\.outcome) == [outcome])
+        }
         // Android compares decoded characters, and has no setting for that.
         #expect(
             try rules(["/ürün/* decoded"])?.last == AssociationComponent(path: "/ürün/*"),

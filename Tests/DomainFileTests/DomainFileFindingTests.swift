@@ -248,6 +248,15 @@ struct DomainFileFindingTests {
               {"dynamic_app_link_components":[{"/":"*"},{"/":"/a"}]}}
             """#
         ),
+        .statements(
+            .wrongType,
+            at:
+                #"[0].relation_extensions["delegate_permission/common.handle_all_urls"].dynamic_app_link_components[0]["?"]"#,
+            #"""
+            ,"relation_extensions":{"delegate_permission/common.handle_all_urls":
+              {"dynamic_app_link_components":[{"?":"id=*"}]}}
+            """#
+        ),
     ]
 
     @Test("contain the kind and the position of each defect", arguments: cases)

@@ -115,11 +115,12 @@ struct RuleDecisionTests {
 
     /// Source: Android, "<uri-relative-filter-group>", and `UriRelativeFilter` of its source.
     @Test(
-        "on Android compares decoded characters, and needs the items and the fragment that it names",
+        "on Android compares decoded characters, needs the items and the fragment that it names, and has no variables",
         arguments: [
             ("/caf%C3%A9/1", 0), ("/café/1", 0), ("/raw/%C3%BC", nil), ("/web?off=1", 2), ("/web?off=", 2),
             ("/web", 3), ("/item?id=7&id=x", 4), ("/item?id=x", nil), ("/item?other=7", nil), ("/page#a", 5),
-            ("/page", nil),
+            ("/page", nil), ("/star/b/c", 6), ("/star/b/b/c", nil), ("/star/b/cc", nil), ("/star/c", nil),
+            ("/one/b/c/", 7), ("/one/", nil), ("/$(lang)", 8), ("/tr", nil),
         ] as [(String, Int?)]
     )
     func androidParts(url: String, rule: Int?) throws {
@@ -129,10 +130,12 @@ struct RuleDecisionTests {
              "package_name": "a.one", "sha256_cert_fingerprints": ["\(fingerprint)"]},
              "relation_extensions": {"delegate_permission/common.handle_all_urls": {"dynamic_app_link_components":
               [{"/": "/café/*"}, {"/": "/raw/%C3%BC"}, {"/": "/web", "?": {"off": "*"}, "exclude": true},
-               {"/": "/web"}, {"/": "/item", "?": {"id": "7"}}, {"/": "/page", "#": "*"}]}}}]
+               {"/": "/web"}, {"/": "/item", "?": {"id": "7"}}, {"/": "/page", "#": "*"},
+               {"/": "/star/*/c"}, {"/": "/one/?*"}, {"/": "/$(lang)"}]}}}]
             """
         let check = DomainFileValidation(.google, Array(text.utf8), from: "file")
-        let decision = try #require(check.decisions(for: try #require(AssociationURL(url))).first)
+        let address = try #require(AssociationURL(url))
+        let decision = try #require(check.decisions(for: address).first)
         #expect(decision.place.map { String($0.suffix(3)) } == rule.map { "[\($0)]" })
         #expect(decision.outcome == (rule == nil ? .noRule : rule == 2 ? .excluded : .opensApp))
         #expect(check.findings.map(\.kind) == [.escapeNeverFits], "no rule is unreachable")

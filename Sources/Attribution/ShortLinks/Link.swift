@@ -135,7 +135,7 @@ public struct LinkSlug: Hashable, Sendable {
     public let text: String
 
     public static let maximumLength = 128
-    private static let maximumPartCount = 4
+    package static let maximumPartCount = 4
 
     /// The first parts of the service's own paths, which must not be a slug's first part in any case of
     /// letters.
