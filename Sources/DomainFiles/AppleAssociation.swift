@@ -110,10 +110,7 @@ extension LinkSlug {
 
 extension JSONWriter {
     /// Writes a member with rules.
-    ///
-    /// `comment` is the name of the member with a rule's comment; Apple's and Google's files use different
-    /// names.
-    mutating func components(_ name: String, _ rules: [AssociationComponent], comment: String = "comment") {
+    mutating func components(_ name: String, _ rules: [AssociationComponent]) {
         objects(name, rules) { json, component in
             json.member("/", component.path)
             switch component.query {
@@ -126,7 +123,7 @@ extension JSONWriter {
             if component.excludes { json.member("exclude", true) }
             json.member("caseSensitive", component.settings.caseSensitive)
             json.member("percentEncoded", component.settings.percentEncoded)
-            json.member(comment, component.comment)
+            json.member("comment", component.comment)
         }
     }
 }

@@ -77,7 +77,7 @@ extension AssetLinks {
         guard let components = statement.components else { return }
         json.object("relation_extensions") { json in
             json.object(handlesURLs) { json in
-                json.components("dynamic_app_link_components", components, comment: "comments")
+                json.components("dynamic_app_link_components", components)
             }
         }
     }
@@ -130,6 +130,8 @@ extension AppLinks {
         return (pictures + components).map { component in
             var component = component
             component.settings = MatchingSettings()
+            // Android's document has no member for comments, and Android discards all rules if a member is malformed.
+            component.comment = nil
             return component
         }
     }
