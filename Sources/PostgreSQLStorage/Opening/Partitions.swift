@@ -123,38 +123,38 @@ struct Partitions {
             }
         }
 
-        /// The columns of the unique indexes: the last two of `clicks` decide between servers that record the
-        /// same post.
-        ///
-        /// Each of these two divides time into intervals (turns) of twenty seconds, and the intervals of one
-        /// start in the middle of the other's. So two times less than ten seconds apart share an interval in
-        /// at least one of the two indexes.
-        private var keys: [(suffix: StaticString, columns: StaticString)] {
+        /// The columns of the primary key, without which Citus cannot move shards while servers write.
+        private var primaryKey: StaticString {
             switch self {
-            case .clicks:
-                [
-                    ("pkey", "b, id"), ("post", "b, scope, visit, post, turn"),
-                    (
-                        "shifted",
-                        "b, scope, post, (CASE WHEN turn < 0 THEN turn ELSE (recorded_at + 10000) / 20000 END)"
-                    ),
-                ]
-            case .clickIndex: [("pkey", "b, scope, hash, since, click")]
-            case .clickAddresses: [("pkey", "b, scope, near_address, clicked_at, click")]
-            case .checks: [("pkey", "b, id")]
+            case .clicks, .checks: "b, id"
+            case .clickIndex: "b, scope, hash, since, click"
+            case .clickAddresses: "b, scope, near_address, clicked_at, click"
             }
         }
+
+        /// The unique indexes of `clicks`, which decide between servers that record the same post.
+        ///
+        /// Each of them divides time into intervals (turns) of twenty seconds, and the intervals of one
+        /// start in the middle of the other's. So two times less than ten seconds apart share an interval in
+        /// at least one of the two indexes.
+        private static let postIndexes: [(suffix: StaticString, columns: StaticString)] = [
+            ("post", "b, scope, visit, post, turn"),
+            (
+                "shifted",
+                "b, scope, post, (CASE WHEN turn < 0 THEN turn ELSE (recorded_at + 10000) / 20000 END)"
+            ),
+        ]
 
         func creation(_ slot: Int64) -> [SQLText] {
             let name = Partitions.name(of: self, slot)
             var statements: [SQLText] = [
                 """
-                CREATE TABLE \(name) (LIKE \(self.name) INCLUDING CONSTRAINTS, CHECK (slot = \(slot))) \
-                WITH (fillfactor = \(fillfactor))
+                CREATE TABLE \(name) (LIKE \(self.name) INCLUDING CONSTRAINTS, CHECK (slot = \(slot)), \
+                PRIMARY KEY (\(primaryKey))) WITH (fillfactor = \(fillfactor))
                 """
             ]
-            for key in keys {
-                statements.append("CREATE UNIQUE INDEX \(name)_\(key.suffix) ON \(name) (\(key.columns))")
+            for index in self == .clicks ? Self.postIndexes : [] {
+                statements.append("CREATE UNIQUE INDEX \(name)_\(index.suffix) ON \(name) (\(index.columns))")
             }
             if self == .clicks, slot == RowHome.longSlot {
                 statements.append("CREATE INDEX \(name)_expiry ON \(name) (expires_at)")

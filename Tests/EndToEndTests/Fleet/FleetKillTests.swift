@@ -20,7 +20,7 @@ struct FleetTests {
     private static let requestedKills =
         ProcessInfo.processInfo.environment["AFTERLINK_FLEET_KILLS"].flatMap { Int($0) }
 
-    /// The servers of a database whose processes are killed.
+    /// The servers of a database that faults hit.
     enum Nodes: String, CaseIterable, CustomTestStringConvertible {
         case postgreSQL = "PostgreSQL"
         case coordinator = "Citus's coordinator"
@@ -41,19 +41,19 @@ struct FleetTests {
         }
     }
 
-    /// Repeats a kill under load, and expects that it loses no acknowledged click, matches none twice, and hides none.
+    /// Repeats a fault under load, and expects that it loses no acknowledged click, matches none twice, and hides none.
     ///
     /// - Parameters:
-    ///   - victim: what is killed, in words.
+    ///   - faults: the repeated fault, in words.
     ///   - nodes: the servers of the database.
     ///   - seed: a number below 20, which no other test of a fleet has.
-    ///   - kill: kills the victim while enough requests are in flight, and starts it again.
-    /// - Throws: the error of a kill, or of a database that cannot be read.
+    ///   - strike: causes the fault while enough requests are in flight, and ends it.
+    /// - Throws: the error of a fault, or of a database that cannot be read.
     private func expectNothingLost(
-        _ victim: String,
+        after faults: String,
         of nodes: Nodes,
         seed: UInt64,
-        _ kill: (Fleet, FleetLoad, inout SeededGenerator) throws -> FleetLoad.Hit
+        _ strike: (Fleet, FleetLoad, inout SeededGenerator) throws -> FleetLoad.Hit
     ) throws {
         let fleet = try nodes.fleet()
         // The cases `coordinator` and `worker` use one database, so their seeds must differ.
@@ -63,16 +63,16 @@ struct FleetTests {
         var (hits, longest): ([FleetLoad.Hit], Duration) = ([], .zero)
         load.run(for: .milliseconds(600))
         for _ in 0..<Self.kills {
-            hits.append(try kill(fleet, load, &random))
+            hits.append(try strike(fleet, load, &random))
             let recovery = load.recover()
             longest = max(longest, recovery)
-            #expect(recovery < Self.recoveryLimit, "after kill \(hits.count)")
+            #expect(recovery < Self.recoveryLimit, "after fault \(hits.count)")
         }
         try load.finish()
         let (clicks, claims) = (hits.map(\.clicks), hits.map(\.claims))
         #expect(hits.allSatisfy { $0.isEnough })
         print(
-            "\(hits.count) kills of \(victim) of \(nodes.rawValue),"
+            "\(hits.count) \(faults) of \(nodes.rawValue),"
                 + " with \(clicks.min() ?? 0)–\(clicks.max() ?? 0) clicks and"
                 + " \(claims.min() ?? 0)–\(claims.max() ?? 0) claims in flight; success after \(longest.inSeconds);"
                 + " \(load.summary)"
@@ -81,7 +81,7 @@ struct FleetTests {
 
     @Test("lose no click if one of them is killed", arguments: Nodes.available.filter { $0 != .worker })
     func killedServer(_ nodes: Nodes) throws {
-        try expectNothingLost("an Afterlink server", of: nodes, seed: 1) { fleet, load, random in
+        try expectNothingLost(after: "kills of Afterlink", of: nodes, seed: 1) { fleet, load, random in
             let index = Int.random(in: 0..<Fleet.serverCount, using: &random)
             let hit = try load.strike(index) { fleet.kill(index) }
             load.run(for: .milliseconds(Int.random(in: 0...300, using: &random)))
@@ -92,7 +92,7 @@ struct FleetTests {
 
     @Test("lose no click if a backend is killed", arguments: Nodes.available)
     func killedBackend(_ nodes: Nodes) throws {
-        try expectNothingLost("a backend", of: nodes, seed: 2) { fleet, load, random in
+        try expectNothingLost(after: "kills of a backend", of: nodes, seed: 2) { fleet, load, random in
             let node = nodes.any(of: fleet, &random)
             let backend = try #require(fleet.backends(of: node).randomElement(using: &random))
             let hit = try load.strike { kill(backend, SIGKILL) }
@@ -103,7 +103,7 @@ struct FleetTests {
 
     @Test("lose no click if a postmaster is killed", arguments: Nodes.available)
     func killedPostmaster(_ nodes: Nodes) throws {
-        try expectNothingLost("the postmaster", of: nodes, seed: 10) { fleet, load, random in
+        try expectNothingLost(after: "kills of the postmaster", of: nodes, seed: 10) { fleet, load, random in
             let node = nodes.any(of: fleet, &random)
             let postmaster = try #require(node.postmaster)
             let hit = try load.strike { kill(postmaster, SIGKILL) }
@@ -112,5 +112,21 @@ struct FleetTests {
             return hit
         }
     }
+
+    @Test("lose no click if Citus moves shards", arguments: Nodes.available.filter { $0 == .worker })
+    func movedShards(_ nodes: Nodes) throws {
+        try expectNothingLost(after: "moves of shards", of: nodes, seed: 13) { fleet, load, _ in
+            let hit = try load.strike {}
+            try load.run { _ = try fleet.database.execute(Self.moveShards) }
+            return hit
+        }
+    }
+
+    /// Moves the shards of some buckets to the other worker.
+    private static let moveShards = """
+        SELECT citus_move_shard_placement(s.shardid, s.nodename, s.nodeport, n.nodename, n.nodeport)
+        FROM (SELECT * FROM citus_shards WHERE table_name = 'buckets'::regclass ORDER BY random() LIMIT 1) s
+        JOIN pg_dist_node n ON n.groupid > 0 AND n.nodeport <> s.nodeport
+        """
 }
 #endif
