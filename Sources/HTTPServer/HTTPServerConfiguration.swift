@@ -20,6 +20,8 @@ public struct HTTPServerConfiguration: Sendable {
 
     /// The maximum memory, in bytes, of requests, and of responses, over all loops; each loop may use an equal share.
     ///
+    /// If a share is too small for one request of the maximum length, each loop may use the memory of one such request.
+    ///
     /// The limit applies three times: to requests that have not arrived completely, to requests that handlers have
     /// with the requests behind them, and to responses that their peers do not take. A request above the limit gets
     /// 503, and the server closes its connection. If a response is above the limit, the server drops its connection,
@@ -34,6 +36,11 @@ public struct HTTPServerConfiguration: Sendable {
 
     /// The seconds in the `Retry-After` of a rejection with 503, unless the handler has set this field.
     public var retryAfterSeconds = 1
+
+    /// The share of one loop in ``requestMemoryByteCount``, but at least the memory of the longest request.
+    var loopMemoryByteCount: Int {
+        max(requestMemoryByteCount / max(1, loopCount), limits.longestRequestByteCount)
+    }
 
     /// - Parameters:
     ///   - listenAddress: the address and port to listen on.
@@ -87,6 +94,15 @@ public struct Limits: Sendable, Hashable {
     public var trailerCount = 16
 
     public init() {}
+
+    /// The largest number of bytes that the buffers of one request may take while it arrives.
+    ///
+    /// A buffer doubles its size when it grows. The head and the trailers may each have `fieldsByteCount` bytes of field
+    /// lines, and one read may take 64 KiB.
+    var longestRequestByteCount: Int {
+        let body = max(bodyByteCount, bodiesByPath.values.max() ?? 0)
+        return 2 * (targetByteCount + 2 * fieldsByteCount + body) + 64 * 1024
+    }
 }
 
 /// The time limits for the steps of a connection.

@@ -145,6 +145,24 @@ struct RequestMemoryTests {
         #expect(!memory.hasMemoryToReturn)
     }
 
+    @Test("a loop whose share of the memory limit is small serves a request of the maximum length", .blocking)
+    func longestRequest() async throws {
+        try await TestServer.run {
+            $0.requestMemoryByteCount = 1000
+            $0.limits.bodiesByPath = ["/long": 300_000]
+        } during: { server in
+            let piece = "2710\r\n" + String(repeating: "a", count: 10_000) + "\r\n"
+            let coded = try server.connect()
+            coded.send("POST /long HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+            for _ in 0..<30 { coded.send(piece) }
+            #expect(try coded.ask("0\r\n\r\n").status == 200)
+            let counted = try server.connect()
+            counted.send("POST /long HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n")
+            for _ in 0..<29 { counted.send(String(repeating: "a", count: 10_000)) }
+            #expect(try counted.ask(String(repeating: "a", count: 10_000)).status == 200)
+        }
+    }
+
     @Test(
         "of many bodies at once, those above the memory limit get 503, and other requests are served meanwhile",
         .blocking

@@ -86,7 +86,7 @@ actor EventLoop {
         sweepNanoseconds = max(1_000_000, configuration.sweepInterval.wholeNanoseconds)
         nextSweep = .now()
         mayReturnMemoryAt = nextSweep
-        memory = RequestMemory(limit: configuration.requestMemoryByteCount / max(1, configuration.loopCount))
+        memory = RequestMemory(limit: configuration.loopMemoryByteCount)
         spareDescriptor = Descriptor(linux_open_null())
         guard poller.watchInput(executor.wakeSignal.number, token: Self.wakeToken),
             poller.watchInput(listener.number, token: Self.listenerToken)
