@@ -157,6 +157,28 @@ struct WebServerTests {
         }
     }
 
+    @Test(
+        "answers a malformed HEAD without a body",
+        arguments: [
+            ("HEAD / HTTP/1.1\r\n\r\n", 400), ("HEAD / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n", 417),
+            ("HEAD / HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n", 413),
+            ("HEAD /\(String(repeating: "a", count: 9_000))", 414), ("HEAD / HTTP/1.1\r\nHost: a\r\n", 400),
+        ]
+    )
+    func refusesHead(bytes: String, status: Int) async throws {
+        try await TestServer.run { server in
+            let client = try server.connect()
+            client.send("\(get)\(bytes)")
+            client.endSending()
+            #expect(try client.answer().status == 200)
+            let answer = try client.answer(toHead: true)
+            #expect(answer.status == status)
+            let length = answer.field("content-length").flatMap { Int($0) } ?? 0
+            #expect(length > 0)
+            #expect(try client.rest() == "")
+        }
+    }
+
     // MARK: Time
 
     @Test(

@@ -74,7 +74,7 @@ package struct ConnectionState {
 
     /// The version of the current request.
     package private(set) var version = Version.http11
-    /// The method of the current request; `nil` before the first request and for a rejection.
+    /// The method of the current request; `nil` before the first request, and for a rejection without a known method.
     package private(set) var method: Method?
 
     package init(
@@ -300,9 +300,11 @@ extension ConnectionState {
     private mutating func refuse(_ refusal: Refusal, of request: Request? = nil) -> Action {
         phase = .responding
         isLast = true
-        // Without a method, `finish` continues to read: if the server closed with unread bytes, the peer could lose
-        // the response.
-        method = nil
+        // The peer may still send, so `finish` continues to read: if the server closed with unread bytes, the peer
+        // could lose the response.
+        peerIsDone = false
+        // The response to a refused HEAD has no body, either (RFC 9110 §9.3.2).
+        method = request?.method ?? parser.knownMethod
         let origin = if let request { request.field("origin") } else { refusedOrigin }
         input = InputBuffer()
         body = []
@@ -322,7 +324,7 @@ extension ConnectionState {
 
     private mutating func finish(at now: MonotonicTime) -> Action {
         // If the peer sends no further request and no further byte has arrived, nothing remains to be read.
-        if method != nil, peerIsDone, input.isEmpty { return .close }
+        if peerIsDone, input.isEmpty { return .close }
         input = InputBuffer()
         phase = .lingering
         deadline = now.advanced(byNanoseconds: timeouts.linger)

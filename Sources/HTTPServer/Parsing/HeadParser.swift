@@ -121,6 +121,9 @@ struct HeadParser {
     /// Whether the request line has started; an empty line before it does not count.
     var hasBegun: Bool { state != .start && state != .emptyLineFeed }
 
+    /// The method; `nil` if the parser has not read it, or the server does not implement it.
+    var knownMethod: Method? { if case .known(let method) = methodName { method } else { nil } }
+
     /// Parses the head's bytes, passed from their start; returns `nil` if the parser needs more.
     mutating func parse(_ bytes: Span<UInt8>, limits: Limits) throws(Refusal) -> Head? {
         while position < bytes.count, state != .fields {
