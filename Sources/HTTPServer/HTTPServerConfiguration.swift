@@ -14,9 +14,13 @@ public struct HTTPServerConfiguration: Sendable {
     public var timeouts = Timeouts()
 
     /// The maximum number of open connections over all loops; a further connection gets 503, and the server closes it.
-    ///
-    /// If 1,024 of these refused connections are open, the server closes further TLS connections without a response.
     public var maximumConnections = 20_000
+
+    /// The maximum number of refused connections, over all loops, that stay open until their 503 has arrived.
+    ///
+    /// They use descriptors in addition to ``maximumConnections``. The server closes any further connection at once,
+    /// after a 503 if the connection has no TLS.
+    public var maximumRefusedConnections = 1_024
 
     /// The maximum memory, in bytes, of requests, and of responses, over all loops; each loop may use an equal share.
     ///

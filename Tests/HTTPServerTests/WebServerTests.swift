@@ -261,6 +261,31 @@ struct WebServerTests {
         }
     }
 
+    @Test("keeps no more refused connections open than the limit of these")
+    func limitsRefusedConnections() async throws {
+        try await TestServer.run {
+            $0.maximumConnections = 1
+            $0.maximumRefusedConnections = 1
+            $0.timeouts.linger = .seconds(600)
+        } during: { server in
+            let first = try server.connect()
+            #expect(try first.ask(get).status == 200)
+            let second = try server.connect()
+            #expect(try second.answer().status == 503)
+            for _ in 0..<3 {
+                let next = try server.connect()
+                #expect(try next.answer().status == 503)
+                #expect(try next.rest() == "")
+                next.close()
+            }
+            // The server reads from the second connection until the client closes it.
+            #expect(server.server.statistics.openConnections == 2)
+            #expect(server.server.statistics.turnedAwayConnections == 4)
+            #expect(try first.ask(get).status == 200)
+            second.close()
+        }
+    }
+
     @Test("runs a handler on its loop's thread before and after the handler suspends")
     func staysOnLoop() async throws {
         let gate = Gate()

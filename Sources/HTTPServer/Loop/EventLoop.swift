@@ -20,10 +20,6 @@ actor EventLoop {
 
     private static let listenerToken = UInt64.max
     private static let wakeToken = UInt64.max - 1
-    /// The maximum number of connections above the limit, over all loops, that stay open to deliver their 503.
-    ///
-    /// A loop closes any further connection at once, after a 503 if the connection has no TLS.
-    private static let maximumGracefulRejections = 1_024
     /// The maximum number of failed accepts in a row; then the loop pauses, because further tries would spin.
     private static let maximumConsecutiveAcceptFailures = 16
     private static let memoryReturnNanoseconds: Int64 = 1_000_000_000
@@ -254,7 +250,7 @@ extension EventLoop {
         let openCount = counters.openConnections.load(ordering: .relaxed) + 1
         let isTooMany = openCount > configuration.maximumConnections
         if isTooMany { counters.turnedAwayConnections.add(1) }
-        guard openCount <= configuration.maximumConnections + Self.maximumGracefulRejections else {
+        guard openCount <= configuration.maximumConnections + configuration.maximumRefusedConnections else {
             reject(Socket(descriptor), peer: peer)
             return
         }

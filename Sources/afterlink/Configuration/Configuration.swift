@@ -21,6 +21,8 @@ package struct Configuration: Sendable {
     package var threads = 0
     /// Nil for 20,000, or fewer if the process's limit of open files is lower.
     package var maximumConnections: Int?
+    /// The result of ``refusedConnectionLimit(descriptors:)``, which the start sets.
+    var maximumRefusedConnections = standardRefusedConnections
     /// The limit of clicks if ``clickRateLimit`` is nil, and of checks if ``checkRateLimit`` is nil.
     package var rateLimit: RateLimitChoice?
     package var clickRateLimit: RateLimitChoice?
@@ -137,12 +139,20 @@ package struct Configuration: Sendable {
     }
 
     static let standardConnections = 20_000
+    static let standardRefusedConnections = 1024
     /// Below this number, a service without --maximum-connections logs a warning.
     static let connectionsWorthHaving = 10_000
 
     /// Returns ``maximumConnections``, or else the number of connections that the given number of descriptors allows.
     package func connectionLimit(descriptors: Int) -> Int {
         maximumConnections ?? max(1, min(Self.standardConnections, descriptors))
+    }
+
+    /// Returns the number of refused connections that may stay open until their 503 has arrived.
+    ///
+    /// They may use only the given descriptors that ``connectionLimit(descriptors:)`` leaves.
+    package func refusedConnectionLimit(descriptors: Int) -> Int {
+        max(0, min(Self.standardRefusedConnections, descriptors - connectionLimit(descriptors: descriptors)))
     }
 }
 
@@ -277,6 +287,7 @@ extension Configuration {
         settings.limits.bodiesByPath = Service.bodiesByPath
         settings.timeouts = timeouts
         if let maximumConnections { settings.maximumConnections = maximumConnections }
+        settings.maximumRefusedConnections = maximumRefusedConnections
         settings.requestMemoryByteCount = requestMemory
         return settings
     }

@@ -55,7 +55,9 @@ final class RunningService: Sendable {
         var configuration = chosen
         MemoryAllocator.returnLargeBlocks()
         let descriptors = DescriptorLimit.raise()
-        configuration.maximumConnections = chosen.connectionLimit(descriptors: descriptors - ownDescriptors)
+        let available = descriptors - ownDescriptors
+        configuration.maximumConnections = chosen.connectionLimit(descriptors: available)
+        configuration.maximumRefusedConnections = chosen.refusedConnectionLimit(descriptors: available)
         let (lateStore, lateService) = (SetOnce<OpenStore>(), SetOnce<Service>())
         // Bind the addresses first: if one is in use, no database is created, and no keys that would never be shown.
         let servers = try Servers(configuration, lateStore, lateService, tls?.termination)

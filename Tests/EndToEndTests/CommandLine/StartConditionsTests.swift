@@ -88,6 +88,18 @@ struct StartConditionsTests {
         #expect(Configuration().connectionLimit(descriptors: -5) == 1)
     }
 
+    @Test("refused connections stay open only with descriptors that no other use needs")
+    func refusedConnections() {
+        var configuration = Configuration()
+        for (descriptors, limit) in [(-5, 0), (1900, 0), (20_000, 0), (20_100, 100), (100_000, 1024)] {
+            #expect(configuration.refusedConnectionLimit(descriptors: descriptors) == limit)
+        }
+        configuration.maximumConnections = 1500
+        for (descriptors, limit) in [(1000, 0), (1900, 400), (100_000, 1024)] {
+            #expect(configuration.refusedConnectionLimit(descriptors: descriptors) == limit)
+        }
+    }
+
     @Test(
         "`serve` needs no privilege: it works as an unprivileged user in that user's folder",
         .enabled(if: UnprivilegedUser.isPossible)
