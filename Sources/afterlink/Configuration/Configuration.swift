@@ -143,6 +143,11 @@ package struct Configuration: Sendable {
     /// Below this number, a service without --maximum-connections logs a warning.
     static let connectionsWorthHaving = 10_000
 
+    /// The number of descriptors that are reserved for other uses than connections: databases, listeners, the log.
+    ///
+    /// Each event loop uses six of them, and about twenty do not depend on the number of loops.
+    package var reservedDescriptors: Int { max(100, 52 + 6 * serverConfiguration(nil).loopCount) }
+
     /// Returns ``maximumConnections``, or else the number of connections that the given number of descriptors allows.
     package func connectionLimit(descriptors: Int) -> Int {
         maximumConnections ?? max(1, min(Self.standardConnections, descriptors))

@@ -28,8 +28,6 @@ final class RunningService: Sendable {
     var log: Log { parts.log }
     var firstApp: FirstApp? { parts.firstApp }
 
-    /// The number of descriptors reserved for other uses than connections: databases, listeners, the log.
-    static let ownDescriptors = 100
     /// The minimum time for the last writes after the last request has ended, in milliseconds.
     private static let storeGrace: UInt64 = 1500
     /// The maximum time for the last writes, in milliseconds: a slow disk needs a second for each of a few syncs.
@@ -55,7 +53,7 @@ final class RunningService: Sendable {
         var configuration = chosen
         MemoryAllocator.returnLargeBlocks()
         let descriptors = DescriptorLimit.raise()
-        let available = descriptors - ownDescriptors
+        let available = descriptors - chosen.reservedDescriptors
         configuration.maximumConnections = chosen.connectionLimit(descriptors: available)
         configuration.maximumRefusedConnections = chosen.refusedConnectionLimit(descriptors: available)
         let (lateStore, lateService) = (SetOnce<OpenStore>(), SetOnce<Service>())
@@ -334,8 +332,9 @@ final class RunningService: Sendable {
 
     /// Returns warnings about a limit of open files that leaves too few connections.
     private static func connectionWarnings(_ given: Configuration, descriptors: Int) -> [String] {
-        let limit = given.connectionLimit(descriptors: descriptors - ownDescriptors)
-        if let wanted = given.maximumConnections, wanted > descriptors - ownDescriptors {
+        let available = descriptors - given.reservedDescriptors
+        let limit = given.connectionLimit(descriptors: available)
+        if let wanted = given.maximumConnections, wanted > available {
             return [
                 "the process may open only \(descriptors) files and sockets, too few for --maximum-connections"
                     + " \(wanted); raise the limit with `ulimit -n` or LimitNOFILE"

@@ -66,7 +66,7 @@ struct StartConditionsTests {
         let server = try ChildProcess(
             URL(fileURLWithPath: "/bin/sh"),
             ["-c", command, Installation.binary.path, "serve", "--listen", "127.0.0.1:0"]
-                + ["--database", installation.database.path] + arguments,
+                + ["--database", installation.database.path, "--threads", "2"] + arguments,
             errorLog: log
         )
         _ = server.line(containing: "listening on")
@@ -86,6 +86,16 @@ struct StartConditionsTests {
         #expect(Configuration().connectionLimit(descriptors: 19_900) == 19_900)
         #expect(Configuration().connectionLimit(descriptors: 100_000) == 20_000)
         #expect(Configuration().connectionLimit(descriptors: -5) == 1)
+    }
+
+    @Test(
+        "descriptors are reserved for the files of each event loop",
+        arguments: [(1, 100), (8, 100), (32, 244)]
+    )
+    func reservedDescriptors(threads: Int, count: Int) {
+        var configuration = Configuration()
+        configuration.threads = threads
+        #expect(configuration.reservedDescriptors == count)
     }
 
     @Test("refused connections stay open only with descriptors that no other use needs")

@@ -46,7 +46,7 @@ struct ServiceExamination {
         let (limit, whose) =
             holder.flatMap(DescriptorLimit.ofProcess).map { ($0, "the running process") }
             ?? (DescriptorLimit.highest, "a service started from here")
-        let possible = max(0, limit - RunningService.ownDescriptors)
+        let possible = max(0, limit - configuration.reservedDescriptors)
         let text = "\(whose) may open \(limit) files and sockets: room for \(possible) connections"
         let wanted = configuration.maximumConnections ?? Configuration.connectionsWorthHaving
         guard possible < wanted else { return .ok("descriptors", text) }
