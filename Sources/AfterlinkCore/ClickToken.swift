@@ -39,8 +39,7 @@ struct ClickToken: Hashable, Sendable, Codable {
     ///   - text: the pasted text.
     ///   - hosts: the hosts of the app's links; if empty, any host is accepted.
     init?(pasted text: String, hosts: [String]) {
-        guard text.utf8.count <= 4096,
-            let url = URL(string: text.trimmed),
+        guard text.utf8.count <= 4096, let url = URL(string: text.trimmed),
             let scheme = url.scheme?.lowercased(), scheme == "https" || scheme == "http",
             let host = url.host?.lowercased(),
             hosts.isEmpty || hosts.contains(where: { $0.lowercased() == host })

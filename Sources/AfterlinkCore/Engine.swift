@@ -168,9 +168,7 @@ actor Engine {
             } onCancel: {
                 task.cancel()
             }
-        } catch {
-            return .retry(reason: "no connection, or no complete response", after: nil)
-        }
+        } catch { return .retry(reason: "no connection, or no complete response", after: nil) }
     }
 
     /// Cancels all requests, waits for their end, and deletes the events and tokens in memory.
@@ -292,9 +290,7 @@ actor Engine {
         }
     }
 
-    var installID: String? {
-        get async { (try? await update { $0.isOptedOut ? nil : $0.installID }) ?? nil }
-    }
+    var installID: String? { get async { (try? await update { $0.isOptedOut ? nil : $0.installID }) ?? nil } }
 
     func setOptedOut(_ isOptedOut: Bool) async {
         unstoredChoices.append { $0.setOptedOut(isOptedOut) }

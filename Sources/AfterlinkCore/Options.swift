@@ -102,9 +102,7 @@ package struct Configuration: Sendable {
     }
 
     /// Returns the address of a call; the server's own address may have a path.
-    func address(of call: String) -> URL {
-        server.appendingPathComponent(call)
-    }
+    func address(of call: String) -> URL { server.appendingPathComponent(call) }
 }
 
 /// The clock of the library, which tests replace.

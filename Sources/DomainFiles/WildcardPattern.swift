@@ -117,10 +117,8 @@ public struct WildcardPattern: Hashable, Sendable {
             guard let first = reached.firstIndex(of: true) else { return }
             var next = [Bool](repeating: false, count: reached.count)
             switch token {
-            case .many:
-                for index in first..<reached.count { next[index] = true }
-            case .one:
-                for index in scalars.indices where reached[index] { next[index + 1] = true }
+            case .many: for index in first..<reached.count { next[index] = true }
+            case .one: for index in scalars.indices where reached[index] { next[index + 1] = true }
             case .scalar(let scalar):
                 let wanted = ignoringCase ? scalar.folded : scalar
                 for index in scalars.indices where reached[index] && scalars[index] == wanted {

@@ -106,13 +106,7 @@ public struct JSONWriter: Sendable {
 
     // MARK: - Layout
 
-    private mutating func startValue() {
-        if isAfterName {
-            isAfterName = false
-        } else {
-            startElement()
-        }
-    }
+    private mutating func startValue() { if isAfterName { isAfterName = false } else { startElement() } }
 
     private mutating func startElement() {
         precondition(!isAfterName, "a name must be followed by its value")

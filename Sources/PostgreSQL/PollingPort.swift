@@ -72,9 +72,7 @@ public final class PollingPort {
     public var port: LoopPort {
         LoopPort(
             watch: { [self] descriptor, handler in watches[descriptor] = Watch(handler) },
-            setWatchesWriting: { [self] descriptor, isOn in
-                watches[descriptor]?.watchesWriting = isOn
-            },
+            setWatchesWriting: { [self] descriptor, isOn in watches[descriptor]?.watchesWriting = isOn },
             unwatch: { [self] descriptor in watches[descriptor] = nil },
             wake: { [self] time, handler in timers.append((time, handler)) }
         )

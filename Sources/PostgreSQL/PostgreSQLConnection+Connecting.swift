@@ -186,9 +186,7 @@ extension PostgreSQLConnection {
                 if found == values { return becomeReady(timeline) }
                 guard mayChangeSettings else { throw refusal(found) }
                 verify(mayChangeSettings: false)
-            } catch {
-                lose(error)
-            }
+            } catch { lose(error) }
         }
         turnDidEnd()
     }

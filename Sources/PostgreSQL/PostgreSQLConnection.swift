@@ -279,9 +279,7 @@ extension PostgreSQLConnection {
         do throws(PostgreSQLError) {
             guard let rows = try outcome.rows().first else { throw protocolError }
             return .success(rows)
-        } catch {
-            return .failure(error)
-        }
+        } catch { return .failure(error) }
     }
 
     /// Makes the server forget a prepared statement, after it has executed the statements of earlier calls.
@@ -516,8 +514,7 @@ extension PostgreSQLConnection {
             switch outcome {
             case .done: continue
             case .failed(let error): return error
-            case .aborted:
-                return PostgreSQLError(.aborted, "An earlier statement of the transaction failed.")
+            case .aborted: return PostgreSQLError(.aborted, "An earlier statement of the transaction failed.")
             }
         }
         return nil
@@ -588,16 +585,11 @@ extension PostgreSQLConnection {
         if next.nanoseconds < .max { wake(at: next) }
     }
 
-    private func noteProgress() {
-        (lastProgress, probe) = (now(), nil)
-    }
+    private func noteProgress() { (lastProgress, probe) = (now(), nil) }
 
     /// Gives up a silent connection; with a probe, only if the server does not answer a second connection either.
     private func endSilence() {
-        let lost = PostgreSQLError(
-            .connectionLost,
-            "The database sent nothing for \(settings.silenceLimit)."
-        )
+        let lost = PostgreSQLError(.connectionLost, "The database sent nothing for \(settings.silenceLimit).")
         guard let timeout = settings.probeTimeout else { return lose(lost) }
         var second = settings
         (second.connectTimeout, second.probeTimeout) = (timeout, nil)

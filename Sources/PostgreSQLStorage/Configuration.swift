@@ -41,9 +41,7 @@ public struct PostgreSQLConfiguration: Sendable {
     ) throws(StoreError) {
         do throws(PostgreSQLAddressError) {
             address = try PostgreSQLAddress(parsing: url, mayHavePassword: true)
-        } catch {
-            throw StoreError(.incompatible, error.message)
-        }
+        } catch { throw StoreError(.incompatible, error.message) }
         (self.name, self.password, self.store) = (name, password, store)
         // A server may mark a lost answer as undelivered in the first three quarters of this time. The last
         // quarter, half a second, is for the commit of the mark.

@@ -89,12 +89,7 @@ extension EngineFailure {
             default: hasLostConnection
             }
         // PostgreSQL has rolled the transaction back, or will do so when the connection ends.
-        self.init(
-            StoreError(error),
-            endsBatch: true,
-            endsConnection: hasLostConnection,
-            mayRepeat: mayRepeat
-        )
+        self.init(StoreError(error), endsBatch: true, endsConnection: hasLostConnection, mayRepeat: mayRepeat)
     }
 }
 

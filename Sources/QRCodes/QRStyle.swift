@@ -137,9 +137,7 @@ extension QRStyle {
                 pixels: pixels,
                 hasRoomForLogo: hasRoomForLogo
             )
-        } catch {
-            throw FieldProblems([error.problem])
-        }
+        } catch { throw FieldProblems([error.problem]) }
     }
 }
 

@@ -47,9 +47,7 @@ public struct DatabaseFile: Sendable {
     /// SQLite gives the files beside it the same mode. Accepts a file that begins with zeros and has a rollback journal:
     /// a power cut ended its creation, and SQLite's first read empties it.
     public func createIfMissing() throws(SQLiteError) {
-        if try !createEmpty(path) {
-            try requireHeader(mayBeZero: Self.byteCount(path + "-journal") > 0)
-        }
+        if try !createEmpty(path) { try requireHeader(mayBeZero: Self.byteCount(path + "-journal") > 0) }
     }
 
     /// Creates an empty file for a copy of the database before a migration, and returns its path.

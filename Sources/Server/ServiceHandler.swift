@@ -170,9 +170,7 @@ final class ServiceHandler: RequestHandler {
     private func allowOrigin(_ origin: String?, _ response: inout Response) {
         do throws(StoreError) {
             CrossOrigin.allow(origin, app: nil, try loop.stores.apps.directory(), &response)
-        } catch {
-            CrossOrigin.allowAny(&response)
-        }
+        } catch { CrossOrigin.allowAny(&response) }
     }
 
     /// Counts an error and creates its response: a page for a browser that asked for the dashboard.
@@ -205,9 +203,7 @@ final class ServiceHandler: RequestHandler {
             if hasOrigin { _ = try request.onlyField("Origin") }
             if let names = route.queryNames { try exchange.checkQueryNames(names) }
             response = try await route.endpoint(&exchange)
-        } catch {
-            response = self.response(to: error, request)
-        }
+        } catch { response = self.response(to: error, request) }
         if route.isCrossOrigin, !route.consumes || hasOrigin {
             let (directory, origin) = (exchange.directory, request.field("origin"))
             CrossOrigin.allow(origin, app: exchange.app.flatMap(directory.app), directory, &response)

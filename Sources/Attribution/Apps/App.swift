@@ -227,10 +227,7 @@ public final class Directory: Equatable, Sendable {
 
     /// Returns what a key of one app may see: the app, its keys, and the keys that belong to no app.
     public func limited(to app: AppID) -> Directory {
-        Directory(
-            apps: apps.filter { $0.id == app },
-            keys: keys.filter { $0.app == app || $0.app == nil }
-        )
+        Directory(apps: apps.filter { $0.id == app }, keys: keys.filter { $0.app == app || $0.app == nil })
     }
 
     public func key(_ id: KeyID) -> APIKey? { keys.first { $0.id == id } }

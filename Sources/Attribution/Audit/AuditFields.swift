@@ -47,9 +47,7 @@ extension Link {
         let own: [(name: String, texts: [String])] = [
             ("slug", [slug.text]), ("archived_at", archivedAt.map { [$0.iso8601] } ?? []),
         ]
-        return AuditFields(
-            own + settings.fields.all.map { (name: $0.field.rawValue, texts: $0.texts) }
-        )
+        return AuditFields(own + settings.fields.all.map { (name: $0.field.rawValue, texts: $0.texts) })
     }
 
     /// Returns the change from this link to `other`, as the audit log records it.
@@ -60,12 +58,6 @@ extension Link {
             case (_?, nil) where other.settings == settings: .restoreLink
             default: .changeLink
             }
-        return AuditedChange(
-            action,
-            app: app,
-            of: id.text,
-            from: auditFields,
-            to: other.auditFields
-        )
+        return AuditedChange(action, app: app, of: id.text, from: auditFields, to: other.auditFields)
     }
 }

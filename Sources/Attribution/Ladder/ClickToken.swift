@@ -83,9 +83,7 @@ public struct ClickToken: Hashable, Sendable {
     }
 
     /// Returns the click that an unverified text names; nil for a text without the form of a token.
-    static func click(of text: String) -> ClickID? {
-        Base64URL.bytes(of: text).flatMap(Payload.init)?.click
-    }
+    static func click(of text: String) -> ClickID? { Base64URL.bytes(of: text).flatMap(Payload.init)?.click }
 
     /// The number of characters of every token.
     public static let textLength = (Payload.byteCount + signatureByteCount) * 4 / 3

@@ -109,7 +109,5 @@ public struct MatchingLadder: Equatable, Sendable {
         refusal != nil || rungs.contains { $0.method == .signedToken || $0.method == .clickID }
     }
 
-    private mutating func add(_ rung: Rung) {
-        if !rungs.contains(rung) { rungs.append(rung) }
-    }
+    private mutating func add(_ rung: Rung) { if !rungs.contains(rung) { rungs.append(rung) } }
 }

@@ -58,9 +58,7 @@ package struct URLParts {
     }
 
     /// Rejects a web link without a path or with only `/`, because released clients lose such links.
-    func requirePath() throws(DeepLinkURLError) {
-        guard !isWeb || path.count > 1 else { throw .noPath }
-    }
+    func requirePath() throws(DeepLinkURLError) { guard !isWeb || path.count > 1 else { throw .noPath } }
 
     /// The whole link in ASCII, with other characters percent-encoded.
     package var encoded: [UInt8] {
@@ -161,8 +159,7 @@ package struct URLHost: Equatable {
         return host.count <= 253
             && labels.allSatisfy { label in
                 (1...63).contains(label.count) && label.first != UInt8(ascii: "-")
-                    && label.last != UInt8(ascii: "-")
-                    && label.allSatisfy(\.isASCIIWordByte)
+                    && label.last != UInt8(ascii: "-") && label.allSatisfy(\.isASCIIWordByte)
             }
     }
 

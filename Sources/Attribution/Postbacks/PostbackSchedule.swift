@@ -1,9 +1,7 @@
 /// The times of a delivery's attempts, and the limits for failing endpoints.
 public enum PostbackSchedule {
     /// The pauses before the attempts, in seconds: 75 hours and 35 minutes in all.
-    public static let pauses: [Int64] = [
-        0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400,
-    ]
+    public static let pauses: [Int64] = [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
     /// A delivery is given up after this number of attempts.
     public static var maximumAttempts: Int { pauses.count }
     /// The longest pause that a response's `Retry-After` can cause, in seconds.

@@ -122,12 +122,10 @@ public protocol PostbackStore {
         async throws(StoreError)
     /// Stores an event with invented values for only one endpoint; returns the event's id.
     func sendSample(_ type: PostbackType, to endpoint: EndpointID, by actor: AuditActor)
-        async throws(StoreError)
-        -> OutboxEventID
+        async throws(StoreError) -> OutboxEventID
     /// Makes deliveries pending, again or for the first time, and returns their number.
     func replay(_ replay: PostbackReplay, to endpoint: EndpointID, by actor: AuditActor)
-        async throws(StoreError)
-        -> Int
+        async throws(StoreError) -> Int
     func deliveries(_ query: DeliveryQuery) async throws(StoreError) -> DeliveryPage
     /// Stores an event about a fact that no table contains, such as a changed domain file.
     func publish(_ type: PostbackType, of app: AppID, data: String) async throws(StoreError)

@@ -149,9 +149,7 @@ struct SignalLikelihood {
 
     private func compared(_ click: SignalHashes) -> (Known, UInt16)? {
         guard !click.isEmpty else { return nil }
-        for known in known {
-            if let hash = click[known.component] { return (known, hash) }
-        }
+        for known in known { if let hash = click[known.component] { return (known, hash) } }
         return nil
     }
 }

@@ -54,9 +54,7 @@ public struct DataSubject: Sendable {
             switch kind {
             case .click: ClickID(text).map { .click($0) }
             case .fingerprint:
-                Fingerprint(hex: text).map { fingerprint in
-                    .fingerprint(keys.map { $0.keyed(fingerprint) })
-                }
+                Fingerprint(hex: text).map { fingerprint in .fingerprint(keys.map { $0.keyed(fingerprint) }) }
             case .install:
                 InstallID(text).map { id in
                     let hashes = [false, true].map { isTest in

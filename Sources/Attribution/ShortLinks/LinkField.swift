@@ -132,9 +132,7 @@ extension Link.Settings {
         fields.set(.huaweiFallback, fallbacks.huawei?.text)
         fields.set(.campaignKey, campaignKey?.text)
         fields.set(.source, source)
-        for item in utm {
-            if let field = LinkField(rawValue: item.name) { fields.set(field, item.value) }
-        }
+        for item in utm { if let field = LinkField(rawValue: item.name) { fields.set(field, item.value) } }
         fields.set(.metadata, metadata)
         fields.set(.journeyID, journeyID?.text)
         fields.set(.windowSeconds, window.map { String($0.seconds) })

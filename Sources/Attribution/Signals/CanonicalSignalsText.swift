@@ -10,9 +10,7 @@ extension CanonicalSignals {
     /// The line, without a line break.
     public var line: String {
         var parts = [platform.rawValue]
-        func add(_ name: String, _ value: String?) {
-            if let value { parts.append(name + "=" + value) }
-        }
+        func add(_ name: String, _ value: String?) { if let value { parts.append(name + "=" + value) } }
         add("model", model.map(Self.escaped))
         add("os", system.text)
         add("screen", screen?.text)

@@ -73,9 +73,7 @@ public struct FingerprintSearch: Sendable {
             }
         }
         let forms = FingerprintForm.allCases.sorted { $0.components.count < $1.components.count }
-        for form in forms {
-            if let found = search(all: form, vocabulary, &work) { return found }
-        }
+        for form in forms { if let found = search(all: form, vocabulary, &work) { return found } }
         return forms.first.flatMap { search(all: $0, known, &work) }
     }
 

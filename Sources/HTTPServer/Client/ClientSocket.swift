@@ -97,9 +97,7 @@ struct ClientSocket: ~Copyable {
             do throws(HTTPSFailure) {
                 socket = Socket(try Self.connected(to: address, until: limit))
                 return
-            } catch {
-                failure = error
-            }
+            } catch { failure = error }
         }
         throw failure
     }

@@ -97,9 +97,7 @@ public struct HTTPSClient: Sendable {
         let tls: TLSClient
         do throws(TLSError) {
             tls = try TLSClient(sending: request.bytes, verifying: request.host, roots: roots)
-        } catch {
-            throw .resources
-        }
+        } catch { throw .resources }
         var received: [UInt8] = []
         while true {
             let (plain, output) = tls.receive(received)

@@ -186,9 +186,7 @@ extension ConnectionState {
             guard !accountFor(action) else { return action }
             guard case .respond(let request) = action else { return refuse(.memoryExhausted) }
             return refuse(.memoryExhausted, of: request)
-        } catch {
-            return refuse(error)
-        }
+        } catch { return refuse(error) }
     }
 
     private mutating func continueReading(at now: MonotonicTime) throws(Refusal) -> Action {

@@ -37,8 +37,7 @@ extension EventLoop {
                 }
                 guard let next = receive(connection) else { return !connection.isCutOff }
                 action = next
-            case .sendContinue:
-                action = sendContinue(connection)
+            case .sendContinue: action = sendContinue(connection)
             case .respond(let request):
                 if connection.output.count >= Self.maximumGatheredByteCount {
                     guard await flush(connection) else { break perform }
@@ -308,8 +307,7 @@ extension EventLoop {
                 connection.ledger.settle(.failed)
                 return
             }
-            guard MonotonicTime.now() < limit,
-                await wait(connection, for: .ending, until: limit) != .cutOff
+            guard MonotonicTime.now() < limit, await wait(connection, for: .ending, until: limit) != .cutOff
             else {
                 connection.ledger.settle(.delivered)
                 return

@@ -33,16 +33,11 @@ extension EventLoop {
 
     /// Sends all pieces of a stream; returns `false` if it failed, the connection broke, or the server stops.
     private func sendPieces(of stream: any ResponseStream, _ version: Version, on connection: Connection)
-        async
-        -> Bool
+        async -> Bool
     {
         while await flush(connection), !connection.isCutOff {
             let piece: [UInt8]?
-            do {
-                piece = try await stream.next(atMost: Self.pieceByteCount)
-            } catch {
-                return false
-            }
+            do { piece = try await stream.next(atMost: Self.pieceByteCount) } catch { return false }
             guard let piece else { return true }
             // A stream of empty pieces sends nothing, so only this test notices that the peer has reset the connection.
             let wasReset = connection.hasEnded && connection.socket.progress.isClosed

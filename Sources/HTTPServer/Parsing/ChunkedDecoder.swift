@@ -213,12 +213,9 @@ struct ChunkExtensionParser {
 
     private func afterToken(_ byte: UInt8) -> State? {
         switch byte {
-        case UInt8(ascii: ";"):
-            state == .nameStart || state == .valueStart ? nil : .nameStart
-        case UInt8(ascii: "="):
-            state == .name || state == .afterName ? .valueStart : nil
-        case UInt8(ascii: "\""):
-            state == .valueStart ? .quoted : nil
+        case UInt8(ascii: ";"): state == .nameStart || state == .valueStart ? nil : .nameStart
+        case UInt8(ascii: "="): state == .name || state == .afterName ? .valueStart : nil
+        case UInt8(ascii: "\""): state == .valueStart ? .quoted : nil
         default:
             switch state {
             case .nameStart, .name: ByteClass.isToken(byte) ? .name : nil

@@ -37,8 +37,7 @@ struct Framing: Equatable {
         case 6 where ByteClass.equals(bytes, name, lowercase: "expect"):
             guard ByteClass.equals(bytes, value, lowercase: "100-continue") else { throw .expectationUnknown }
             expectsContinue = true
-        case 10 where ByteClass.equals(bytes, name, lowercase: "connection"):
-            addConnection(bytes, value)
+        case 10 where ByteClass.equals(bytes, name, lowercase: "connection"): addConnection(bytes, value)
         case 12 where ByteClass.equals(bytes, name, lowercase: "content-type"):
             guard !hasContentType else { throw .contentTypeRepeated }
             hasContentType = true

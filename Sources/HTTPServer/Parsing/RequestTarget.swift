@@ -15,8 +15,7 @@ struct RequestTarget: Equatable {
     /// - Precondition: the range is not empty and contains only `ByteClass.isTarget` bytes.
     static func read(_ bytes: Span<UInt8>, _ range: Range<Int>, method: MethodName) throws(Refusal) -> Self {
         switch bytes[range.lowerBound] {
-        case UInt8(ascii: "/"):
-            return pathAndQuery(bytes, range)
+        case UInt8(ascii: "/"): return pathAndQuery(bytes, range)
         case UInt8(ascii: "*") where range.count == 1:
             guard method.allowsAsterisk else { throw .targetForm }
             return RequestTarget(path: range, isAsterisk: true)

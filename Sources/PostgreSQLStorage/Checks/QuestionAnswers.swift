@@ -8,10 +8,8 @@ extension QuestionKind {
     func answers(in rows: ResultRows, to count: Int) throws(PostgreSQLError) -> [RowAnswer] {
         let elements = ElementRows(rows: rows, count: count)
         switch self {
-        case .install:
-            return try elements.first { row throws(PostgreSQLError) in .click(row.get("click")) }
-        case .home:
-            return try elements.first { row throws(PostgreSQLError) in .home(try Self.home(&row)) }
+        case .install: return try elements.first { row throws(PostgreSQLError) in .click(row.get("click")) }
+        case .home: return try elements.first { row throws(PostgreSQLError) in .home(try Self.home(&row)) }
         case .key:
             return try elements.all(Self.keyRow).map { found in
                 // Each slot has this limit. If all slots together have fewer rows, no slot has reached it,
@@ -42,11 +40,9 @@ extension QuestionKind {
             }
         case .liveClicks:
             return try elements.first { row throws(PostgreSQLError) in .count(row.get("count")) }
-        case .learnt:
-            return try elements.first { row throws(PostgreSQLError) in .sum(row.get("value")) }
+        case .learnt: return try elements.first { row throws(PostgreSQLError) in .sum(row.get("value")) }
         case .model: return try Self.models(elements)
-        case .link, .linkByID:
-            return try Self.links(elements, contents: LinkRecord.columns.names.count + 4)
+        case .link, .linkByID: return try Self.links(elements, contents: LinkRecord.columns.names.count + 4)
         case .linksOfCampaign: return try Self.links(elements, contents: nil)
         case .linkContents:
             return try elements.all { row throws(PostgreSQLError) in

@@ -35,12 +35,7 @@ struct QuestionElement {
             self.init(.moreOfKey, scope, hash, [moment.milliseconds])
         case .openClick(let position, let hash, let scope):
             let (since, click) = (position.clickedAt, position.click)
-            self.init(
-                .openClick(slot: known(click)),
-                scope,
-                hash,
-                [since, click, RowHome(of: click).slot]
-            )
+            self.init(.openClick(slot: known(click)), scope, hash, [since, click, RowHome(of: click).slot])
         case .openClicks(let hash, let scope): self.init(.openClicks, scope, hash)
         case .newestClicks(let query, let count):
             let (moment, destination) = (query.at.milliseconds, Int64(bitPattern: query.destination.url))
@@ -58,8 +53,7 @@ struct QuestionElement {
             self.init(.learnt, [scope.number, Int64(family.rawValue), Int64(bitPattern: key)])
         case .model(let scope): self.init(.model, [scope.number])
         case .link(let slug): self.init(.link, [], slug.text)
-        case .linkByID(let id):
-            self.init(.linkByID, [Int64(bitPattern: id.high), Int64(bitPattern: id.low)])
+        case .linkByID(let id): self.init(.linkByID, [Int64(bitPattern: id.high), Int64(bitPattern: id.low)])
         case .linksOfCampaign(let key, let moment):
             self.init(.linksOfCampaign, [moment.milliseconds], key.text)
         case .linkContents(let number): self.init(.linkContents, [number])

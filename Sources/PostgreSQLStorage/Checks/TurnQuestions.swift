@@ -193,9 +193,7 @@ final class TurnQuestions {
             for (asked, answer) in zip(asked, answers) {
                 for asker in asked.askers { asker.take(answer, to: asked.question) }
             }
-        } catch {
-            for asker in asked.flatMap(\.askers) { asker.finish(.failure(error)) }
-        }
+        } catch { for asker in asked.flatMap(\.askers) { asker.finish(.failure(error)) } }
     }
 }
 

@@ -54,9 +54,7 @@ final class BlockingConnection {
             do throws(PostgreSQLError) {
                 try await connection.waitUntilReady(by: deadline, endsAtRefusal: endsAtRefusal)
                 return nil
-            } catch {
-                return error
-            }
+            } catch { return error }
         }
         connection.stateDidChange = { _ in }
         guard let failure else { return }

@@ -33,9 +33,7 @@ final class HostNames: Sendable {
         guard answer.mustStart else { return .underWay }
         do throws(ThreadStartError) {
             try SystemThread.start { [self] in finish(name, Self.addresses(of: name)) }
-        } catch {
-            finish(name, [])
-        }
+        } catch { finish(name, []) }
         return .underWay
     }
 

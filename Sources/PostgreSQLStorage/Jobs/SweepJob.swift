@@ -111,11 +111,7 @@ struct SweepJob: Job {
             """
         )
         let ofShards = PreparedStatement("DELETE FROM \(table) WHERE \(isOver("$1"))")
-        return Sweep(
-            ofBlocks: ofBlocks,
-            ofShards: isDistributed ? ofShards : nil,
-            keptSeconds: keptSeconds
-        )
+        return Sweep(ofBlocks: ofBlocks, ofShards: isDistributed ? ofShards : nil, keptSeconds: keptSeconds)
     }
 }
 #endif

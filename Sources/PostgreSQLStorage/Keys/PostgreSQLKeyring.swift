@@ -64,9 +64,7 @@ public final class PostgreSQLKeyring: KeyringRows {
     }
 
     public func delete(number: Int64) throws(StoreError) {
-        try use { connection throws(PostgreSQLError) in
-            _ = try connection.execute(Self.deleteRow, number)
-        }
+        try use { connection throws(PostgreSQLError) in _ = try connection.execute(Self.deleteRow, number) }
     }
 
     public func servers() throws(StoreError) -> [KeyHolder] {

@@ -36,8 +36,7 @@ struct CitusTables {
                 citus_add_node, or drop the extension
                 """
             )
-        case .worker:
-            throw StoreError(.incompatible, "\(name) is a worker of Citus; name the coordinator")
+        case .worker: throw StoreError(.incompatible, "\(name) is a worker of Citus; name the coordinator")
         }
     }
 

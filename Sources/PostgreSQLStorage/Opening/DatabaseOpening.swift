@@ -197,13 +197,7 @@ struct DatabaseOpening: Sendable {
             try connection.execute(Self.insertForm, Int64(configuration.shortDays))
         }
         let now = configuration.store.clock.now().milliseconds
-        try connection.execute(
-            Self.insertMigration,
-            migration.number,
-            migration.name,
-            migration.digest,
-            now
-        )
+        try connection.execute(Self.insertMigration, migration.number, migration.name, migration.digest, now)
         return true
     }
 

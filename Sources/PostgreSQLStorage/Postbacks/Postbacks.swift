@@ -181,8 +181,7 @@ extension PostgreSQLReader: PostbackRows {
     }
 
     func dueDeliveries(of endpoint: EndpointRecord, at now: Timestamp, atMost limit: Int)
-        throws(PostgreSQLError)
-        -> [DeliveryRow]
+        throws(PostgreSQLError) -> [DeliveryRow]
     {
         let (time, leap) = (now.milliseconds, now.milliseconds + PostbackSchedule.leapMilliseconds)
         return try all(Self.selectDue, endpoint.number, endpoint.scope, time, leap, Int64(limit)) {
@@ -219,9 +218,7 @@ extension PostgreSQLReader: PostbackRows {
         }
     }
 
-    static let selectEndpoints = PreparedStatement(
-        "SELECT \(EndpointRecord.columns) FROM postback_endpoints"
-    )
+    static let selectEndpoints = PreparedStatement("SELECT \(EndpointRecord.columns) FROM postback_endpoints")
     static let selectApps = PreparedStatement("SELECT number FROM apps WHERE click_ids = 'answer'")
     private static let selectAppsOfItem = PreparedStatement(
         "SELECT app FROM app_fields WHERE field = 'ios_store_id' AND value = $1"

@@ -24,9 +24,7 @@ struct NumberedPart {
     /// The limit of each branch; if a part has fewer rows than this, no rows follow it.
     let limit: Int
 
-    var parameters: Parameters {
-        Parameters(day, numbers.lowerBound, numbers.upperBound, Int64(limit))
-    }
+    var parameters: Parameters { Parameters(day, numbers.lowerBound, numbers.upperBound, Int64(limit)) }
 
     /// The rows as a common table expression with the name `part`.
     ///

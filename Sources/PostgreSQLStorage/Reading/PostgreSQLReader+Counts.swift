@@ -263,14 +263,7 @@ extension PostgreSQLReader {
             if bucket != last.hash & 63 { last = .first }
             let rows = try all(
                 Self.indexedClicks,
-                Parameters(
-                    scope.number,
-                    bucket,
-                    last.hash,
-                    last.since,
-                    last.click,
-                    Int64(remaining)
-                )
+                Parameters(scope.number, bucket, last.hash, last.since, last.click, Int64(remaining))
             ) { row throws(PostgreSQLError) in IndexedClick(&row) }
             rows.forEach(body)
             remaining -= rows.count

@@ -27,9 +27,7 @@ struct PostgreSQLLoopReader: LoopReader {
             do throws(PostgreSQLError) {
                 try await questions.waitUntilReady(by: end)
                 return .success(try await questions.ask(missing, by: end))
-            } catch {
-                return .failure(error)
-            }
+            } catch { return .failure(error) }
         }
         rows.fill(try answers.get())
     }

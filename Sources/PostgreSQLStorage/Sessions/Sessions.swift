@@ -5,9 +5,7 @@ internal import Storage
 
 /// Changes the dashboard's sessions and the links that start them.
 extension PostgreSQLWriter {
-    func insert(_ session: SessionRecord) throws(PostgreSQLError) {
-        _ = try run(Self.insertSession, session)
-    }
+    func insert(_ session: SessionRecord) throws(PostgreSQLError) { _ = try run(Self.insertSession, session) }
 
     func takeSignInLink(_ digest: KeyDigest, expiringAfter now: Timestamp) throws(PostgreSQLError) -> Bool {
         try batch.run(Self.takeLink, digest.bytes, now.milliseconds).affectedCount > 0

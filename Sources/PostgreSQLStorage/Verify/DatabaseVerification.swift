@@ -38,9 +38,7 @@ public struct PostgreSQLVerification {
 
     private func report(_ serverKeys: [ServerKey]) throws(PostgreSQLError) -> VerificationReport {
         var report = VerificationReport()
-        report.checks = [
-            try check("application", "the database's tables are Afterlink's", application)
-        ]
+        report.checks = [try check("application", "the database's tables are Afterlink's", application)]
         // The other steps need Afterlink's tables, and the invariants need the tables of this version.
         if report.isWhole {
             report.checks += [

@@ -386,8 +386,7 @@ extension Invariant {
     )
 
     /// Whether no count of a group is clamped; a clamped count is not the sum of the counts of shorter spans.
-    private static let areSums: SQLText =
-        "max(count) < \(Int64.max) AND min(count) > \(Int64.min)"
+    private static let areSums: SQLText = "max(count) < \(Int64.max) AND min(count) > \(Int64.min)"
 
     private static func sum(_ granularity: Granularity) -> SQLText {
         "coalesce(sum(count) FILTER (WHERE span = \(granularity.rawValue)), 0)"

@@ -169,9 +169,7 @@ final class PostgreSQLEngine: BlockingEngine {
             guard isCommitted else { return .rolledBack }
             // A worker that failed before the second phase shows the rows only after the recovery of Citus.
             return form.isCitus ? .unseen : .committed
-        } catch {
-            throw EngineFailure(error, endsBatch: true, endsConnection: true)
-        }
+        } catch { throw EngineFailure(error, endsBatch: true, endsConnection: true) }
     }
 
     func close() { connection.close() }

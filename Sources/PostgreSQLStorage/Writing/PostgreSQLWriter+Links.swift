@@ -90,13 +90,7 @@ extension PostgreSQLWriter {
                 texts.enumerated().map { (link.number, field.rawValue, Int64($0.offset), $0.element) }
             }
         }
-        try batch.run(
-            Self.insertFields,
-            rows.map(\.0),
-            rows.map(\.1),
-            rows.map(\.2),
-            rows.map(\.3)
-        )
+        try batch.run(Self.insertFields, rows.map(\.0), rows.map(\.1), rows.map(\.2), rows.map(\.3))
         let clicks = links.map { link in
             Int64(waiting.links[CountPayload.LinkSlot(link: link.number, variant: "")]?.clicks ?? 0)
         }

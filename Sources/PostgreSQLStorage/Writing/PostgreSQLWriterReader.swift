@@ -115,9 +115,7 @@ extension PostgreSQLWriterReader {
         throws(PostgreSQLError)
     { try reader.fields(ofLink: number, body) }
 
-    func session(_ digest: KeyDigest) throws(PostgreSQLError) -> SessionRecord? {
-        try reader.session(digest)
-    }
+    func session(_ digest: KeyDigest) throws(PostgreSQLError) -> SessionRecord? { try reader.session(digest) }
 
     func sessions() throws(PostgreSQLError) -> [SessionRecord] { try reader.sessions() }
 

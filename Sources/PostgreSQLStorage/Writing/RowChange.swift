@@ -60,8 +60,7 @@ enum RowChange: Hashable, Comparable {
         case .check: CheckRecord.columns
         case .claim: ClaimRecord.columns
         case .retirement: ["click", "retired_at"]
-        case .delivery:
-            ["click", "is_undelivered", "caller", "caller_rest", "install", "install_rest"]
+        case .delivery: ["click", "is_undelivered", "caller", "caller_rest", "install", "install_rest"]
         case .closing: ["scope", "hash", "since", "click", "closed_at", "caller"]
         case .closedDelivery: ["scope", "hash", "since", "click", "is_undelivered", "caller"]
         case .attributedInstall: AttributedInstall.columns

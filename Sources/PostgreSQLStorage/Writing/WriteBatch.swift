@@ -335,9 +335,7 @@ extension WriteBatch {
                 ask(RowReads.lockLimits, Parameters(needs.links)) { _ in }
                 ask(RowReads.limits, Parameters(needs.links), addLimits)
             }
-            for (group, posts) in posts {
-                ask(.posts(group.key), group.bucket, Parameters(posts), addPost)
-            }
+            for (group, posts) in posts { ask(.posts(group.key), group.bucket, Parameters(posts), addPost) }
             for (group, keys) in idempotencies {
                 ask(.idempotencies, group.bucket, Parameters(keys), addIdempotency)
             }

@@ -128,8 +128,7 @@ extension SQLiteReader {
         """
 
     func indexedClicks(of key: KeyedHash, _ scope: Scope, areOpen: Bool, atMost limit: Int)
-        throws(SQLiteError)
-        -> [(click: UInt64, closedAs: String?)]
+        throws(SQLiteError) -> [(click: UInt64, closedAs: String?)]
     {
         try connection.statement(Self.indexedClicks).all(scope.number, key.index, !areOpen, key.rest, limit) {
             ($0.word(0), $0.optionalText(1))

@@ -63,9 +63,7 @@ extension SQLiteWriter {
     {
         try connection.statement(Self.removeFigures).run(scope.number, report.rawValue)
         let insertion = try connection.statement(Self.addFigure)
-        for figure in figures {
-            try insertion.run(scope.number, report.rawValue, figure.name, figure.value)
-        }
+        for figure in figures { try insertion.run(scope.number, report.rawValue, figure.name, figure.value) }
     }
 
     static let removeFigures: SQL = "DELETE FROM figures WHERE scope = ?1 AND report = ?2"

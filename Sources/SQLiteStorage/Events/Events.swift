@@ -190,9 +190,7 @@ extension SQLiteReader: EventRows {
         -> [EventRecord]
     {
         var found: [EventRecord] = []
-        for id in ids {
-            found += try connection.statement(statement).all(EventRecord.self, scope.number, id)
-        }
+        for id in ids { found += try connection.statement(statement).all(EventRecord.self, scope.number, id) }
         return found
     }
 

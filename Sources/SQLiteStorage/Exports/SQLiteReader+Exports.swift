@@ -8,9 +8,7 @@ extension SQLiteReader: ExportRows {
     ///
     /// One process writes at a time, and the numbers of each table grow. So the number of a later row may be below this
     /// one, but it is above the last number of its own table, after which the next export continues.
-    func exportEnd() throws(SQLiteError) -> Int64 {
-        try connection.integer(Self.lastNumber)
-    }
+    func exportEnd() throws(SQLiteError) -> Int64 { try connection.integer(Self.lastNumber) }
 
     private static let lastNumber: SQL = """
         SELECT max(
@@ -82,12 +80,7 @@ extension SQLiteReader: ExportRows {
 
     func counts(of scope: Scope, campaign: String, in hour: Timestamp) throws(SQLiteError) -> [StoredCount] {
         try connection.statement(Self.countsOfHour).all(scope.number, campaign, hour.milliseconds) {
-            StoredCount(
-                dimension: $0.integer(0),
-                value: $0.text(1),
-                metric: $0.text(2),
-                count: $0.integer(3)
-            )
+            StoredCount(dimension: $0.integer(0), value: $0.text(1), metric: $0.text(2), count: $0.integer(3))
         }
     }
 

@@ -37,8 +37,7 @@ extension SQLiteReader {
     private static let linkColumns: SQL = """
         links.number, \(LinkRecord.columns, of: "links"), apps.id_high AS app_high, apps.id_low AS app_low
         """
-    static let selectLinks: SQL =
-        "SELECT \(linkColumns) FROM links CROSS JOIN apps ON apps.number = app"
+    static let selectLinks: SQL = "SELECT \(linkColumns) FROM links CROSS JOIN apps ON apps.number = app"
     static let linkByID: SQL = "\(selectLinks) WHERE links.id_high = ?1 AND links.id_low = ?2"
     static let linksBySlug: SQL = "\(selectLinks) WHERE slug = ?1"
     /// Selects the live links (not archived, not expired, with clicks left) among the campaign's newest 1,000 links.

@@ -107,9 +107,7 @@ extension SQLiteReader: PrivacyRows {
                 TableHolding(
                     table: table,
                     count: number ?? 0,
-                    oldest: time.map {
-                        isNumber ? RowIdentifier.time(of: $0) : Timestamp(milliseconds: $0)
-                    }
+                    oldest: time.map { isNumber ? RowIdentifier.time(of: $0) : Timestamp(milliseconds: $0) }
                 )
             )
         }

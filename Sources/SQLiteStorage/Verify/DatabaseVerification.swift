@@ -97,9 +97,7 @@ public struct DatabaseVerification {
                 "this is the database of another program",
                 "give the path of Afterlink's database with --database"
             )
-        } catch {
-            check.add("the file's header cannot be read: \(error.message)")
-        }
+        } catch { check.add("the file's header cannot be read: \(error.message)") }
     }
 
     private func migrations(_ check: inout Check) throws(SQLiteError) {

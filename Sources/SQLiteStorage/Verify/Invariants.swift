@@ -41,8 +41,7 @@ struct Invariant: Sendable {
 
     private static let fingerprints = Invariant(
         name: "fingerprints",
-        scope:
-            "the index that checks read agrees with the clicks, and no row of it is missing",
+        scope: "the index that checks read agrees with the clicks, and no row of it is missing",
         exceptions: [
             "open fingerprints differ from their click, or have none": """
             SELECT f.click FROM click_index AS f LEFT JOIN clicks AS c ON c.id = f.click

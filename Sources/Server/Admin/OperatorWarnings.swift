@@ -6,9 +6,7 @@ extension Directory {
     /// The service logs them at the start and lists them in the statistics.
     public func warnings(at now: Timestamp) -> [String] {
         let destinations = openDestinations
-        guard !keys.contains(where: { $0.kind == .admin && $0.isValid(at: now) }) else {
-            return destinations
-        }
+        guard !keys.contains(where: { $0.kind == .admin && $0.isValid(at: now) }) else { return destinations }
         return destinations + [
             "there is no valid admin key, so /admin cannot be called; create one with"
                 + " `afterlink keys create --kind admin`"

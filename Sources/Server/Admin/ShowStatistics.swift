@@ -15,8 +15,7 @@ enum ShowStatistics {
         body.domainCopies = exchange.domainCopies
         let endpoints = try await exchange.store(await exchange.stores.postbacks.endpoints()).map(\.endpoint)
         body.warnings =
-            warnings(exchange)
-            + endpoints.filter { exchange.maySee($0.app) }.compactMap(\.warning)
+            warnings(exchange) + endpoints.filter { exchange.maySee($0.app) }.compactMap(\.warning)
             + exchange.directory.policyWarnings(report.policyFigures(of: query))
         return Response(.ok, json: body.json())
     }

@@ -78,10 +78,7 @@ public final class AppleAdsExchange: Sendable {
             let isAttributed = object["attribution"]?.bool
         else { return .unavailable }
         guard isAttributed else { return .organic }
-        return .attributed(
-            AppleAdsAttribution(object),
-            body: String(decoding: response.body, as: UTF8.self)
-        )
+        return .attributed(AppleAdsAttribution(object), body: String(decoding: response.body, as: UTF8.self))
     }
 }
 

@@ -152,8 +152,6 @@ public final class DomainFileMonitor: Sendable {
             }
             let differences = expected.differences(from: found)
             return differences.isEmpty ? .current : .differs(differences)
-        } catch {
-            return .unknown(error.message)
-        }
+        } catch { return .unknown(error.message) }
     }
 }

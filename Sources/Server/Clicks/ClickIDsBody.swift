@@ -6,9 +6,7 @@ public enum ClickIDsBody {
     /// Returns the ids as a JSON object; nil if there are none.
     static func json(_ ids: NetworkClickIDs) -> String? {
         guard !ids.items.isEmpty else { return nil }
-        return JSONWriter.object { json in
-            for item in ids.items { json.member(item.name, item.value) }
-        }.text
+        return JSONWriter.object { json in for item in ids.items { json.member(item.name, item.value) } }.text
     }
 
     /// Returns stored ids as words for people, such as `gclid x (Google Ads)`; nil without any.

@@ -38,9 +38,7 @@ enum ApplePage {
         return .page(title: DashboardText.apple) { html in
             filter.writeForm(visit, to: &html)
             html.note(DashboardText.appleExplained)
-            guard !newest.isEmpty else {
-                return html.empty(DashboardText.noPostbacks)
-            }
+            guard !newest.isEmpty else { return html.empty(DashboardText.noPostbacks) }
             let app: PanelExports.Items = [("app", filter.app?.id.text)]
             let span: PanelExports.Items = [("from", from.iso8601), ("to", to.iso8601)]
             func writeExports(_ caption: String) {

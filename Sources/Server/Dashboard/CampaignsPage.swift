@@ -141,10 +141,7 @@ enum OneCampaignPage {
                 html.exports(OverviewPage.exports(visit, filter, panel: .figures))
                 write(report, filter, visit, to: &html)
             } else {
-                let reason = filter.emptyReason(
-                    directory,
-                    DashboardText.noCampaignTraffic(filter.span.text)
-                )
+                let reason = filter.emptyReason(directory, DashboardText.noCampaignTraffic(filter.span.text))
                 html.empty(reason)
             }
             if let report = events?.report { EventPanel.cohorts.write(report, filter, visit, to: &html) }

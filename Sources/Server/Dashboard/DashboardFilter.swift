@@ -59,14 +59,10 @@ struct DashboardFilter {
     }
 
     /// The sentence on the earlier span.
-    var comparison: String {
-        DashboardText.compared(with: span.earlier.text, isRunning: span.to > now)
-    }
+    var comparison: String { DashboardText.compared(with: span.earlier.text, isRunning: span.to > now) }
 
     /// The time before which there can be no data: the creation of the chosen app, or of the first app.
-    var firstData: Timestamp {
-        app?.createdAt ?? apps.map(\.createdAt).min() ?? now
-    }
+    var firstData: Timestamp { app?.createdAt ?? apps.map(\.createdAt).min() ?? now }
 
     /// Writes the form with these choices and the fields that `further` writes.
     ///

@@ -117,17 +117,13 @@ struct DashboardPage {
         html.element("dialog", ["id": "keys", "aria-label": DashboardText.keys]) { html in
             html.element("h2", DashboardText.keys)
             html.element("dl") { html in
-                for page in DashboardSection.all {
-                    html.key("G \(page.key.uppercased())", page.title)
-                }
+                for page in DashboardSection.all { html.key("G \(page.key.uppercased())", page.title) }
                 for period in DashboardPeriod.allCases where period != .custom {
                     html.key(period.key, DashboardText.name(of: period))
                 }
                 for (key, meaning) in DashboardText.furtherKeys { html.key(key, meaning) }
             }
-            html.element("form", ["method": "dialog"]) { html in
-                html.element("button", DashboardText.close)
-            }
+            html.element("form", ["method": "dialog"]) { html in html.element("button", DashboardText.close) }
         }
     }
 }

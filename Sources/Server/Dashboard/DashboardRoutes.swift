@@ -116,14 +116,11 @@ extension Routes {
                 visit = try await DashboardVisit.find(&exchange)
                 guard let visit else { return signIn(next: exchange) }
                 switch try await make(&exchange, visit) {
-                case .page(let page):
-                    return try page.file(exchange) ?? page.response(visit: visit)
+                case .page(let page): return try page.file(exchange) ?? page.response(visit: visit)
                 case .redirect(let address): return DashboardPage.redirect(to: address.text)
                 case .response(let response): return response
                 }
-            } catch {
-                return errorPage(error, visit: visit)
-            }
+            } catch { return errorPage(error, visit: visit) }
         }
     }
 
@@ -156,9 +153,7 @@ extension Routes {
                     try await exchange.readDirectory()
                     return try await record(exchange, form).conflict(visit).response(visit: visit)
                 }
-            } catch {
-                return errorPage(error, visit: visit)
-            }
+            } catch { return errorPage(error, visit: visit) }
         }
     }
 

@@ -24,9 +24,7 @@ enum EventsPage {
                 let reason = filter.emptyReason(directory, DashboardText.noEvents(filter.span.text))
                 return html.empty(reason)
             }
-            for panel in EventPanel.allCases {
-                panel.write(report, filter, visit, slugs: slugs, to: &html)
-            }
+            for panel in EventPanel.allCases { panel.write(report, filter, visit, slugs: slugs, to: &html) }
         }
     }
 }

@@ -92,9 +92,7 @@ enum OverviewPage {
     private static func reason(_ filter: DashboardFilter, _ directory: Directory) -> String {
         if directory.apps.isEmpty { return DashboardText.noApp }
         if filter.campaign != nil || filter.slice != nil { return DashboardText.noCounts(filter.span.text) }
-        if filter.span.to <= filter.firstData {
-            return DashboardText.beforeFirstData(filter.firstData)
-        }
+        if filter.span.to <= filter.firstData { return DashboardText.beforeFirstData(filter.firstData) }
         return DashboardText.noTraffic(filter.span.text, isTest: filter.isTest)
     }
 

@@ -101,9 +101,7 @@ struct PolicyGridPanel {
             (DashboardText.redirected, DashboardText.count(Int64(result.redirected))),
             (DashboardText.expectedWrong, DashboardText.decimal(result.expectedWrong)),
         ])
-        guard let command = command(setting, grid.current) else {
-            return html.note(DashboardText.isCurrent)
-        }
+        guard let command = command(setting, grid.current) else { return html.note(DashboardText.isCurrent) }
         html.paragraph(DashboardText.gridCommand)
         html.element("pre", ["class": "copy", "tabindex": "0"], command)
         if let chosen, chosen.seconds > ownWindow.seconds { html.note(DashboardText.longerWindow) }

@@ -16,8 +16,7 @@ enum SignIn {
         let next = form["next"]
         if let refusal = refusal(exchange, next: next) { return refusal }
         let digest = KeyDigest(of: (form["key"] ?? "").filter { !$0.isWhitespace })
-        guard let key = exchange.directory.key(digest), key.isValid(at: exchange.now), key.kind.signsIn
-        else {
+        guard let key = exchange.directory.key(digest), key.isValid(at: exchange.now), key.kind.signsIn else {
             noteFailure(exchange)
             return page(next: next, problem: DashboardText.wrongKey, .forbidden).response(visit: nil)
         }
@@ -102,9 +101,7 @@ enum SignIn {
     /// - Throws: 403 if the request came over HTTP from another machine: every machine on the way could read the
     ///   cookie.
     private static func cookieName(_ exchange: Exchange) throws(APIError) -> String {
-        guard let name = DashboardCookie.name(in: exchange) else {
-            throw .forbidden(DashboardText.needsTLS)
-        }
+        guard let name = DashboardCookie.name(in: exchange) else { throw .forbidden(DashboardText.needsTLS) }
         return name
     }
 

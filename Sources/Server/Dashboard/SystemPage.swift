@@ -11,9 +11,7 @@ enum SystemPage {
         let (health, connections) = (service.storeHealth(), service.connections())
         var servers: [RunningServer] = []
         // If the database cannot be read, the page shows that, and does not fail.
-        do throws(StoreError) {
-            servers = try await exchange.stores.statistics.runningServers()
-        } catch {}
+        do throws(StoreError) { servers = try await exchange.stores.statistics.runningServers() } catch {}
         let process = service.process()
         let (uptime, dropped) = (Int64(service.uptime / 1_000_000), service.log.droppedLineCount)
         let errors = service.metrics.errorCounts()
@@ -43,12 +41,7 @@ enum SystemPage {
             write(health.commitSeconds, visit, to: &html)
             let refusals = health.refusals.map { ($0.key.rawValue, $0.value) }
             writeCounts(DashboardText.refusals, refusals, visit, to: &html)
-            writeCounts(
-                DashboardText.errors,
-                errors.map { ($0.key.rawValue, $0.value) },
-                visit,
-                to: &html
-            )
+            writeCounts(DashboardText.errors, errors.map { ($0.key.rawValue, $0.value) }, visit, to: &html)
             write(process, visit, to: &html)
             write(servers, at: now, visit, to: &html)
             write(lines, containing: wanted, to: &html)

@@ -116,11 +116,7 @@ enum TrialPage {
             app: key.app
         )
         var response: Response
-        do throws(APIError) {
-            response = try await endpoint(&inner)
-        } catch {
-            response = Response(error)
-        }
+        do throws(APIError) { response = try await endpoint(&inner) } catch { response = Response(error) }
         response.onDelivery?(.delivered)
         let body = String(decoding: response.body, as: UTF8.self)
         return ClientResponse(status: response.status.code, body: body)

@@ -20,10 +20,7 @@ enum RecordEvents {
         let body = try JSONBody(exchange.request)
         try Exchange.require(app, isNamed: body.text("app", 64))
         guard let items = try body.objects("events", count: 1...EventBatch.maximumCount) else {
-            throw .missingField(
-                "events",
-                "Send {\"events\":[…]} with 1 to \(EventBatch.maximumCount) events"
-            )
+            throw .missingField("events", "Send {\"events\":[…]} with 1 to \(EventBatch.maximumCount) events")
         }
         // A customer's server forwards no header field of the visitor, but may state `consent`.
         let asksNotTo = key.kind != .server && exchange.request.field("sec-gpc") == "1"
@@ -67,10 +64,8 @@ enum RecordEvents {
             json.member("status", "accepted")
             json.objects("results", outcomes) { json, outcome in
                 switch outcome {
-                case .read(let event):
-                    write(event.id, next.next() ?? .duplicate, to: &json)
-                case .rejected(let id, let field, let message):
-                    reject(id, field, message, to: &json)
+                case .read(let event): write(event.id, next.next() ?? .duplicate, to: &json)
+                case .rejected(let id, let field, let message): reject(id, field, message, to: &json)
                 }
             }
         }
@@ -104,8 +99,7 @@ extension RefundProblem {
         case .ofRefund: .invalidField("purchase_id", "names a refund; send the event_id of a purchase")
         case .currency(let currency):
             .invalidField("currency", "must be the purchase's currency, \(currency.code)")
-        case .amount(let paid):
-            .invalidField("amount", "is larger than the purchase's amount, \(paid.text)")
+        case .amount(let paid): .invalidField("amount", "is larger than the purchase's amount, \(paid.text)")
         case .unknownAmount:
             .missingField(
                 "amount",
@@ -266,9 +260,7 @@ struct EventBodyReader {
             )
         }
         event.installs =
-            installID.map { id in
-                keys.map { $0.install(app: app, isTest: isTest, installID: id) }
-            } ?? []
+            installID.map { id in keys.map { $0.install(app: app, isTest: isTest, installID: id) } } ?? []
         event.users = user.map { id in keys.map { $0.user(app: app, isTest: isTest, id: id) } } ?? []
         event.click = clickID
     }

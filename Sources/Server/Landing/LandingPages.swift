@@ -101,9 +101,7 @@ struct PageTexts: Sendable {
         let rows: [DataRow]
         do throws(DataFileError) {
             rows = try DataRow.rows(of: Array(table.utf8), file: "texts.tsv", kinds: ["language", "text"])
-        } catch {
-            preconditionFailure("the embedded texts do not parse: \(error.message)")
-        }
+        } catch { preconditionFailure("the embedded texts do not parse: \(error.message)") }
         languages = rows.filter { $0.kind == "language" && $0.columns.count == 2 }.map {
             Language(code: $0.columns[0], direction: $0.columns[1])
         }

@@ -33,9 +33,7 @@ struct FoundLink {
         else { return nil }
         do throws(FieldProblems) {
             return FoundLink(app: app, link: .success(try TappedLink(long, at: path, of: app)))
-        } catch {
-            return FoundLink(app: app, link: .failure(error))
-        }
+        } catch { return FoundLink(app: app, link: .failure(error)) }
     }
 
     /// Reads the part of a long link's address after its host: `?link=…`, which may follow a path; nil without a `?`.

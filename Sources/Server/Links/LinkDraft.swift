@@ -82,9 +82,7 @@ public enum LinkDraft {
             // An archived link comes from another service's export, and its expiry may be in the past.
             let start = isArchived ? Timestamp(milliseconds: .min) : now
             settings = try self.settings(fields, for: app, at: start)
-        } catch {
-            problems += error.all
-        }
+        } catch { problems += error.all }
         guard problems.isEmpty else { throw FieldProblems(problems) }
         let id = LinkID(at: now, random: random)
         let link = Link(id: id, app: app.id, slug: chosen, settings: settings, createdAt: now, updatedAt: now)
@@ -144,9 +142,7 @@ enum LinkMetadata {
     }
 
     /// The UTM parameters that a click's metadata can get from its post and from the tapped address.
-    static let utmNames = [
-        "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "utm_id",
-    ]
+    static let utmNames = ["utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "utm_id"]
 
     /// Adds the UTM parameters among `items` that the metadata lacks; of several with one name, the first counts.
     ///

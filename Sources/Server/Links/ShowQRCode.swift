@@ -52,9 +52,7 @@ enum ShowQRCode {
         do throws(FieldProblems) {
             let style = try QRStyle(try QRStyleFields(query: exchange.request.query ?? ""), of: settings)
             return try QRPicture(ofLink: url, in: style).file(format, title: "QR code: \(url)")
-        } catch {
-            throw .invalidItems(error.all)
-        }
+        } catch { throw .invalidItems(error.all) }
     }
 
     /// Returns the field that names the file after the link's slug.

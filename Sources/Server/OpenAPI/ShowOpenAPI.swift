@@ -26,9 +26,7 @@ package enum APIDescription {
             var json = JSONWriter(reservedCapacity: 128 * 1024)
             json.value(try JSONValue(parsing: Array(text.utf8)))
             return json.bytes
-        } catch {
-            preconditionFailure("the embedded description of the API is not JSON: \(error.message)")
-        }
+        } catch { preconditionFailure("the embedded description of the API is not JSON: \(error.message)") }
     }()
 
     /// Computed once, because the description is long and constant.

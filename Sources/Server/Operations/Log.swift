@@ -188,9 +188,7 @@ final class LogWriter: Sendable {
         while true {
             wakeUp.wait()
             // Waits ``gatheringTime``, so that busy event loops do not wake this thread in each of their turns.
-            if !pending.withLock({ $0.isUrgent }) {
-                _ = wakeUp.wait(timeout: .now() + Self.gatheringTime)
-            }
+            if !pending.withLock({ $0.isUrgent }) { _ = wakeUp.wait(timeout: .now() + Self.gatheringTime) }
             flush()
             if pending.withLock({ $0.isOver && $0.bytes.isEmpty }) { return }
         }

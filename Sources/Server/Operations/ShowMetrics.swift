@@ -80,9 +80,7 @@ enum ShowMetrics {
         do throws(StoreError) {
             let query = StatisticsQuery(app: exchange.onlyApp)
             report = try await exchange.stores.statistics.statistics(query, at: exchange.now)
-        } catch {
-            return []
-        }
+        } catch { return [] }
         let reasons = NoMatchReason.allCases.map { ($0, Metric.noMatch($0)) }
         var metrics: [MetricFamily] = []
         for metric in Metric.allCases where !reasons.contains(where: { $0.1 == metric }) {

@@ -13,10 +13,7 @@ public final class OutgoingRequests: Sendable {
     /// - Parameters:
     ///   - client: the client that makes the requests; only tests pass one that may reach private addresses.
     ///   - maximumConcurrentCount: the maximum number of concurrent calls of `perform`.
-    public init(
-        _ client: HTTPSClient = OutgoingRequests.publicOnly(),
-        maximumConcurrentCount: Int = 4
-    ) {
+    public init(_ client: HTTPSClient = OutgoingRequests.publicOnly(), maximumConcurrentCount: Int = 4) {
         (self.client, self.maximumConcurrentCount) = (client, maximumConcurrentCount)
     }
 
@@ -40,9 +37,7 @@ public final class OutgoingRequests: Sendable {
         return await withCheckedContinuation { (continuation: CheckedContinuation<Result?, Never>) in
             do throws(ThreadStartError) {
                 try SystemThread.start { continuation.resume(returning: work(client)) }
-            } catch {
-                continuation.resume(returning: nil)
-            }
+            } catch { continuation.resume(returning: nil) }
         }
     }
 }

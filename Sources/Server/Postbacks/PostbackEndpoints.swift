@@ -45,9 +45,7 @@ enum PostbackEndpoints {
         do throws(FieldProblems) {
             let (keys, random) = (exchange.keys.server, exchange.service.random)
             made = try draft.endpoint(of: app.id, keys: keys, at: exchange.now, random: random)
-        } catch {
-            throw .unprocessable(error.all)
-        }
+        } catch { throw .unprocessable(error.all) }
         if let refusal = exchange.service.settings.postbackSender?.refusal(ofURL: draft.url) {
             throw .unprocessable([FieldProblem("url", refusal)])
         }

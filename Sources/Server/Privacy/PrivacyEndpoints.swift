@@ -76,16 +76,13 @@ enum PrivacyEndpoints {
 
     /// - Throws: 422 for a text that is no value of the kind.
     static func subject(_ kind: SubjectKind, _ text: String, of app: AppID, _ exchange: Exchange)
-        throws(APIError)
-        -> DataSubject
+        throws(APIError) -> DataSubject
     {
         let keys = exchange.keys
         do throws(FieldProblem) {
             let (server, addresses) = (keys.server.all, keys.addresses)
             return try DataSubject(kind, text, of: app, keys: server, addresses: addresses, at: exchange.now)
-        } catch {
-            throw .unprocessable([error])
-        }
+        } catch { throw .unprocessable([error]) }
     }
 }
 

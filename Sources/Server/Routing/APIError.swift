@@ -129,8 +129,7 @@ extension APIError {
     /// A store's failure never becomes a "no match".
     init(_ error: StoreError, requestID: String) {
         switch error.code {
-        case .defect, .conflict, .notFound:
-            self = .internalError(requestID: requestID)
+        case .defect, .conflict, .notFound: self = .internalError(requestID: requestID)
         case .overloaded, .timedOut, .full, .readOnly, .inputOutput, .locked, .underWay, .unreachable,
             .corrupted, .incompatible, .unsupported, .stopping, .resources:
             self = .unavailable

@@ -8,9 +8,7 @@ struct EntityTag {
     let text: String
 
     /// Creates the tag of a body: the first half of its SHA-256.
-    init(of body: [UInt8]) {
-        text = "\"\(Hexadecimal.text(of: SHA256.digest(of: body).bytes.prefix(16)))\""
-    }
+    init(of body: [UInt8]) { text = "\"\(Hexadecimal.text(of: SHA256.digest(of: body).bytes.prefix(16)))\"" }
 
     /// Returns whether a request's `If-None-Match` is `*` or names the tag, strong or weak.
     ///

@@ -48,9 +48,7 @@ struct FieldBody<Field: SettingField> {
             let value = try make(fields)
             guard problems.isEmpty else { throw FieldProblems([]) }
             return value
-        } catch {
-            throw .unprocessable(problems + error.all)
-        }
+        } catch { throw .unprocessable(problems + error.all) }
     }
 
     private static func texts(_ kind: SettingFieldKind, _ value: JSONValue) -> [String]? {

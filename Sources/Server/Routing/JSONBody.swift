@@ -140,9 +140,7 @@ extension JSONBody {
     func texts(_ name: String, _ maximumLength: Int, count: Int = .max) throws(APIError) -> [String]? {
         let form = "a list of texts"
         guard let values = try value(name, form, { $0.array }) else { return nil }
-        guard values.count <= count else {
-            throw refusal(of: name, "may have \(count) entries at most")
-        }
+        guard values.count <= count else { throw refusal(of: name, "may have \(count) entries at most") }
         let texts = values.compactMap {
             $0.string.flatMap { $0.unicodeScalars.count <= maximumLength ? $0 : nil }
         }

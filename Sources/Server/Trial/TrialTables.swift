@@ -17,9 +17,7 @@ struct TrialTables: Sendable {
                 }
             }
             return tables
-        } catch {
-            preconditionFailure("the embedded table of trials does not parse: \(error.message)")
-        }
+        } catch { preconditionFailure("the embedded table of trials does not parse: \(error.message)") }
     }()
 
     private mutating func add(_ row: DataRow) throws(DataFileError) {

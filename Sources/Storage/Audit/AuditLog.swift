@@ -98,9 +98,7 @@ extension DirectoryChange {
                 + keys.map { AuditedChange(.createKey, app: $0.app, of: $0.id.text, to: $0.auditFields) }
         case .updateApp(let id, _, let settings):
             let former = before.app(id)?.settings.auditFields ?? AuditFields()
-            return [
-                AuditedChange(.changeApp, app: id, of: id.text, from: former, to: settings.auditFields)
-            ]
+            return [AuditedChange(.changeApp, app: id, of: id.text, from: former, to: settings.auditFields)]
         case .createKey(let key):
             return [AuditedChange(.createKey, app: key.app, of: key.id.text, to: key.auditFields)]
         case .revokeKey(let id, let now):
@@ -147,9 +145,7 @@ extension LinkChange {
 
 extension DatabaseSession where Backend.Reader: ReportReader {
     public func audit(_ query: AuditQuery) async throws(StoreError) -> AuditPage {
-        try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
-            try reader.page(query)
-        }
+        try await loop.readInBackground { reader throws(Backend.Reader.Failure) in try reader.page(query) }
     }
 
     public func note(_ change: AuditedChange, by actor: AuditActor) async throws(StoreError) {

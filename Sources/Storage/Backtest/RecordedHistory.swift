@@ -86,9 +86,7 @@ public struct RecordedHistory<Reader: HistoryRows>: TrafficHistory {
             found = try reader.number(of: app).map { number throws(Reader.Failure) in
                 try reader.historyBounds(of: Scope(app: number, isTest: isTest))
             }
-        } catch {
-            throw translate(error)
-        }
+        } catch { throw translate(error) }
         guard let found else { throw StoreError(.notFound, "the app does not exist") }
         bounds = found
         events = EventReconstruction(remaking, firstCheckAt: found.firstCheckAt)
@@ -102,9 +100,7 @@ public struct RecordedHistory<Reader: HistoryRows>: TrafficHistory {
         do throws(Reader.Failure) {
             if clicks.waiting.isEmpty, !clicks.hasEnded { try readClicks() }
             if checks.waiting.count < Self.readAhead, !checks.hasEnded { try readChecks() }
-        } catch {
-            throw translate(error)
-        }
+        } catch { throw translate(error) }
         // A click comes before a launch of the same millisecond.
         if let launch = checks.waiting.first,
             clicks.waiting.first.map({ RecordedEvent.click($0).at > launch.at }) ?? true

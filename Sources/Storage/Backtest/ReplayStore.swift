@@ -197,9 +197,7 @@ extension ReplayStore {
         drop(endedBefore: now)
         let keys = keys.map { KeyedHash(index: $0, rest: 0) }
         let selections = selections(of: keys)
-        guard selections.contains(where: { !$0.open.isEmpty }) else {
-            return CandidateEvidence()
-        }
+        guard selections.contains(where: { !$0.open.isEmpty }) else { return CandidateEvidence() }
         return evidence(
             of: selections,
             launch: address.map { LaunchAddress($0) },

@@ -132,9 +132,7 @@ public struct KeyRows: Sendable {
     ///   - open: rows that are not closed.
     ///   - isComplete: false if older rows may have been left out.
     public init(closed: [Closed], open: [IndexRecord], isComplete: Bool) {
-        self.closed = closed.sorted {
-            ($0.closedAt, $0.position.click) > ($1.closedAt, $1.position.click)
-        }
+        self.closed = closed.sorted { ($0.closedAt, $0.position.click) > ($1.closedAt, $1.position.click) }
         self.open = open.sorted { $0.position > $1.position }
         self.isComplete = isComplete
     }

@@ -78,12 +78,7 @@ struct BatchTotals: Sendable {
     }
 
     /// Adds a claim; removes its click, and the duplicates that expire at the times `retired`, from the live clicks.
-    mutating func addMatch(
-        _ claim: Claim,
-        _ request: ClaimRequest,
-        retired: [Timestamp],
-        of scope: Scope
-    ) {
+    mutating func addMatch(_ claim: Claim, _ request: ClaimRequest, retired: [Timestamp], of scope: Scope) {
         let (facts, now, record) = (claim.click.facts, request.at, request.record)
         var event = Event(.matches, of: facts, scope, at: now)
         let delay = record.timeToInstall(since: facts.clickedAt)

@@ -25,8 +25,7 @@ public struct CountKey: Hashable, Sendable {
     ///
     /// Campaigns and links are ranked by their counts of clicks.
     public var namesCampaign: Bool {
-        label.campaign != nil && label.dimension.naming != nil
-            && metric != Metric.clicks.name
+        label.campaign != nil && label.dimension.naming != nil && metric != Metric.clicks.name
             && metric != CountWord.conversions && metric != CountWord.variance
     }
 }

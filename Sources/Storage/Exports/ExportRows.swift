@@ -62,9 +62,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
     }
 
     public func export(_ query: ExportQuery) async throws(StoreError) -> ExportPage {
-        try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
-            try reader.export(query)
-        }
+        try await loop.readInBackground { reader throws(Backend.Reader.Failure) in try reader.export(query) }
     }
 }
 

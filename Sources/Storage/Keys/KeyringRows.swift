@@ -77,7 +77,5 @@ public struct HeldKeys: Equatable, Sendable {
 
     /// The day, the check value of its address key, and the check values of the server keys: 8 bytes each,
     /// lowest byte first.
-    public var bytes: [UInt8] {
-        [UInt8](packing: [UInt64(bitPattern: addressDay), addresses] + server)
-    }
+    public var bytes: [UInt8] { [UInt8](packing: [UInt64(bitPattern: addressDay), addresses] + server) }
 }

@@ -25,9 +25,7 @@ public struct StoredKeys: Sendable {
             do throws(Backend.Reader.Failure) {
                 let reader = try backend.openReader()
                 return (try reader.requiredKeys(at: now), try reader.hasPastAddressDays(at: now))
-            } catch {
-                throw Backend.Reader.translated(error).error
-            }
+            } catch { throw Backend.Reader.translated(error).error }
         }
     }
 

@@ -64,9 +64,7 @@ public struct LearningJob<Reader: JobReader>: Job {
     }
 
     private func count(of scope: Scope, _ family: CounterFamily?) throws(StoreError) -> Int {
-        try context.read { reader throws(Reader.Failure) in
-            try reader.learntCounterCount(of: scope, family)
-        }
+        try context.read { reader throws(Reader.Failure) in try reader.learntCounterCount(of: scope, family) }
     }
 
     private func reload(_ scope: Scope) throws(StoreError) {
@@ -240,8 +238,7 @@ public struct FadingJob<Reader: JobReader>: Job {
             let written = try write(.fade(scope, family, after: first, at: now, limit: Self.limit))
             guard case .faded(let last) = written else { throw .mismatch }
             if let last { steps.append(.fade(scope, family, after: last)) }
-        case .keepLargest(let scope, let family):
-            try write(.keepLargest(Self.keptMarks, of: scope, family))
+        case .keepLargest(let scope, let family): try write(.keepLargest(Self.keptMarks, of: scope, family))
         }
     }
 

@@ -136,9 +136,7 @@ extension WriteTransaction {
         guard !fact.type.isOptIn || !wanting.isEmpty else { return }
         let event = OutboxEvent(id: makeEventID(at: at), type: fact.type.rawValue, data: fact.data)
         try writer.insert(OutboxRecord(event, scope: scope.number, subject: subject))
-        for target in wanting {
-            try writer.insert(DeliveryRecord(event.id, to: target.endpoint, dueAt: at))
-        }
+        for target in wanting { try writer.insert(DeliveryRecord(event.id, to: target.endpoint, dueAt: at)) }
         memory.values.hasPostbacks = true
     }
 

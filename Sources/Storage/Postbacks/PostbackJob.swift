@@ -53,9 +53,7 @@ extension WriteTransaction {
         // The process that has a lost lease now may have numbered and sent the endpoint's deliveries.
         let deliveries = step.deliveries.filter { $0.state == .delivered || !lost.contains($0.endpoint) }
         if !deliveries.isEmpty { try writer.update(deliveries) }
-        for record in step.progress where !lost.contains(record.number) {
-            try writer.setProgress(of: record)
-        }
+        for record in step.progress where !lost.contains(record.number) { try writer.setProgress(of: record) }
         if let keys = step.keys, let random = step.random {
             let endpoints = try reader.endpointRecords().map(\.endpoint)
             for id in endpoints.filter({ $0.needsRewrapping(keys) }).map(\.id).sorted() {

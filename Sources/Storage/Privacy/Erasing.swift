@@ -145,9 +145,7 @@ extension WriteTransaction {
         var number = max(memory.numbers.erased, Rules.readsNewestClicks ? try writer.newestErasedRow() : 0)
         let records = rows.map { high, low in
             number = numbers.check(after: number, at: now)
-            return ErasedRecord(
-                ErasedRow(number, of: table, high: high, low: low, app: app, at: time)
-            )
+            return ErasedRecord(ErasedRow(number, of: table, high: high, low: low, app: app, at: time))
         }
         try writer.insert(records)
         memory.numbers.erased = number

@@ -52,13 +52,7 @@ public struct ApplePostbackRecord: Record, Equatable, Sendable {
         let digest = KeyDigest(bytes: row.get("digest"))
         let body: String = row.get("body")
         guard let verification, let environment, let digest else { return nil }
-        stored = StoredApplePostback(
-            postback,
-            verification,
-            environment,
-            receivedAt: receivedAt,
-            body: body
-        )
+        stored = StoredApplePostback(postback, verification, environment, receivedAt: receivedAt, body: body)
         (stored.number, stored.isCounted) = (number, isCounted)
         self.digest = digest
     }

@@ -93,9 +93,7 @@ extension LinkPageRows {
 
 extension DatabaseSession where Backend.Loop.Rows: LinkRows {
     public func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing? {
-        try await loop.readRows { rows throws(Backend.Loop.Rows.Failure) in
-            try rows.listing(slug, of: apps)
-        }
+        try await loop.readRows { rows throws(Backend.Loop.Rows.Failure) in try rows.listing(slug, of: apps) }
     }
 
     public func link(_ id: LinkID) async throws(StoreError) -> LinkListing? {

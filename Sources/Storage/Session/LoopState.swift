@@ -106,11 +106,7 @@ extension LoopState {
         guard snapshotCommit != nil else { return }
         snapshotCommit = nil
         // A snapshot has no changes to lose, so a connection that cannot end it is replaced.
-        do throws(Reader.Failure) {
-            try reader?.endSnapshot()
-        } catch {
-            reader = nil
-        }
+        do throws(Reader.Failure) { try reader?.endSnapshot() } catch { reader = nil }
     }
 
     /// Reads in a snapshot that contains every commit of this process whose callers have been answered.
@@ -119,9 +115,7 @@ extension LoopState {
             let result = try body(try openSnapshot())
             noteSuccess()
             return result
-        } catch {
-            throw failed(Reader.translated(error))
-        }
+        } catch { throw failed(Reader.translated(error)) }
     }
 
     /// Reads rows, and fetches those that are missing, until no row is missing.
@@ -154,9 +148,7 @@ extension LoopState {
         do throws(Reader.Failure) {
             let reader = try openSnapshot()
             rows = known ?? reader.rows
-        } catch {
-            throw failed(Reader.translated(error))
-        }
+        } catch { throw failed(Reader.translated(error)) }
         known = rows
         do throws(Reader.Rows.Failure) {
             let result = try body(rows)
@@ -173,9 +165,7 @@ extension LoopState {
     private func fetch(for rows: Reader.Rows, until latest: UInt64) async throws(StoreError) {
         do throws(Reader.Failure) {
             try await openReader().fetch(for: rows, until: min(state.deadline(), latest))
-        } catch {
-            throw failed(Reader.translated(error))
-        }
+        } catch { throw failed(Reader.translated(error)) }
     }
 
     /// Returns the connection with a snapshot that contains every commit whose callers have been answered.

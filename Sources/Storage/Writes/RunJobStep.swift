@@ -29,9 +29,7 @@ extension WriteTransaction {
             let id = AuditID(high: UInt64(max(0, time.milliseconds)) << 16, low: 0)
             return .flag(try writer.deleteAudit(before: id, atMost: Int64(limit)) == limit)
         case .collisions(let reports):
-            for entry in reports {
-                try writer.keep(entry.report.figures, as: .collisions, of: entry.scope)
-            }
+            for entry in reports { try writer.keep(entry.report.figures, as: .collisions, of: entry.scope) }
         case .policyGrid(let grid, let scope): try writer.keep(grid.figures, as: .policyGrid, of: scope)
         }
         return .done

@@ -433,8 +433,7 @@ extension WriteTransaction {
     private func perform(_ change: LearningChange) throws(Failure) -> Written {
         switch change {
         case .add(let slices): for slice in slices { try learn(slice) }
-        case .forget(let scope, let limit):
-            return .flag(try writer.forgetCounters(of: scope, limit: limit))
+        case .forget(let scope, let limit): return .flag(try writer.forgetCounters(of: scope, limit: limit))
         case .reset(let scope, let app, let limit, let actor):
             let fields = AuditFields([(name: "test", texts: ["\(scope.isTest)"])])
             try note(AuditedChange(.resetModel, app: app, of: app.text, to: fields), by: actor)
@@ -448,8 +447,7 @@ extension WriteTransaction {
                 try writer.removeCounter(key, family, of: scope)
             }
             return .faded(upTo: sums.count < limit ? nil : sums.last?.key)
-        case .keepLargest(let count, let scope, let family):
-            try writer.keepLargest(count, of: scope, family)
+        case .keepLargest(let count, let scope, let family): try writer.keepLargest(count, of: scope, family)
         case .moveLandmark(let scope, let landmark): try moveLandmark(of: scope, to: landmark)
         }
         return .done

@@ -98,9 +98,7 @@ final class WriterThread<Engine: BlockingEngine> {
             case .rest: break
             }
             return .done
-        } catch {
-            return .failed(error)
-        }
+        } catch { return .failed(error) }
     }
 
     /// Adds requested updates and waiting writes to the batch, in this order.

@@ -233,8 +233,7 @@ extension Configuration {
             conflicts.append(("tls-key", tlsKey, "needs --tls-certificate with it"))
         }
         if let secretFile, !isOnServer {
-            let sentence =
-                "is for a PostgreSQL database; an SQLite database has its keys in files beside it"
+            let sentence = "is for a PostgreSQL database; an SQLite database has its keys in files beside it"
             conflicts.append(("secret-file", secretFile, sentence))
         }
         if let initialAppKey, initialAppKey.text == initialAdminKey?.text {

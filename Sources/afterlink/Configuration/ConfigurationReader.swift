@@ -194,9 +194,7 @@ struct ConfigurationFile {
             let value = try JSONValue(parsing: Array(text.utf8))
             if let object = value.object { return object }
             reason = "it is \(value.kind)"
-        } catch {
-            reason = "\(place(of: error.byteOffset, in: text)): \(error.sentence)"
-        }
+        } catch { reason = "\(place(of: error.byteOffset, in: text)): \(error.sentence)" }
         throw CommandFailure.configuration("\(path) is not a JSON object: \(reason).")
             .advising("Write it as {\"listen\":\"127.0.0.1:8080\",\"retention\":604800}.")
     }

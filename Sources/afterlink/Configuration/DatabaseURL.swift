@@ -45,9 +45,7 @@ package enum DatabaseURL {
                 nearest: { Suggestion.nearest(to: $0, among: $1) }
             )
             return nil
-        } catch {
-            return "is no address of a PostgreSQL database. \(error.message)"
-        }
+        } catch { return "is no address of a PostgreSQL database. \(error.message)" }
         #else
         return
             "is a PostgreSQL database, which this program was built without; build it with `\(buildCommand)`"

@@ -188,9 +188,7 @@ extension Setting {
             do throws(InvalidValue) {
                 guard let value = try parse(text) else { throw InvalidValue(text: text) }
                 values.append(value)
-            } catch {
-                refusals.append(error)
-            }
+            } catch { refusals.append(error) }
         }
         if refusals.isEmpty, !values.isEmpty { take(values) }
         return refusals

@@ -23,9 +23,7 @@ struct PostgreSQLDatabase: Database {
         )
     }
 
-    func keyring() throws(StoreError) -> (any KeyringRows)? {
-        PostgreSQLKeyring(try settings(.reading))
-    }
+    func keyring() throws(StoreError) -> (any KeyringRows)? { PostgreSQLKeyring(try settings(.reading)) }
 
     func migrationPlan() throws(StoreError) -> MigrationPlan {
         try PostgreSQLStore.migrationPlan(settings(.command))
@@ -36,9 +34,7 @@ struct PostgreSQLDatabase: Database {
 
     func requireHeader(of path: String) throws(StoreError) { throw Self.isNoFile }
 
-    func survey() throws(StoreError) -> DatabaseReport {
-        try PostgreSQLSurvey.report(settings(.reading))
-    }
+    func survey() throws(StoreError) -> DatabaseReport { try PostgreSQLSurvey.report(settings(.reading)) }
 
     func verify(_ keys: [ServerKey]) throws(StoreError) -> VerificationReport {
         try PostgreSQLVerification.run(settings(.reading), serverKeys: keys)
@@ -84,9 +80,7 @@ struct PostgreSQLDatabase: Database {
                     return try passwordFile.map { path throws(SystemError) in
                         try SecretFile(path: path).read().text.trimmed
                     }
-                } catch {
-                    throw StoreError(.unreachable, "--database-password-file: \(error.text)")
-                }
+                } catch { throw StoreError(.unreachable, "--database-password-file: \(error.text)") }
             },
             store: StoreConfiguration(configuration, for: purpose)
         )

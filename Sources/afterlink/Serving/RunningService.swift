@@ -401,9 +401,7 @@ struct Servers: Sendable {
     }
 
     /// The addresses that the servers listen on.
-    var addresses: [PeerAddress] {
-        [main, metrics, dashboard].compactMap { $0?.listenAddress.address }
-    }
+    var addresses: [PeerAddress] { [main, metrics, dashboard].compactMap { $0?.listenAddress.address } }
 
     func start() throws {
         try metrics?.start()

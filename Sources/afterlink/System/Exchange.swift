@@ -97,9 +97,7 @@ package struct Exchange: Sendable {
     private func client(sending bytes: [UInt8], to address: ListenAddress) throws(SystemError) -> TLSClient {
         do throws(TLSError) {
             return try TLSClient(sending: bytes, verifying: verifiesCertificate ? host : nil)
-        } catch {
-            throw SystemError("cannot speak TLS to", "\(address)", number: ENOMEM)
-        }
+        } catch { throw SystemError("cannot speak TLS to", "\(address)", number: ENOMEM) }
     }
 }
 

@@ -84,10 +84,7 @@ extension HTML {
             html.element("td") { html in
                 html.element(
                     "svg",
-                    [
-                        "class": "funnel", "viewBox": "0 0 100 6", "preserveAspectRatio": "none",
-                        "role": "img",
-                    ]
+                    ["class": "funnel", "viewBox": "0 0 100 6", "preserveAspectRatio": "none", "role": "img"]
                 ) { html in
                     html.element("title", "\(step.name) \(DashboardText.count(step.count))")
                     let width = first > 0 ? 100 * Double(step.count) / Double(first) : 0
@@ -115,8 +112,7 @@ extension HTML {
         element(
             "svg",
             ["class": "spark", "viewBox": "0 -2 100 24", "preserveAspectRatio": "none", "role": "img"]
-        ) {
-            html in
+        ) { html in
             html.element("title", DashboardText.trend(from: first, to: last, days: days.count))
             html.element("path", ["class": "l l0", "d": SVGPath.line(points)], "")
             let dots = SVGPath.dots(points)

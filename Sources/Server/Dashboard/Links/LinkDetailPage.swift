@@ -34,9 +34,7 @@ enum LinkDetailPage {
                 for text in effects.texts { html.element("td", ["class": "any"], text) }
             }
             html.exports(PanelExports(table: DashboardText.visitors, of: visit.address).showing(link.id))
-            if let first = link.settings.variants.first {
-                html.note(DashboardText.firstVariant(first.name))
-            }
+            if let first = link.settings.variants.first { html.note(DashboardText.firstVariant(first.name)) }
         }
         page.pictureSource = link.settings.preview.image?.policySource
         return .page(page)

@@ -32,9 +32,7 @@ enum LinkFormPage {
             }
             try await LinkEndpoints.store(new, exchange)
             return DashboardPage.redirect(to: "/links/\(new.link.id.text)")
-        } catch {
-            return page(form, of: nil, directory.apps, visit, after: error).response(visit: visit)
-        }
+        } catch { return page(form, of: nil, directory.apps, visit, after: error).response(visit: visit) }
     }
 
     static func record(_ exchange: Exchange, _: DashboardForm) async throws(APIError) -> FormRecord {
@@ -65,11 +63,7 @@ enum LinkFormPage {
     }
 
     private static func drafted<Value>(_ make: () throws(FieldProblems) -> Value) throws(APIError) -> Value {
-        do throws(FieldProblems) {
-            return try make()
-        } catch {
-            throw .unprocessable(error.all)
-        }
+        do throws(FieldProblems) { return try make() } catch { throw .unprocessable(error.all) }
     }
 
     private static func page(

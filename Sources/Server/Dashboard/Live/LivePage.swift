@@ -36,10 +36,7 @@ enum LivePage {
             html.element("p", ended) { html in
                 html.text(DashboardText.sessionEnded)
                 html.text(" ")
-                html.link(
-                    DashboardAddress("/sign-in").with("next", visit.address.text),
-                    DashboardText.signIn
-                )
+                html.link(DashboardAddress("/sign-in").with("next", visit.address.text), DashboardText.signIn)
             }
             if events.isEmpty {
                 html.element("p", ["class": "empty", "id": "live-none"], DashboardText.noneLive)
@@ -197,9 +194,7 @@ enum LivePage {
                 json.member("app", name(of: event.group, directory))
             }
             json.name("minutes")
-            json.array { json in
-                for count in minutes.flatMap(\.all) { json.value(count) }
-            }
+            json.array { json in for count in minutes.flatMap(\.all) { json.value(count) } }
             json.name("scale")
             json.array { json in
                 for value in ChartFigures.scale(upTo: top(of: minutes)) { json.value(value) }

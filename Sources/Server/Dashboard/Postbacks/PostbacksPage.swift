@@ -93,10 +93,7 @@ enum PostbackPage {
             html.facts([
                 ("URL", endpoint.url), (DashboardText.endpointTypes, endpoint.typesText),
                 ("ID", endpoint.id.text),
-                (
-                    DashboardText.signing,
-                    endpoint.isTemplate ? DashboardText.unsigned : DashboardText.signed
-                ),
+                (DashboardText.signing, endpoint.isTemplate ? DashboardText.unsigned : DashboardText.signed),
                 (DashboardText.pending, DashboardText.count(Int64(status.pending))),
                 (DashboardText.oldest, DashboardText.age(status.oldest, at: now)),
             ])

@@ -25,9 +25,7 @@ extension DashboardText {
         + " after each match. D7 has their events and their verified revenue up to the end of the seventh day"
         + " after D0. A dash means none, or a day that is still to come."
 
-    static var cohortHeadings: [String] {
-        ["Day", "Matches"] + EventCount.cohortDays.map { "D\($0)" }
-    }
+    static var cohortHeadings: [String] { ["Day", "Matches"] + EventCount.cohortDays.map { "D\($0)" } }
 
     static func noEvents(_ span: String) -> String {
         "No events in this span (\(span)). Apps and servers send them to POST /v1/events."

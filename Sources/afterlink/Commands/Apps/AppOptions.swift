@@ -19,8 +19,7 @@ enum AppSettingOptions {
             "fingerprint-window SECONDS":
                 "The longest time after a click in which a fingerprint may match it, 60 to 2592000; `none` leaves the"
                 + " click's own window.",
-            "deterministic-window SECONDS":
-                "The same for tokens, click ids and advertising ids.",
+            "deterministic-window SECONDS": "The same for tokens, click ids and advertising ids.",
             "localization LANGUAGE ...":
                 "A language of the app by its name in Xcode (tr, pt-BR): iOS gives the app one of these instead of the"
                 + " browser's language; `none` removes them.",

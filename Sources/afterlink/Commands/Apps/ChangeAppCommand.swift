@@ -67,10 +67,7 @@ enum ChangeAppCommand {
                 .advising("Nothing was changed. Run the command again.")
         }
         let text = [AppListing.table([changed]), changedLines(from: former, to: settings)]
-        invocation.show(
-            text.filter { !$0.isEmpty }.joined(separator: "\n\n"),
-            json: AppListing.json(changed)
-        )
+        invocation.show(text.filter { !$0.isEmpty }.joined(separator: "\n\n"), json: AppListing.json(changed))
     }
 
     /// Returns a line with the JSON name and the new value of each setting that differs, as in `ios_scheme: shopapp`.

@@ -82,9 +82,7 @@ extension Diagnosis {
         do {
             _ = try TableFiles.settings(of: configuration)
             return .ok("tables", "\(paths.joined(separator: ", ")) can be read")
-        } catch {
-            return .problem("tables", error)
-        }
+        } catch { return .problem("tables", error) }
     }
 
     /// Examines a certificate and its key.
@@ -92,9 +90,7 @@ extension Diagnosis {
         do {
             let expiry = Timestamp(milliseconds: try files.makeTermination().certificate.notAfter * 1000)
             return certificate(files.certificatePath, expiresAt: expiry, at: now)
-        } catch {
-            return .problem("tls", error)
-        }
+        } catch { return .problem("tls", error) }
     }
 
     /// Checks that a certificate is valid for three more weeks.

@@ -130,12 +130,8 @@ enum ServerKeyExamination {
         do {
             let date = AddressKeyFile.date(of: try source.addressKeys(at: now).firstDay)
             let place = source is DatabaseKeyring ? source.serverPlace : path
-            return [
-                .ok("address_keys", "\(place): addresses from before \(date) can no longer be recovered")
-            ]
-        } catch {
-            return [.problem("address_keys", error)]
-        }
+            return [.ok("address_keys", "\(place): addresses from before \(date) can no longer be recovered")]
+        } catch { return [.problem("address_keys", error)] }
     }
 
     /// Names the running servers with other keys: they and the servers with this machine's keys miss each

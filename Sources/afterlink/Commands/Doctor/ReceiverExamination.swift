@@ -41,8 +41,6 @@ extension Diagnosis {
                 diagnoses[last] = diagnoses[last].advising(advice)
             }
             return diagnoses
-        } catch {
-            return [.problem("apple-postbacks", error)]
-        }
+        } catch { return [.problem("apple-postbacks", error)] }
     }
 }

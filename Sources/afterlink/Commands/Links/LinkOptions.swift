@@ -23,8 +23,7 @@ enum LinkOptions {
         for field in LinkField.allCases {
             guard let texts = arguments.values(name(field)) else { continue }
             // A day means its start, as for the other times of commands.
-            fields[field] =
-                field == .expiresAt ? texts.map { TimeArgument.moment($0)?.iso8601 ?? $0 } : texts
+            fields[field] = field == .expiresAt ? texts.map { TimeArgument.moment($0)?.iso8601 ?? $0 } : texts
         }
     }
 }
@@ -145,11 +144,7 @@ extension CommandDatabase {
             try change(&link)
             link.updatedAt = WallClock.system.now()
             do throws(LinkStoreError) {
-                try await self.links.update(
-                    link,
-                    ifUpdatedAt: listing.link.updatedAt,
-                    by: .commandLine
-                )
+                try await self.links.update(link, ifUpdatedAt: listing.link.updatedAt, by: .commandLine)
             } catch {
                 guard error == .changed, let changed = try await self.links.link(link.id) else { throw error }
                 listing = changed

@@ -17,8 +17,7 @@ enum CreatePostbackCommand {
         ],
         options: [AppChoice.option]
             + CommandOption.table([
-                "url URL":
-                    "Send to this https URL. Its path and query may have macros such as {click_id}.",
+                "url URL": "Send to this https URL. Its path and query may have macros such as {click_id}.",
                 "type TYPE ...":
                     "Send events of this type, such as match.created, or of a group, such as link.*.",
                 "body TEXT": "Send this JSON with macros as the body.",

@@ -125,9 +125,7 @@ private enum SubjectOptions {
     static let settings = CommandDatabase.settings + ["server-key-file", "secret-file"]
 
     /// Opens the database, and reads the only value that the arguments name.
-    static func open(_ invocation: Invocation, isReading: Bool) throws -> (
-        CommandDatabase, DataSubject
-    ) {
+    static func open(_ invocation: Invocation, isReading: Bool) throws -> (CommandDatabase, DataSubject) {
         let arguments = invocation.arguments
         let values = SubjectKind.allCases.compactMap { kind in
             arguments.value(option(kind)).map { (kind: kind, text: $0) }

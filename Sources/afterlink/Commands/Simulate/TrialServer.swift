@@ -155,9 +155,7 @@ struct TrialKey {
             TextFile.delete(path)
             try TextFile.create(path, text: text.text + "\n")
             try TextFile.giveToOwnerOfFolder(path)
-        } catch {
-            Console.printError("The test key could not be stored for the next run: \(error.text).\n")
-        }
+        } catch { Console.printError("The test key could not be stored for the next run: \(error.text).\n") }
         return TrialKey(text: text.text, origin: path, app: app, isNew: true)
     }
 }

@@ -83,11 +83,7 @@ enum ResetModelCommand {
         let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let app = try AppChoice.find(arguments.value("app"), in: database.directory())
-        try await database.learning.resetLearning(
-            of: app.id,
-            isTest: arguments.has("test"),
-            by: .commandLine
-        )
+        try await database.learning.resetLearning(of: app.id, isTest: arguments.has("test"), by: .commandLine)
         let text = "Reset the model of the app \"\(app.settings.name)\"."
         invocation.show(text, json: JSONWriter.text { $0.member("app", app.id.text) })
     }

@@ -90,9 +90,7 @@ struct LinkFile {
             var entries: [Entry] = []
             while let record = try reader.next() { entries.append(entry(record, table, header.cells.count)) }
             return entries
-        } catch {
-            throw refusal("Line \(error.line) of the file: \(error.message).")
-        }
+        } catch { throw refusal("Line \(error.line) of the file: \(error.message).") }
     }
 
     private static func refusal(_ explanation: String) -> CommandFailure {

@@ -119,9 +119,7 @@ struct LinkImport {
             let problem = Self.setMoments(of: entry, on: &new.link)
             let problems = entry.problems + (problem.map { [$0] } ?? [])
             return (problems.isEmpty ? new : nil, problems)
-        } catch {
-            return (nil, entry.problems + error.all)
-        }
+        } catch { return (nil, entry.problems + error.all) }
     }
 
     /// Returns the app that the line names, or else the only app with the line's package or bundle, or else ``app``.
