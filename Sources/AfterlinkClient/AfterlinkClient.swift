@@ -71,8 +71,7 @@ extension Afterlink {
 
 #if !os(tvOS)
 extension Afterlink {
-    /// Returns whether to show a paste button: true at most once, if the pasteboard probably has a web
-    /// address.
+    /// Returns whether to show a paste button: true at most once, if the pasteboard probably has a web address.
     ///
     /// The system determines this without a dialog and without revealing the content. Show `UIPasteControl`, or
     /// SwiftUI's `PasteButton`, and pass what the person pastes to ``AfterlinkCore/Afterlink/pasted(_:)``.

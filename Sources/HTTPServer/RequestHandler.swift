@@ -72,8 +72,7 @@ public struct Rejection: Sendable, Hashable {
 
     public let peer: PeerAddress
 
-    /// When the server read the request's first byte; if there was none, when the server accepted the
-    /// connection.
+    /// When the server read the request's first byte; if there was none, when the server accepted the connection.
     public let firstByteAt: MonotonicTime
 
     /// The request's `Origin` field; `nil` if the server had not read one before the refusal.

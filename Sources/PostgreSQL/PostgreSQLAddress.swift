@@ -61,8 +61,7 @@ public struct PostgreSQLAddress: Equatable, Sendable {
     private static let defaultConnectSeconds = 2
     private static let defaultPort: UInt16 = 5432
 
-    /// The URL's parameters that libpq gets unchanged, with values for a missing `sslmode` and
-    /// `application_name`.
+    /// The URL's parameters that libpq gets unchanged, with values for a missing `sslmode` and `application_name`.
     ///
     /// If the URL has no `sslmode` and all hosts are this machine, connections are not encrypted. If it has
     /// no `sslmode` and a host is another machine, connections are encrypted, and libpq verifies the server.
@@ -194,8 +193,7 @@ public struct PostgreSQLAddress: Equatable, Sendable {
         return parameters
     }
 
-    /// Reads the hosts from the part before the path or, if that part is empty, from the parameters `host`
-    /// and `port`.
+    /// Reads the hosts from the part before the path or, if that part is empty, from the parameters `host` and `port`.
     private static func hosts(
         _ authority: Substring,
         _ parameters: [Parameter: String]

@@ -148,8 +148,7 @@ public final class PostgreSQLConnection {
     /// Whether the last group is not synchronised yet, so that it can take more statements.
     private var isOpen = false
     private var watchesWriting = false
-    /// When the server last sent something or, if that is later, when the first of the waiting groups was
-    /// queued.
+    /// When the server last sent something or, if that is later, when the first of the waiting groups was queued.
     private var lastProgress = MonotonicTime(nanoseconds: 0)
     /// The second connection, while it finds out whether a silent server still answers.
     private var probe: PostgreSQLConnection?
@@ -466,8 +465,7 @@ extension PostgreSQLConnection {
                 statement.failure = error
                 forget(statement)
             } else if error.code == "26000" || error.code == "0A000" {
-                // The server has no such statement, or the statement's result has other columns since a
-                // migration.
+                // The server has no such statement, or the statement's result has other columns since a migration.
                 if let cause = statement.failure { group.outcomes[index] = .failed(cause) }
                 forget(statement)
             }

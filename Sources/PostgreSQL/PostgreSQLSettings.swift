@@ -61,8 +61,7 @@ public struct PostgreSQLSettings: Sendable {
     public var connectTimeout: Duration
     /// The maximum time for which the server may send nothing while statements wait for it.
     ///
-    /// After this time, a second connection probes the server; without ``probeTimeout``, the connection
-    /// counts as lost.
+    /// After this time, a second connection probes the server; without ``probeTimeout``, the connection counts as lost.
     public var silenceLimit: Duration = .seconds(3)
     /// The time limit for a second connection to a silent server; if the server accepts it, a statement only
     /// takes long.

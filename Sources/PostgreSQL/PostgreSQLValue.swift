@@ -54,8 +54,7 @@ public struct TypeID: RawRepresentable, Hashable, Sendable {
 // MARK: - Numbers
 
 extension FixedWidthInteger {
-    /// Creates the integer from its bytes in network order: at least one byte, and at most as many as the
-    /// type has.
+    /// Creates the integer from its bytes in network order: at least one byte, and at most as many as the type has.
     fileprivate init?(network bytes: Span<UInt8>) {
         guard bytes.count > 0, bytes.count * 8 <= Self.bitWidth else { return nil }
         // The first byte of a signed integer has the sign.

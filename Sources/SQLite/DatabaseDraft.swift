@@ -2,9 +2,8 @@ import Glibc
 
 /// An incomplete copy of a database, in a file beside the final name.
 ///
-/// Its name has an additional suffix. ``publish(mayReplace:)`` syncs the file to disk and gives it the final
-/// name; a draft that is not published is deleted. A killed process leaves its draft behind, and the next
-/// draft overwrites it.
+/// Its name has an additional suffix. ``publish(mayReplace:)`` syncs the file to disk and gives it the final name; a
+/// draft that is not published is deleted. A killed process leaves its draft behind, and the next draft overwrites it.
 public final class DatabaseDraft {
     public let target: DatabaseFile
     public let path: String

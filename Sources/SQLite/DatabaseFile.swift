@@ -82,8 +82,7 @@ public struct DatabaseFile: Sendable {
 
     /// Refuses a file on a read-only file system, because SQLite's own error would not name the cause.
     ///
-    /// Reading fails too: SQLite reads a database with a write-ahead log only if it can create a file beside
-    /// it.
+    /// Reading fails too: SQLite reads a database with a write-ahead log only if it can create a file beside it.
     public func requireWritableFileSystem() throws(SQLiteError) {
         // The path outlives the call.
         guard unsafe access(path, W_OK) != 0, errno == EROFS else { return }
@@ -140,9 +139,8 @@ public struct DatabaseFile: Sendable {
 extension DatabaseFile {
     /// Returns the id of a process that has the database open; nil for none, or for an unreadable file.
     ///
-    /// The id is 0 if this process cannot see the other one, as from within a container. Every connection to
-    /// a database with a write-ahead log holds a shared lock from its first read until it closes
-    /// (sqlite.org/wal.html, section 9).
+    /// The id is 0 if this process cannot see the other one, as from within a container. Every connection to a database
+    /// with a write-ahead log holds a shared lock from its first read until it closes (sqlite.org/wal.html, section 9).
     ///
     /// Call this only while this process does not have the database open: closing a file releases the locks that the
     /// process has on it.

@@ -2,9 +2,8 @@ internal import CSQLite
 
 /// A copy of one database into another, some pages at a time (sqlite.org/c3ref/backup_finish.html).
 ///
-/// If the source has an open read transaction, the copy is the state at the start of that transaction: later
-/// writes neither appear in the copy nor restart it. The copy never waits for writers, and writers never wait
-/// for it.
+/// If the source has an open read transaction, the copy is the state at the start of that transaction: later writes
+/// neither appear in the copy nor restart it. The copy never waits for writers, and writers never wait for it.
 ///
 /// It belongs to the thread of both connections, and keeps them open.
 ///

@@ -13,8 +13,7 @@ public struct SQLiteError: Error, Equatable, Sendable {
     public let message: String
     /// The operation that failed; empty for a refusal.
     public let context: String
-    /// Whether this program refused the operation, and not SQLite; ``message`` is then a sentence for the
-    /// operator.
+    /// Whether this program refused the operation, and not SQLite; ``message`` is then a sentence for the operator.
     public private(set) var isRefusal = false
     /// The file to name in the operator's message; nil for a refusal, and until ``naming(_:)`` sets it.
     public private(set) var path: String?

@@ -2,8 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// The writing thread's connection; extensions in the folders `Clicks`, `Links` and others add its
-/// statements.
+/// The writing thread's connection; extensions in the folders `Clicks`, `Links` and others add its statements.
 struct SQLiteWriter: StoreWriter {
     let connection: SQLiteConnection
 

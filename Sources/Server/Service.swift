@@ -22,8 +22,7 @@ public struct ServiceSettings: Sendable {
     public var robots = RobotAgents.embedded
     /// The tables of devices and systems that signals are read with.
     public var devices = DeviceData.embedded
-    /// The addresses of relays; many distant people share one, so such an address does not distinguish
-    /// visitors.
+    /// The addresses of relays; many distant people share one, so such an address does not distinguish visitors.
     public var relays = AddressRanges()
     /// The pages that people see when they open a link.
     public var pages = LandingPages.embedded

@@ -55,16 +55,14 @@ final class ServiceHandler: RequestHandler {
         return response
     }
 
-    /// Returns whether a request is for the dashboard's host, and no app lists this host as a link host or
-    /// web host.
+    /// Returns whether a request is for the dashboard's host, and no app lists this host as a link host or web host.
     private func answersDashboard(_ request: Request) -> Bool {
         dashboard.map { host(of: request) == $0.host } == true && !isForApp(request)
     }
 
     /// Returns whether a request is for a host that an app lists as a link host or web host.
     ///
-    /// A browser sends a host's cookies to all its ports, so the app's pages would get the dashboard's
-    /// session cookie.
+    /// A browser sends a host's cookies to all its ports, so the app's pages would get the dashboard's session cookie.
     private func isForApp(_ request: Request) -> Bool {
         guard let host = host(of: request), let directory = try? loop.stores.apps.directory() else {
             return false
@@ -152,8 +150,7 @@ final class ServiceHandler: RequestHandler {
         do throws(APIError) {
             CrossOrigin.allow(request.field("origin"), app: nil, try directory(requestID), &response)
         } catch {
-            // The apps could not be read. A browser would store a permission for a day, so it gets an error
-            // instead.
+            // The apps could not be read. A browser would store a permission for a day, so it gets an error instead.
             response = self.response(to: error, request, isCrossOrigin: true)
         }
         return response

@@ -10,8 +10,7 @@ public enum KeyKind: String, CaseIterable, Sendable {
     /// A customer's secret key. It may send checks and clicks; the server believes the address, agent and
     /// time that they state.
     case server
-    /// A key like `app` for test traffic: its checks find only clicks of test keys, and no live key finds
-    /// these clicks.
+    /// A key like `app` for test traffic: its checks find only clicks of test keys, and no live key finds these clicks.
     case test
     /// A key for everything under `/admin` and nothing else. It belongs to no app.
     case admin
@@ -96,8 +95,7 @@ public struct APIKey: Equatable, Sendable {
     }
 }
 
-/// The secret text of a key, which is shown once, when the key is created, and stored only as a
-/// ``KeyDigest``.
+/// The secret text of a key, which is shown once, when the key is created, and stored only as a ``KeyDigest``.
 public struct KeyText: Sendable {
     public let text: String
 

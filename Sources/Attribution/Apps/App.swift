@@ -125,11 +125,9 @@ package enum AppIdentifiers {
         return UInt64(digits)
     }
 
-    /// Returns a certificate's SHA-256 as in Google's files: pairs of capital hexadecimal digits, separated
-    /// by colons.
+    /// Returns a certificate's SHA-256 as in Google's files: pairs of capital hexadecimal digits, separated by colons.
     ///
-    /// Nil unless the text has 64 hexadecimal digits of either case, with colons between all pairs or with
-    /// none.
+    /// Nil unless the text has 64 hexadecimal digits of either case, with colons between all pairs or with none.
     static func certificate(_ text: String) -> String? {
         let digits = text.utf8.filter { $0 != UInt8(ascii: ":") }
         let hasColons = text.utf8.count == 95
@@ -166,8 +164,7 @@ public final class Directory: Equatable, Sendable {
     public let apps: [App]
     /// Oldest first, revoked ones included.
     public let keys: [APIKey]
-    /// The ``App/Settings/followedPolicy`` of each app in ``apps``, computed once because every check reads
-    /// it.
+    /// The ``App/Settings/followedPolicy`` of each app in ``apps``, computed once because every check reads it.
     private let policies: [MatchPolicy]
     private let appIndexes: [AppID: Int]
     private let keyIndexes: [KeyDigest: Int]
@@ -216,8 +213,7 @@ public final class Directory: Equatable, Sendable {
         }
     }
 
-    /// Returns the apps that are no ``neighbours(of:)`` of the app now, but would be with the settings
-    /// `links`.
+    /// Returns the apps that are no ``neighbours(of:)`` of the app now, but would be with the settings `links`.
     public func newNeighbours(of app: App, with links: AppLinks) -> [App] {
         let current = Set(neighbours(of: app).map(\.id))
         var changed = app

@@ -69,8 +69,7 @@ public struct LinkHost: Hashable, Sendable {
         self.text = host.name
     }
 
-    /// Reads a host as an operator names it; nil for a text with a port, and for a text that is no host in
-    /// ASCII.
+    /// Reads a host as an operator names it; nil for a text with a port, and for a text that is no host in ASCII.
     public init?(naming text: String) {
         guard let host = LinkHost(text), host.text == text.trimmed.asciiLowercased else { return nil }
         self = host

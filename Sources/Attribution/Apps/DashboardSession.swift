@@ -84,8 +84,7 @@ public protocol SessionStore {
     /// The call reads the database, so all servers agree on a session that one of them has started or ended.
     func session(_ digest: KeyDigest) async throws(StoreError) -> DashboardSession?
 
-    /// Stores the addresses at which this server serves the dashboard, separated by blanks, until the server
-    /// stops.
+    /// Stores the addresses at which this server serves the dashboard, separated by blanks, until the server stops.
     ///
     /// An empty text deletes the server's addresses; in a database in a file, it deletes the addresses of all
     /// processes.

@@ -1,10 +1,9 @@
 /// An operator's rule about URLs of an app's link hosts: they open the app, or they stay in the browser.
 ///
-/// A rule is one line, such as `/products/*`, `exclude /help/*` or
-/// `/search ?q=?*&lang=tr #top ignore-case decoded -- a comment`. `exclude` comes first, and the comment
-/// last; the parts between them may have any order. A rule needs a path, a query or a fragment. `?` precedes
-/// a pattern for the whole query, or `name=pattern` for some of its items, joined by `&`. `#` precedes a
-/// pattern for the fragment.
+/// A rule is one line, such as `/products/*`, `exclude /help/*` or `/search ?q=?*&lang=tr #top ignore-case decoded -- a
+/// comment`. `exclude` comes first, and the comment last; the parts between them may have any order. A rule needs a
+/// path, a query or a fragment. `?` precedes a pattern for the whole query, or `name=pattern` for some of its items,
+/// joined by `&`. `#` precedes a pattern for the fragment.
 public struct LinkRule: Equatable, Sendable {
     public let component: AssociationComponent
 
@@ -216,12 +215,10 @@ public struct AssociationComponent: Equatable, Sendable {
     }
 }
 
-/// How patterns are compared; a nil value is inherited from the enclosing object of the file, or else is
-/// true.
+/// How patterns are compared; a nil value is inherited from the enclosing object of the file, or else is true.
 public struct MatchingSettings: Equatable, Sendable {
     public var caseSensitive: Bool?
-    /// Whether patterns are compared with the URL as it is written; false compares with its decoded
-    /// characters.
+    /// Whether patterns are compared with the URL as it is written; false compares with its decoded characters.
     public var percentEncoded: Bool?
 
     public init(caseSensitive: Bool? = nil, percentEncoded: Bool? = nil) {

@@ -20,8 +20,7 @@ public struct PolicyGrid: Equatable, Sendable {
         public var lost = 0
         /// Launches that get another link or campaign.
         public var redirected = 0
-        /// The number of matches that are expected to be wrong: the sum of one minus the probability of each
-        /// match.
+        /// The number of matches that are expected to be wrong: the sum of one minus the probability of each match.
         public var expectedWrong = 0.0
 
         public init() {}

@@ -104,8 +104,7 @@ public struct RecordedLaunch: Equatable, Sendable {
     /// A hash of the install id, or else of fingerprint, exact address and agent: it identifies a caller that
     /// repeats its check.
     public var caller: UInt64
-    /// Whether ``caller`` is an install id; such a caller gets its answer again until the click's window
-    /// ends.
+    /// Whether ``caller`` is an install id; such a caller gets its answer again until the click's window ends.
     public var hasInstallID = false
     public var release: OSRelease?
     public var signals = SignalHashes.none
@@ -166,8 +165,7 @@ public protocol TrafficHistory {
     /// The first and the last time in the history; nil if it is empty.
     var span: (first: Timestamp, last: Timestamp)? { get }
 
-    /// Whether the history contains everything since the first click or check that the app's model learnt
-    /// from.
+    /// Whether the history contains everything since the first click or check that the app's model learnt from.
     var isWhole: Bool { get }
 
     /// What could not be determined about the events returned so far.
@@ -200,8 +198,7 @@ public struct HistoryGaps: Equatable, Sendable {
     /// Launches without a record of their own, because they came in a flood; the ``RecordedLaunch/weight`` of
     /// other records includes them.
     public var launchesNotRecorded = 0
-    /// Matches by a fingerprint whose records contain only the probability that ``Verdict/highestConfidence``
-    /// limited.
+    /// Matches by a fingerprint whose records contain only the probability that ``Verdict/highestConfidence`` limited.
     public var probabilitiesNotKnown = 0
     /// Claims since the first recorded check.
     public var claims = 0

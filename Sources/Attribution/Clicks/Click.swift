@@ -29,12 +29,10 @@ public struct Click: Equatable, Sendable {
         public var clickedAt: Timestamp
         public var recordedAt: Timestamp
         public var window: AttributionWindow
-        /// Whether it was recorded with a test key: live keys do not see it, and live statistics do not count
-        /// it.
+        /// Whether it was recorded with a test key: live keys do not see it, and live statistics do not count it.
         public var isTest = false
         public var source = SourceToken.direct
-        /// The text of the signal that `source` comes from (`google`), at most 255 characters; nil for no
-        /// signal.
+        /// The text of the signal that `source` comes from (`google`), at most 255 characters; nil for no signal.
         public var rawSource: String?
         public var platform = Platform.unknown
         /// Major and minor OS version in the system's own spelling (`17.2`); nil if it is unknown.
@@ -127,8 +125,7 @@ public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
     public var visit: KeyedHash?
     /// The hash of the post under the previous day's key; nil if ``visit`` is nil.
     public var post: KeyedHash?
-    /// The hash of the visitor under the previous day's key, as in ``ClickEvidence/visitor``; nil if
-    /// ``visit`` is nil.
+    /// The hash of the visitor under the previous day's key, as in ``ClickEvidence/visitor``; nil if ``visit`` is nil.
     public var visitor: UInt64?
     public var idempotencies: [KeyedHash] = []
     /// The hashes of all fingerprints, one list for each server key except the current one; empty for a post

@@ -22,8 +22,7 @@ public struct CheckView: Sendable {
     ///
     /// Nil if there are no such clicks, or if an earlier answer is returned.
     ///
-    /// For a certain match, this evidence shows whether the fingerprint alone would have found the same
-    /// click.
+    /// For a certain match, this evidence shows whether the fingerprint alone would have found the same click.
     public var evidence: CandidateEvidence?
     /// The model that weighs the clicks of ``evidence``; nil without ``evidence``.
     public var model: MatchingModel?
@@ -66,8 +65,7 @@ public enum ClaimOutcome: Equatable, Sendable {
     case claimed(Claim)
     /// The caller gets an earlier answer: its own again, or another caller's whose delivery failed.
     case replayed(Claim)
-    /// Another check has consumed the click, or the click has expired or was deleted: this check must read
-    /// again.
+    /// Another check has consumed the click, or the click has expired or was deleted: this check must read again.
     case lost
     /// Another check of this process is claiming the click, so nothing was changed.
     ///
@@ -86,8 +84,7 @@ public protocol ClickStore {
     /// robot's.
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome
 
-    /// Sets the deadline for all reads and claims of the check together; the store completes or withdraws
-    /// them by then.
+    /// Sets the deadline for all reads and claims of the check together; the store completes or withdraws them by then.
     func setDeadline(of check: inout Check)
 
     /// Reads the facts for a check: an earlier answer, the click of a certain match, candidates, or the
@@ -100,8 +97,7 @@ public protocol ClickStore {
     /// Otherwise it also closes the clicks of the same ``NewClick/visit`` from the ten minutes before the
     /// click, and stores the check's record.
     ///
-    /// It does not claim a click that another check of this process is claiming; see
-    /// ``ClaimOutcome/underWay(_:)``.
+    /// It does not claim a click that another check of this process is claiming; see ``ClaimOutcome/underWay(_:)``.
     ///
     /// - Parameters:
     ///   - choice: the click.

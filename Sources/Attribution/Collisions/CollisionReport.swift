@@ -95,16 +95,14 @@ public struct CollisionCount: Sendable {
     private var sharings: [PlatformForm: [FingerprintSharing]] = [:]
     private var key: UInt64?
     private var group: [CollisionRow] = []
-    /// How often the current fingerprint's rows were halved: the sample contains about one of 2^`halvings`
-    /// rows.
+    /// How often the current fingerprint's rows were halved: the sample contains about one of 2^`halvings` rows.
     private var halvings: UInt64 = 0
 
     /// The largest number of rows of one fingerprint in memory.
     ///
-    /// Beyond it, half of the rows are dropped pseudo-randomly, as often as needed, and each remaining row
-    /// also counts for the dropped ones. Even half of this number of rows, spread over a week (the standard retention
-    /// time), leaves some thirty rows in a window of ten minutes. A dropped row therefore hardly ever makes
-    /// another row seem alone.
+    /// Beyond it, half of the rows are dropped pseudo-randomly, as often as needed, and each remaining row also counts
+    /// for the dropped ones. Even half of this number of rows, spread over a week (the standard retention time), leaves
+    /// some thirty rows in a window of ten minutes. A dropped row therefore hardly ever makes another row seem alone.
     public static let rowLimit = 65_536
 
     public init(windows: [AttributionWindow]) { self.windows = windows }

@@ -10,8 +10,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         2_592_000,
     ].compactMap { AttributionWindow(seconds: $0) }
 
-    /// Sums over the launches whose probability is in one step and whose click's age is in the range of one
-    /// window.
+    /// Sums over the launches whose probability is in one step and whose click's age is in the range of one window.
     ///
     /// `wrong` and `wrongMatches` are sums of the probability that the answer is wrong.
     private struct Cell: Equatable, Sendable {
@@ -24,8 +23,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
     /// The number of steps into which probabilities from 0 to 1 are divided.
     private static let steps = 200
 
-    /// The cells, by window, then by probability; a launch belongs to the shortest window that contains its
-    /// click.
+    /// The cells, by window, then by probability; a launch belongs to the shortest window that contains its click.
     private var cells = [Cell](repeating: Cell(), count: windows.count * steps)
     /// The square of ``spread``.
     private var variance = 0.0
@@ -100,9 +98,8 @@ public struct FalseMatchEstimate: Equatable, Sendable {
     /// Returns the longest window, at most the current one, with which at most this share of matches is
     /// wrong, and the number of matches with that window.
     ///
-    /// The window must also retain ``minimumKept`` of the matches that are expected to be right; nil if no
-    /// window does. Assumes the current policy. Records contain nothing about windows longer than the current
-    /// one.
+    /// The window must also retain ``minimumKept`` of the matches that are expected to be right; nil if no window does.
+    /// Assumes the current policy. Records contain nothing about windows longer than the current one.
     public func window(
         keepingFalseBelow share: Double,
         within current: AttributionWindow

@@ -142,8 +142,7 @@ public struct DriftDetector {
 /// A match rate that has fallen, from the time the drop was detected until a ``DriftEnding``.
 public struct DriftAlarm: Equatable, Sendable {
     public let group: DriftGroup
-    /// The approximate time of the drop: the start of the newest days over which the drop is most
-    /// significant.
+    /// The approximate time of the drop: the start of the newest days over which the drop is most significant.
     public let since: Timestamp
     /// When the drop was detected.
     public let began: Timestamp
@@ -183,8 +182,7 @@ public enum DriftEvent: Equatable, Sendable {
 public struct DriftReading: Equatable, Sendable {
     /// The raw value is the word in the database and in the JSON.
     public enum Status: String, CaseIterable, Sendable {
-        /// There is less than a week of earlier days to compare with, or the newest days have no checks or
-        /// clicks.
+        /// There is less than a week of earlier days to compare with, or the newest days have no checks or clicks.
         case learning
         case steady
         case falling
@@ -217,8 +215,7 @@ public struct AppDrift: Equatable, Sendable {
     /// The groups with an alarm, then the others, both in the order of ``DriftGroup``s.
     public var readings: [DriftReading]
 
-    /// A report lists at most this many groups of all its apps together, and beyond them only groups with an
-    /// alarm.
+    /// A report lists at most this many groups of all its apps together, and beyond them only groups with an alarm.
     public static let groupLimit = 500
 
     public init(app: AppID, readings: [DriftReading]) {

@@ -179,8 +179,7 @@ public struct SDKVersion: Hashable, Sendable {
     /// Reads the version after the last slash: up to three numbers, which end at the first character that is
     /// neither a digit nor a dot.
     ///
-    /// Returns nil if the version does not start with a number from 1 to 999, or if the header has more than
-    /// 100 bytes.
+    /// Returns nil if the version does not start with a number from 1 to 999, or if the header has more than 100 bytes.
     ///
     /// The product's name is not read: it is free text, and other values reveal the check's platform.
     public init?(header: Span<UInt8>) {
@@ -238,8 +237,7 @@ public struct DriftCount: Equatable, Sendable {
         return (trials, min(trials, Double(max(0, matches))))
     }
 
-    /// The logarithm of the odds of a match, and its variance; an added half match and half miss keep both
-    /// finite.
+    /// The logarithm of the odds of a match, and its variance; an added half match and half miss keep both finite.
     ///
     /// Source: Haldane: The estimation and significance of the logarithm of a ratio of frequencies (1956).
     var logOdds: (value: Double, variance: Double) {

@@ -111,8 +111,7 @@ struct DriftTest {
         )
     }
 
-    /// Returns the square root of twice the log likelihood ratio divided by the dispersion; negative for a
-    /// rise.
+    /// Returns the square root of twice the log likelihood ratio divided by the dispersion; negative for a rise.
     private static func score(_ recent: DriftCount, _ expected: DriftExpectation, _ dispersion: Double)
         -> Double
     {
@@ -153,8 +152,7 @@ struct DriftTest {
         return min(plain, explained)
     }
 
-    /// Returns the factor by which the days differ more than by chance from the expected log odds; at least
-    /// 1.
+    /// Returns the factor by which the days differ more than by chance from the expected log odds; at least 1.
     private func dispersion(
         _ days: Range<Int>,
         expecting: (_ day: Int) -> (value: Double, variance: Double)
@@ -182,8 +180,7 @@ struct DriftSeries {
         /// The daily clicks and checks of a launch group's platform: with fewer clicks per check, fewer
         /// checks can match.
         case clicks([Int64], checks: [Int64])
-        /// The group's own clicks: more clicks without more matches mean an ineffective campaign, not a
-        /// fault.
+        /// The group's own clicks: more clicks without more matches mean an ineffective campaign, not a fault.
         case ownTrials
         /// The number of clicks does not matter.
         case steady
@@ -197,8 +194,7 @@ struct DriftSeries {
     /// The number of days since the first day with a trial, including that day.
     var knownDays: Int { (own.lastIndex { $0.trials > 0 } ?? -1) + 1 }
 
-    /// Returns the factor, at most 1, by which a smaller supply lowers the rate, and its logarithm's
-    /// variance.
+    /// Returns the factor, at most 1, by which a smaller supply lowers the rate, and its logarithm's variance.
     func shortage(_ recent: Range<Int>, against past: Range<Int>) -> (ratio: Double, variance: Double) {
         switch supply {
         case .steady: return (1, 0)
@@ -278,8 +274,7 @@ public struct DriftHistory: Sendable {
     /// - Parameter end: the end of the last complete span, from ``end(at:)``.
     public init(end: Timestamp) { self.end = end }
 
-    /// Returns the end of the last complete span at a time, which is the start of the span that contains the
-    /// time.
+    /// Returns the end of the last complete span at a time, which is the start of the span that contains the time.
     public static func end(at time: Timestamp) -> Timestamp { Granularity.quarter.start(of: time) }
 
     /// Returns the start of the first span that is read if the last complete one ended at `end`.

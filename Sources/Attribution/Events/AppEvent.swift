@@ -62,8 +62,7 @@ public struct AppEvent: Equatable, Sendable {
     public let id: String
     public let name: EventName
     public var occurredAt: Timestamp
-    /// The hashes of the installation under each server key, the current key first; empty without an
-    /// installation.
+    /// The hashes of the installation under each server key, the current key first; empty without an installation.
     public var installs: [KeyedHash] = []
     /// The hashes of the sender's own id for the user, in the same order as ``installs``.
     public var users: [KeyedHash] = []

@@ -13,8 +13,7 @@ public struct Explainer: Sendable {
     /// The largest number of combinations of values to try for one explanation under each server key.
     public var searchLimit = 300_000
 
-    /// The largest number of clicks that are listed because they come from the launch's address or have
-    /// similar values.
+    /// The largest number of clicks that are listed because they come from the launch's address or have similar values.
     private static let nearLimit = 5
 
     public init(

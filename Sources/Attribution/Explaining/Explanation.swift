@@ -59,8 +59,7 @@ extension Explanation {
         return [text, playFinding, installed].compactMap(\.self).joined(separator: " ")
     }
 
-    /// A sentence about a device that already had the app a day before the credited click; nil for any other
-    /// device.
+    /// A sentence about a device that already had the app a day before the credited click; nil for any other device.
     ///
     /// If no credited click is known, the time of the launch takes the place of the click's time.
     private var installed: String? {
@@ -333,8 +332,7 @@ public struct ExplanationInput: Sendable {
     public var sameFingerprint: [KnownClick] = []
     /// Clicks that the check got or weighed; clicks of ``sameFingerprint`` may be among them.
     public var named: [KnownClick] = []
-    /// The app's newest clicks with signals, recorded until a second after the check and not by robots;
-    /// newest first.
+    /// The app's newest clicks with signals, recorded until a second after the check and not by robots; newest first.
     public var recent: [KnownClick] = []
 
     /// The largest number of live clicks in ``sameFingerprint``, and of closed ones.

@@ -66,8 +66,7 @@ public enum ClickReference: Hashable, Sendable {
 /// The store's install referrer service returns the text that was encoded into the link. Some apps encode it
 /// once more, or send the whole link.
 public struct InstallReferrer: Equatable, Sendable {
-    /// The reference to the click; nil if the text has none, as after an install that came from no Afterlink
-    /// link.
+    /// The reference to the click; nil if the text has none, as after an install that came from no Afterlink link.
     public let reference: ClickReference?
     /// Whether Google Play states that no campaign link led to the store: its referrer for such an installation is
     /// `utm_source=google-play&utm_medium=organic`.
@@ -119,8 +118,7 @@ public struct InstallReferrer: Equatable, Sendable {
     }
 }
 
-/// The pasteboard's text at first launch: `https://<link host>/<slug>?al=<token>`, possibly within other
-/// text.
+/// The pasteboard's text at first launch: `https://<link host>/<slug>?al=<token>`, possibly within other text.
 ///
 /// Only the reference is read; nothing else on the pasteboard is stored.
 public struct PasteboardText: Equatable, Sendable {
@@ -203,8 +201,7 @@ public struct PlayStoreLink: Equatable, Sendable {
         text += token.utf8
         let spare = ClickToken.textLength - token.utf8.count
         for item in utm where !item.name.isEmpty && !item.value.isEmpty {
-            // Items are escaped for the referrer, whose values may contain separators, and again for the
-            // link.
+            // Items are escaped for the referrer, whose values may contain separators, and again for the link.
             let more = PercentEncoding.queryValue("&\(escaped(item.name))=\(escaped(item.value))")
             if text.count + spare + more.count < byteLimit { text += more }
         }

@@ -20,8 +20,7 @@ public struct ClickToken: Hashable, Sendable {
         let expirySeconds: UInt32
         /// The last 16 bits of the app's identifier.
         ///
-        /// They show which apps a token may belong to, so that its signature need not be verified for every
-        /// app.
+        /// They show which apps a token may belong to, so that its signature need not be verified for every app.
         let appBits: UInt16
     }
 
@@ -47,8 +46,7 @@ public struct ClickToken: Hashable, Sendable {
         text = Base64URL.text(of: payload.bytes + key.signature(of: payload, for: app))
     }
 
-    /// Reads a token and verifies that it belongs to the app, was signed by one of the keys and has not
-    /// expired.
+    /// Reads a token and verifies that it belongs to the app, was signed by one of the keys and has not expired.
     ///
     /// - Parameters:
     ///   - text: the text as it came.

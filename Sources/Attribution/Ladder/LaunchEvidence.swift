@@ -49,8 +49,7 @@ public struct LaunchEvidence: Equatable, Sendable {
         }
     }
 
-    /// Whether the launch sent no evidence at all; a statement of the store that the launch is organic is
-    /// evidence.
+    /// Whether the launch sent no evidence at all; a statement of the store that the launch is organic is evidence.
     public var isEmpty: Bool { self == LaunchEvidence() }
 }
 

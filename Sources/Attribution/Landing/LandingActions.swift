@@ -98,9 +98,8 @@ public struct LandingActions: Equatable, Sendable {
 
     /// Returns the page's action without a tap.
     ///
-    /// iOS opens an installed app instead of the page, except in an app's own browser. A visitor who sees the
-    /// page elsewhere on an iPhone therefore does not have the app, and is sent to the store. The pasteboard
-    /// needs a tap.
+    /// iOS opens an installed app instead of the page, except in an app's own browser. A visitor who sees the page
+    /// elsewhere on an iPhone therefore does not have the app, and is sent to the store. The pasteboard needs a tap.
     private func nextStep(_ visitor: LinkVisitor, _ link: Link.Settings) -> NextStep {
         let storeOrWait: NextStep = storeURL == nil || needsTap(link) ? .wait : .store
         switch visitor.device {

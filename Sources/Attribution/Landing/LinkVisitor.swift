@@ -7,8 +7,7 @@ public struct LinkVisitor: Equatable, Sendable {
         case android
         /// Huawei's own system, without Google's services.
         case harmony
-        /// A Mac, or an iPad that asks for desktop pages: both have the same agent, and a script
-        /// distinguishes them.
+        /// A Mac, or an iPad that asks for desktop pages: both have the same agent, and a script distinguishes them.
         case macOrIPad
         case desktop
     }
@@ -26,8 +25,7 @@ public struct LinkVisitor: Equatable, Sendable {
         self.init(device: Self.device(headers), browser: BrowserFamily(userAgent: headers.userAgent))
     }
 
-    /// The device's platform; ``Platform/other`` for a desktop, and for a device that may be a Mac or an
-    /// iPad.
+    /// The device's platform; ``Platform/other`` for a desktop, and for a device that may be a Mac or an iPad.
     public var platform: Platform {
         switch device {
         case .iPhone, .iPad: .ios

@@ -21,8 +21,7 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     case agreements = 6
     /// Clicks by operating system, keyed by ``OSRelease/code``.
     case releases = 7
-    /// Clicks by each hash in their ``SignalHashes``; all clicks with a component also count under its hash
-    /// 0.
+    /// Clicks by each hash in their ``SignalHashes``; all clicks with a component also count under its hash 0.
     case signals = 8
     /// Launches that no click explains, keyed by their fingerprint's first word.
     case organic = 9

@@ -11,8 +11,7 @@ public final class MatchingModel: Sendable {
     /// The probability density of the delay per second, by ``DelayBins`` bin.
     public let delayDensity: [Double]
     private let agreements: [Agreement]
-    /// The average number of strangers, at most 1, who launch at an exact address where one visitor launched
-    /// before.
+    /// The average number of strangers, at most 1, who launch at an exact address where one visitor launched before.
     let repeatExact: Double
     /// The same number for a near address (IPv4 /24, IPv6 /48).
     let repeatNear: Double

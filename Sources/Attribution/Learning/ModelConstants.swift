@@ -28,8 +28,7 @@ enum ModelConstants {
     // MARK: Visitors
     /// Above this many clicks with one visitor hash, the address belongs to several people.
     static let maximumVisitorClicks = 4  // 0.0 0.0 0.0 0.000
-    /// If the launch's address has this many other clicks and launches, equal agents no longer mean one
-    /// person.
+    /// If the launch's address has this many other clicks and launches, equal agents no longer mean one person.
     static let crowdedAddressThreshold = 4.0  // 0.0 0.0 0.0 0.001
     /// If a fingerprint has at most this many clicks, those without an address count as one person's.
     static let lowTrafficClicks = 4  // 0.0 0.0 0.0 0.000
@@ -63,8 +62,7 @@ enum ModelConstants {
     static let evenDelayShare = 1.0 / 30  // 0.0 0.0 0.0 0.000
     /// The weight of the prior of delays, in conversions.
     static let delayPriorConversions = 30.0  // 0.0 0.0 0.0 0.001
-    /// The smallest share of clicks that counts as old enough for a delay; the delay's count is divided by
-    /// the share.
+    /// The smallest share of clicks that counts as old enough for a delay; the delay's count is divided by the share.
     static let minimumBinExposure = 0.02  // 0.0 0.0 0.0 0.000
     /// The smallest share of conversions that the counted clicks can have led to by now.
     static let minimumExposure = 0.05  // 0.0 0.0 0.0 0.000
@@ -72,8 +70,7 @@ enum ModelConstants {
     // MARK: Addresses
     /// The prior probability that a device has the exact address again, by ``ClickAge``.
     ///
-    /// The values are high, because low values are the worse error: different addresses would then mean
-    /// strangers.
+    /// The values are high, because low values are the worse error: different addresses would then mean strangers.
     static let exactAgreements = [0.70, 0.65, 0.50, 0.40, 0.35]  // specified; 0.9 1.0 0.6 0.004
     /// The probability that a device has another address near the earlier one.
     static let nearAgreement = 0.06  // 0.0 0.0 0.1 0.001

@@ -121,16 +121,14 @@ public enum ModelUpdates {
     }
 }
 
-/// The model update of one launch with candidates (clicks with its fingerprint): conversions, delays and
-/// addresses.
+/// The model update of one launch with candidates (clicks with its fingerprint): conversions, delays and addresses.
 struct LaunchUpdate {
     /// The number of conversions that the launch counts for.
     ///
-    /// At addresses of few people, a launch counts only if its address is exactly a click's address. It
-    /// counts as 1 / P(exact | same device) conversions, and so represents the launches whose address did not
-    /// agree. This is right on average even while L(h), the rate of organic launches, is unknown. At busy
-    /// addresses, and without an address, the launch counts by its posterior, from which the model learns
-    /// more slowly.
+    /// At addresses of few people, a launch counts only if its address is exactly a click's address. It counts as 1 /
+    /// P(exact | same device) conversions, and so represents the launches whose address did not agree. This is right on
+    /// average even while L(h), the rate of organic launches, is unknown. At busy addresses, and without an address,
+    /// the launch counts by its posterior, from which the model learns more slowly.
     private(set) var explained = 0.0
     private var byPlatformForm: [PlatformForm: Double] = [:]
     private var byBin: [Int: Double] = [:]

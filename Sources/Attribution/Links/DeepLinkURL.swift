@@ -116,8 +116,7 @@ extension DeepLinkURL {
     /// The names of the parameters of a link that contain a campaign key.
     private static let campaignKeyNames = ["keyName", "key", "k"]
 
-    /// Returns the link with `source`, `keyName` (the campaign key) and `jid` added to its query, before the
-    /// fragment.
+    /// Returns the link with `source`, `keyName` (the campaign key) and `jid` added to its query, before the fragment.
     ///
     /// Released clients read all three from the link. Existing parameters, even empty ones, remain and are
     /// not added again; `key` and `k` count as `keyName`. `direct` and `unknown` are not added, because they
@@ -257,8 +256,7 @@ public enum DestinationError: Error, Equatable, Sendable {
 }
 
 extension App.Settings {
-    /// Returns whether a visitor's click may lead to `url`: one of ``destinations`` covers it, or the app has
-    /// none.
+    /// Returns whether a visitor's click may lead to `url`: one of ``destinations`` covers it, or the app has none.
     ///
     /// A stored destination that cannot be read allows nothing.
     public func allows(_ url: DeepLinkURL) -> Bool {

@@ -55,8 +55,7 @@ public struct QueryItem: Hashable, Sendable {
         value(of: name, in: query, from: 0).map { withDecoded(query.extracting($0), read) }
     }
 
-    /// Passes the decoded value of the only item of this name to `read`; returns nil unless there is exactly
-    /// one.
+    /// Passes the decoded value of the only item of this name to `read`; returns nil unless there is exactly one.
     public static func withOnlyValue<Result>(
         of name: String,
         in query: Span<UInt8>,

@@ -163,8 +163,7 @@ package struct URLHost: Equatable {
             }
     }
 
-    /// Returns whether a byte may be part of the host after an app's own scheme; such a host need not be a
-    /// domain name.
+    /// Returns whether a byte may be part of the host after an app's own scheme; such a host need not be a domain name.
     private static func isAppHostByte(_ byte: UInt8) -> Bool {
         PercentEncoding.isUnreserved(byte) || PercentEncoding.isSubDelimiter(byte)
     }

@@ -54,8 +54,7 @@ public protocol Receipt: Sendable {
     /// Records that the response was delivered: the click belongs to that client.
     func delivered()
 
-    /// Records that the delivery failed: the next check with the same fingerprint, token or id gets the
-    /// answer, once.
+    /// Records that the delivery failed: the next check with the same fingerprint, token or id gets the answer, once.
     ///
     /// This has no effect if the response was delivered before: then only the caller of that response can get
     /// the answer again.

@@ -18,8 +18,7 @@ public struct ClickChoice: Equatable, Sendable {
     public var method: AttributionMethod
     /// The probability that the answer is right, 0…1; nil if it was not computed.
     public var confidence: Double?
-    /// The number of other live clicks with the fingerprint; 0 for a certain match, nil if they were not
-    /// counted.
+    /// The number of other live clicks with the fingerprint; 0 for a certain match, nil if they were not counted.
     public var competingClicks: Int?
     public var isCampaignOnly: Bool
     /// Why Google Play's report casts doubt on a certain match; nil if it does not.

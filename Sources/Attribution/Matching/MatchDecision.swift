@@ -27,9 +27,8 @@ public struct MatchDecision: Sendable {
 
     /// Returns the reason to report: the reason of a rejected token, else `reason`.
     ///
-    /// If Google Play states an organic installation, ``NoMatchReason/noClick`` becomes
-    /// ``NoMatchReason/organic``. Otherwise, if the app uses no fingerprints, it becomes
-    /// ``NoMatchReason/fingerprintDisabled``.
+    /// If Google Play states an organic installation, ``NoMatchReason/noClick`` becomes ``NoMatchReason/organic``.
+    /// Otherwise, if the app uses no fingerprints, it becomes ``NoMatchReason/fingerprintDisabled``.
     static func reason(_ reason: NoMatchReason, _ check: Check) -> NoMatchReason {
         if let refusal = check.ladder.refusal { return NoMatchReason(refusal) }
         if reason == .noClick, check.ladder.isOrganic { return .organic }

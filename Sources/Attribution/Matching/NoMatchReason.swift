@@ -49,13 +49,11 @@ extension NoMatchReason {
     /// A reason in words for people.
     public struct Meaning: Sendable {
         public let origin: Origin
-        /// What happened, as the end of a sentence: for the API's table of reasons and for
-        /// `afterlink simulate`.
+        /// What happened, as the end of a sentence: for the API's table of reasons and for `afterlink simulate`.
         public let clause: String
         /// What happened, in a sentence that is true for every launch with this reason.
         ///
-        /// It has no full stop if its ``origin`` is ``Origin/probability``, because the probabilities follow
-        /// it.
+        /// It has no full stop if its ``origin`` is ``Origin/probability``, because the probabilities follow it.
         public let sentence: String
         /// Advice on how to match the next such launch, one sentence each.
         public let advice: [String]

@@ -56,8 +56,7 @@ extension ServerKey {
     }
 }
 
-/// The address of a launch, hashed under the key of the launch's day, and on demand under the keys of other
-/// days.
+/// The address of a launch, hashed under the key of the launch's day, and on demand under the keys of other days.
 public struct LaunchAddress: Sendable {
     /// The hashes under the key of the launch's day; the store records them, and the model learns from them.
     public let current: AddressHashes

@@ -1,5 +1,4 @@
-/// The steps by which ``TrustedProxies/client(peer:forwardedFor:forwarded:)`` finds the client's address, for
-/// display.
+/// The steps by which ``TrustedProxies/client(peer:forwardedFor:forwarded:)`` finds the client's address, for display.
 public struct ClientDerivation: Equatable, Sendable {
     /// One entry of a header, which names the client or a proxy; entries are read from the right.
     public enum Hop: Equatable, Sendable {
@@ -19,8 +18,7 @@ public struct ClientDerivation: Equatable, Sendable {
     public let forwardedFor: [Hop]
     /// The hops of `Forwarded`, the nearest first.
     public let forwarded: [Hop]
-    /// Whether a trusted peer sent both headers and they lead to different clients; ``client`` is then the
-    /// peer.
+    /// Whether a trusted peer sent both headers and they lead to different clients; ``client`` is then the peer.
     public let headersDisagree: Bool
     public let client: NetworkAddress
 }
@@ -70,10 +68,9 @@ public struct TrustedProxies: Sendable {
     /// Returns the client's address: the rightmost hop that is not a trusted proxy, or the leftmost one if
     /// all are trusted.
     ///
-    /// The peer itself is the rightmost hop, and every proxy appends the address of its peer. The hops are
-    /// read from right to left: each one was written by the hop on its right, and counts only if that hop is
-    /// trusted. A hop that is no address (`unknown`, a pseudonym, garbage) ends the reading; the last valid
-    /// hop counts.
+    /// The peer itself is the rightmost hop, and every proxy appends the address of its peer. The hops are read from
+    /// right to left: each one was written by the hop on its right, and counts only if that hop is trusted. A hop that
+    /// is no address (`unknown`, a pseudonym, garbage) ends the reading; the last valid hop counts.
     ///
     /// If both headers are present, they must agree: a proxy writes one of them and may pass on a client's
     /// version of the other, and the server cannot know which one. If they differ, only the peer is certain.

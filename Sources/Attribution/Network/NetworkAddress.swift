@@ -94,8 +94,7 @@ extension NetworkAddress {
     /// brackets or prefix length.
     public init?(_ text: String) { self.init(utf8: text.utf8.span) }
 
-    /// Reads an address from the bytes of a request, without a string: it is called for every request behind
-    /// a proxy.
+    /// Reads an address from the bytes of a request, without a string: it is called for every request behind a proxy.
     public init?(utf8 bytes: Span<UInt8>) {
         if let bits = Self.ipv4(bytes) {
             self.init(ipv4: bits)
@@ -147,8 +146,7 @@ extension NetworkAddress {
         return digitCount > 0 && dotCount == 3 ? bits << 8 | part : nil
     }
 
-    /// Reads a number of at most five digits without sign or leading zero; nil above `limit` and for any
-    /// other text.
+    /// Reads a number of at most five digits without sign or leading zero; nil above `limit` and for any other text.
     static func decimal(_ digits: ArraySlice<UInt8>, upTo limit: UInt32) -> UInt32? {
         guard (1...5).contains(digits.count), digits.count == 1 || digits.first != UInt8(ascii: "0")
         else { return nil }
@@ -292,8 +290,7 @@ public struct AddressRange: Hashable, Sendable {
 
     /// Reads an address, alone or with `/` and the number of fixed bits; nil for any other text.
     ///
-    /// Clears the bits after the fixed ones: `192.168.1.7/24`, as tools print it, is read as
-    /// `192.168.1.0/24`.
+    /// Clears the bits after the fixed ones: `192.168.1.7/24`, as tools print it, is read as `192.168.1.0/24`.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= 2, let address = NetworkAddress(String(parts[0])) else { return nil }

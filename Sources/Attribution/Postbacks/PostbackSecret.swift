@@ -52,8 +52,7 @@ public struct PostbackMessage: Equatable, Sendable {
 
     static let signatureField = "webhook-signature"
 
-    /// Returns the header fields of a request; with two secrets during a rotation, the request has a
-    /// signature by each.
+    /// Returns the header fields of a request; with two secrets during a rotation, the request has a signature by each.
     public func fields(signedBy secrets: [PostbackSecret]) -> [(name: String, value: String)] {
         let base = baseString
         return [

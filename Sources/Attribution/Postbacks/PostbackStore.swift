@@ -86,8 +86,7 @@ public struct DeliveryPage: Equatable, Sendable {
 /// The events to send to an endpoint again, under the same ids.
 public struct PostbackReplay: Equatable, Sendable {
     public enum Mode: Sendable {
-        /// Only events without a delivery to the endpoint, such as events from before the endpoint's
-        /// creation.
+        /// Only events without a delivery to the endpoint, such as events from before the endpoint's creation.
         case missing
         /// Only events whose delivery was given up.
         case failed

@@ -47,8 +47,7 @@ public struct AddressTraffic: Equatable, Sendable {
     public var liveClicks = 0.0
     /// The launches from the exact address, by the counter ``CounterFamily/launchesAtAddress``.
     public var launchesExact = 0.0
-    /// The launches from near the address, including the exact ones, by
-    /// ``CounterFamily/launchesNearAddress``.
+    /// The launches from near the address, including the exact ones, by ``CounterFamily/launchesNearAddress``.
     public var launchesNear = 0.0
 
     /// The share of the model's launches whose addresses can be compared with this one, 0…1.
@@ -56,8 +55,7 @@ public struct AddressTraffic: Equatable, Sendable {
     /// The counts above do not include launches of days whose address keys were destroyed.
     public var coverage: Double = 1
 
-    /// A store may stop counting at this many clicks; above them, ``launchesExact`` shows how common the
-    /// address is.
+    /// A store may stop counting at this many clicks; above them, ``launchesExact`` shows how common the address is.
     public static let countLimit = 8192.0
 
     public init() {}
@@ -148,8 +146,7 @@ private struct RecentAddressShares {
     /// Returns the share of the listed clicks that other people made at the launch's exact address; 0 with
     /// fewer than ``ModelConstants/minimumRecentClicks`` clicks.
     ///
-    /// One click more than the visitor's `own` is left out, because it may be the same person with another
-    /// browser.
+    /// One click more than the visitor's `own` is left out, because it may be the same person with another browser.
     func exact(own: Double) -> Double { share(atExact - own - 1) }
 
     /// Returns the share of the listed clicks that other people made near the launch's address, by the rules

@@ -43,8 +43,7 @@ public struct Candidate: Equatable, Sendable {
     public var visitor: UInt64
     public var hasAddress = false
     public var release: OSRelease?
-    /// The click's signals that its fingerprint does not contain; see
-    /// ``SignalHashes/excludingComponents(of:)``.
+    /// The click's signals that its fingerprint does not contain; see ``SignalHashes/excludingComponents(of:)``.
     public var signals = SignalHashes.none
     /// When another launch claimed the click; nil for a live click.
     ///

@@ -140,8 +140,7 @@ struct Visitor {
     ///
     /// There is at least one click.
     let clicks: [Candidate]
-    /// Whether the visitor launched after their last click, so that these clicks hardly explain another
-    /// launch.
+    /// Whether the visitor launched after their last click, so that these clicks hardly explain another launch.
     let hasLaunchedSinceLastClick: Bool
 
     var last: Candidate { clicks[0] }

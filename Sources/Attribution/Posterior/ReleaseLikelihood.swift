@@ -69,8 +69,7 @@ public struct OSRelease: Hashable, Sendable {
 /// The shares of system releases among clicks.
 struct ReleaseShares: Sendable {
     private var clicks: [Platform: Double] = [:]
-    /// The clicks by their release without the minor number: releases with different major numbers never
-    /// agree.
+    /// The clicks by their release without the minor number: releases with different major numbers never agree.
     private var byMajor: [OSRelease: [(release: OSRelease, count: Double)]] = [:]
 
     init(_ counters: ModelCounters) {

@@ -3,10 +3,9 @@ internal import Crypto
 /// Hashes of the device's values that some forms of fingerprint omit, in one word; they distinguish clicks
 /// with the same fingerprint.
 ///
-/// Each component has 16 bits: the start of a hash of its value, or 0 if the value is unknown. The word is
-/// stored, so bit offsets and hashes must never change, and a new component gets the next offset. The hashes
-/// are not keyed: a screen reveals nothing personal, and the hashes remain comparable when a server key is
-/// replaced.
+/// Each component has 16 bits: the start of a hash of its value, or 0 if the value is unknown. The word is stored, so
+/// bit offsets and hashes must never change, and a new component gets the next offset. The hashes are not keyed: a
+/// screen reveals nothing personal, and the hashes remain comparable when a server key is replaced.
 public struct SignalHashes: Hashable, Sendable {
     /// The width in bits 0–15, the screen in bits 16–31; 0 for an unknown value.
     public let word: UInt64

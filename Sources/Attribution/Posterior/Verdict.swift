@@ -75,8 +75,7 @@ public struct Verdict: Equatable, Sendable {
     public var variance: Double
     /// The most likely destinations, at most ``maximumShares``, the most likely first.
     public var shares: [DestinationShare]
-    /// The amounts that the launch adds to expected conversions of at most ``CampaignShare/maximumCount``
-    /// campaigns.
+    /// The amounts that the launch adds to expected conversions of at most ``CampaignShare/maximumCount`` campaigns.
     public var campaigns: [CampaignShare]
 
     public static let maximumShares = 8
@@ -120,8 +119,7 @@ public struct Verdict: Equatable, Sendable {
         }
     }
 
-    /// Applies the policy if some click probably led to the launch, but no single destination is likely
-    /// enough.
+    /// Applies the policy if some click probably led to the launch, but no single destination is likely enough.
     private mutating func resolveAmbiguity(_ posterior: Posterior, newest: Candidate?, _ policy: MatchPolicy)
     {
         outcome = .noMatch(.ambiguous)

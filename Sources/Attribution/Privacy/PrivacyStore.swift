@@ -41,8 +41,7 @@ public struct Erasure: Equatable, Sendable {
     /// The author of the request.
     public let actor: AuditActor
     public var counts = PrivacyCounts()
-    /// Whether the write-ahead log no longer contains former content; true for a database without such a
-    /// file.
+    /// Whether the write-ahead log no longer contains former content; true for a database without such a file.
     public var isLogCleared = true
 
     /// How long the record is stored: three years in milliseconds.

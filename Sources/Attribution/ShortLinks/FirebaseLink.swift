@@ -1,7 +1,6 @@
 /// A Firebase Dynamic Link, read from the query of a long link or from the columns of an export.
 ///
-/// Sources: Firebase's documentation, "Manually constructing a Dynamic Link URL" and "Export Dynamic Links
-/// metadata".
+/// Sources: Firebase's documentation, "Manually constructing a Dynamic Link URL" and "Export Dynamic Links metadata".
 public struct FirebaseLink: Equatable, Sendable {
     public enum Parameter: String, CaseIterable, Sendable {
         /// The page or deep link to open.
@@ -308,8 +307,7 @@ extension AppLinks {
         return page.text == address || page.text.hasPrefix(address + "?")
     }
 
-    /// Returns the error message for a host that the app does not list, without the field's name at its
-    /// start.
+    /// Returns the error message for a host that the app does not list, without the field's name at its start.
     fileprivate static func unlistedHost(_ host: String) -> String {
         "leads to \(host), which the app does not list; add it with \"afterlink apps set --web-host \(host)\". "
             + "\"--web-host any\" does not count for a long link, because any person can write one."

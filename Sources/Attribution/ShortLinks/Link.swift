@@ -137,16 +137,14 @@ public struct LinkSlug: Hashable, Sendable {
     public static let maximumLength = 128
     package static let maximumPartCount = 4
 
-    /// The first parts of the service's own paths, which must not be a slug's first part in any case of
-    /// letters.
+    /// The first parts of the service's own paths, which must not be a slug's first part in any case of letters.
     package static let reservedFirstParts: Set<String> = [
         "admin", "api", "v1", "deferred-deeplink", "healthz", "readyz", "metrics", "campaign", "resolve",
         "openapi.json", "robots.txt", "favicon.ico", "apple-touch-icon.png", "apple-app-site-association",
         "well-known", "assets", "static",
     ]
 
-    /// The last parts of the service's URLs below a slug, which must not be a slug's last part in any case of
-    /// letters.
+    /// The last parts of the service's URLs below a slug, which must not be a slug's last part in any case of letters.
     package static let reservedLastParts: Set<String> = ["qr.svg", "qr.png"]
 
     /// Creates a slug from a stored text, which was valid when it was stored.
@@ -219,8 +217,7 @@ extension LinkSlug {
     }
 
     private static func text(_ random: RandomSource) -> String {
-        // Skip bytes beyond a multiple of the alphabet's length, because they would favour the first
-        // characters.
+        // Skip bytes beyond a multiple of the alphabet's length, because they would favour the first characters.
         let end = 256 / alphabet.count * alphabet.count
         var text: [UInt8] = []
         while text.count < generatedLength {

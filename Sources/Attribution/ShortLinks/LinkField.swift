@@ -168,8 +168,7 @@ extension Link.Target {
 }
 
 extension Link.Preview {
-    /// The largest number of characters of a preview's title or description; messengers would cut longer
-    /// ones.
+    /// The largest number of characters of a preview's title or description; messengers would cut longer ones.
     public static let maximumTextLength = 250
 }
 
@@ -225,8 +224,7 @@ extension FieldReader where Field == LinkField {
         return variants
     }
 
-    /// Reads the metadata as text; the caller, which parses JSON, must have verified that the text is a JSON
-    /// object.
+    /// Reads the metadata as text; the caller, which parses JSON, must have verified that the text is a JSON object.
     mutating func metadata() -> String? {
         guard let text = fields.text(.metadata) else { return nil }
         let maximum = Link.Settings.maximumMetadataByteCount

@@ -112,8 +112,7 @@ extension AppLinks {
         "appgallery.cloud.huawei.com", "galaxystore.samsung.com", "apps.samsung.com", "app.mi.com",
     ]
 
-    /// Returns the error message for a host that the app does not allow, without the field's name at its
-    /// start.
+    /// Returns the error message for a host that the app does not allow, without the field's name at its start.
     static func foreignHost(_ host: String) -> String {
         "leads to \(host), which is none of the app's web hosts; add it with "
             + "\"afterlink apps set --web-host \(host)\", or allow all with --web-host any."

@@ -68,8 +68,7 @@ public struct LinkPage: Equatable, Sendable {
 /// A link to store.
 public struct NewLink: Equatable, Sendable {
     public var link: Link
-    /// The ``Directory/neighbours(of:)`` of the link's app, itself included: the slug must be new among their
-    /// links.
+    /// The ``Directory/neighbours(of:)`` of the link's app, itself included: the slug must be new among their links.
     public var neighbours: [AppID]
 
     public init(_ link: Link, neighbours: [AppID]) {
@@ -103,8 +102,7 @@ public protocol LinkStore {
     func slugs(of links: [LinkID]) async throws(StoreError) -> [LinkID: LinkSlug]
     /// Returns any slug that links of both apps have; nil if there is none.
     ///
-    /// It does not run on the calling event loop, and takes time proportional to the number of the first
-    /// app's links.
+    /// It does not run on the calling event loop, and takes time proportional to the number of the first app's links.
     func sharedSlug(of app: AppID, and other: AppID) async throws(StoreError) -> LinkSlug?
     /// Returns a page of links, newest first.
     ///
@@ -140,8 +138,7 @@ public protocol LinkStore {
 }
 
 extension Link {
-    /// The text that a search reads: slug, title, campaign key and destinations in lower case, one on each
-    /// line.
+    /// The text that a search reads: slug, title, campaign key and destinations in lower case, one on each line.
     public var searchText: String {
         let targets =
             [settings.target, settings.iosTarget, settings.androidTarget] + settings.variants.map(\.target)

@@ -42,8 +42,7 @@ public struct QRColor: Hashable, Sendable {
 
     /// The minimum contrast ratio of two colours that scanners distinguish, 1…21.
     ///
-    /// Source: WCAG 2.2, success criterion 1.4.11, for graphics that must be distinguished from adjacent
-    /// colours.
+    /// Source: WCAG 2.2, success criterion 1.4.11, for graphics that must be distinguished from adjacent colours.
     public static let minimumContrast = 3.0
 
     /// The minimum difference of the luminances of two colours, 0…1.
@@ -125,8 +124,7 @@ extension Link {
     public static func scannedURL(_ url: String) -> String { "\(url)?source=\(SourceToken.qr.rawValue)" }
 }
 
-/// The share of a QR code that may be damaged or covered while it stays readable; a larger share makes the
-/// code larger.
+/// The share of a QR code that may be damaged or covered while it stays readable; a larger share makes the code larger.
 ///
 /// The raw value is the level's letter. Source: ISO/IEC 18004, section on error correction.
 public enum QRErrorCorrection: String, CaseIterable, Sendable {

@@ -1,7 +1,6 @@
 /// The URL of a page for browsers, or of an image.
 ///
-/// The scheme is `https`. The URL has no credentials, control characters or backslashes; the path may be
-/// missing.
+/// The scheme is `https`. The URL has no credentials, control characters or backslashes; the path may be missing.
 ///
 /// Source of these rules: OWASP ASVS 5.0, 3.7.2 and 1.2.2.
 public struct WebURL: Hashable, Sendable {

@@ -53,8 +53,7 @@ struct AndroidAgent {
         return (nil, version)
     }
 
-    /// Returns whether the agent names no browser: `Linux; U; Android 13; Mi 10 Pro Build/…` or `Android 14;
-    /// SM-A546E`.
+    /// Returns whether the agent names no browser: `Linux; U; Android 13; Mi 10 Pro Build/…` or `Android 14; SM-A546E`.
     private static func isBare(_ text: AgentText) -> Bool {
         text.bytes.starts(with: "Linux;".utf8) || text.bytes.starts(with: "Android ".utf8)
     }
@@ -100,8 +99,7 @@ enum AndroidModel {
 
     static let maximumLength = 100
 
-    /// Returns a model without the texts that agents add before and after it; nil if it is hidden or
-    /// impossible.
+    /// Returns a model without the texts that agents add before and after it; nil if it is hidden or impossible.
     static func clean(_ text: String) -> String? { clean(Array(text.utf8)[...]) }
 
     /// Returns a model without the texts that agents add before and after it, from its bytes.
@@ -159,8 +157,7 @@ enum AndroidModel {
         return text
     }
 
-    /// Returns whether a word is a locale such as `en`, `en-us` or `en_US`, which old agents put before the
-    /// model.
+    /// Returns whether a word is a locale such as `en`, `en-us` or `en_US`, which old agents put before the model.
     static func isLocale(_ word: ArraySlice<UInt8>) -> Bool {
         guard word.count == 2 || word.count == 5 else { return false }
         for (index, byte) in word.enumerated() {

@@ -152,9 +152,8 @@ extension CanonicalSignals {
 
     /// Returns the version of iOS.
     ///
-    /// Safari prints a fixed (frozen) version instead of newer ones, and a script may report that version.
-    /// The whole agent can correct it, or at least mark it as frozen. If a script reports no patch number,
-    /// the patch is unknown.
+    /// Safari prints a fixed (frozen) version instead of newer ones, and a script may report that version. The whole
+    /// agent can correct it, or at least mark it as frozen. If a script reports no patch number, the patch is unknown.
     private static func iosReading(_ text: String?, _ agent: UserAgent) -> OSVersionReading {
         guard let reported = text.flatMap({ OSVersion($0.trimmed) }) else { return agent.system }
         if reported.patch > 0 { return .exact(reported) }

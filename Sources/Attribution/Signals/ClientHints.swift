@@ -49,8 +49,7 @@ public struct StructuredItem: Equatable, Sendable {
 
     public var boolean: Bool? { if case .boolean(let isTrue) = value { isTrue } else { nil } }
 
-    /// Parses a field; nil if it breaks the grammar, and for decimals and byte sequences, which hints never
-    /// are.
+    /// Parses a field; nil if it breaks the grammar, and for decimals and byte sequences, which hints never are.
     public init?(_ field: String) {
         var rest = Array(field.utf8)[...]
         Self.skipSpaces(&rest)

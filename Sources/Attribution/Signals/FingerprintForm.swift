@@ -56,9 +56,8 @@ extension Fingerprint {
 ///
 /// A new form is a case with its ``components`` and `isUsed(on:)` here. It also needs a `release` row in
 /// `Server/Trial/Data/trials.tsv` that sends it, its word in `openapi.json`, a vector for the "iPhone 13" in
-/// `Tests/AttributionTests/Vectors/fingerprints.json`, and a branch in `SimulatedDevice.swift` beside those
-/// tests. `FingerprintFormTests`, `TrialTests` and `APIDescriptionTests` fail without them. The letter needs
-/// no migration.
+/// `Tests/AttributionTests/Vectors/fingerprints.json`, and a branch in `SimulatedDevice.swift` beside those tests.
+/// `FingerprintFormTests`, `TrialTests` and `APIDescriptionTests` fail without them. The letter needs no migration.
 ///
 /// Every form contains the model, the time zone and the language, and every form of Android also contains the width. A
 /// form without one of them needs that component in `LaunchSignals.evidence` and `SignalHashes.components`. For a

@@ -1,5 +1,4 @@
-/// Finds the input of a fingerprint (the values that a client hashed) among the values of recent clicks and
-/// devices.
+/// Finds the input of a fingerprint (the values that a client hashed) among the values of recent clicks and devices.
 ///
 /// A client that sends only a hash does not reveal its values. A launch that nearly fits a click differs from
 /// it in few components, so it is enough to try values that are common in the traffic.

@@ -220,8 +220,7 @@ struct SignalSpellings {
 
     /// The choices of all components, one component after the other.
     let choices: [Choice]
-    /// The range of each component's choices, by ``SignalComponent/position``; empty for an unknown
-    /// component.
+    /// The range of each component's choices, by ``SignalComponent/position``; empty for an unknown component.
     private let places: InlineArray<6, Range<Int>>
 
     /// The probability that an app gets the person's most preferred language although the app lacks it.

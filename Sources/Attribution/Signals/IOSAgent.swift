@@ -193,16 +193,14 @@ public final class IOSReleases: Sendable {
         return .minor(OSVersion(major: major, minor: Int(letter - UInt8(ascii: "A"))))
     }
 
-    /// Returns the system's version for the version of the kernel in an app's default agent
-    /// (`Darwin/25.1.0`).
+    /// Returns the system's version for the version of the kernel in an app's default agent (`Darwin/25.1.0`).
     func reading(ofDarwin version: OSVersion) -> OSVersionReading {
         guard let major = major(ofDarwin: version.major) else { return .unknown }
         return version.minor < Self.lastDarwinMinor
             ? .minor(OSVersion(major: major, minor: version.minor)) : .major(major)
     }
 
-    /// The largest minor version of the kernel; it means that the system has this minor version or a later
-    /// one.
+    /// The largest minor version of the kernel; it means that the system has this minor version or a later one.
     static let lastDarwinMinor = 6
 
     /// Returns the system's major version for the kernel's; nil if the table does not contain it.

@@ -9,9 +9,8 @@ public struct LaunchSignals: Equatable, Sendable {
 
     /// The fingerprints of the values, the one with the fewest components first.
     ///
-    /// The ``remainingValues`` distinguish the clicks that the first fingerprint finds. A fingerprint that
-    /// the client computed itself comes last, unless it is among these, or it is the only one that may find
-    /// clicks.
+    /// The ``remainingValues`` distinguish the clicks that the first fingerprint finds. A fingerprint that the client
+    /// computed itself comes last, unless it is among these, or it is the only one that may find clicks.
     public let fingerprints: [Fingerprint]
     /// The values that the first fingerprint does not determine; empty if its form is unknown.
     ///
@@ -89,10 +88,9 @@ extension CanonicalSignals {
 extension NativeSignals {
     /// Returns the signals with the language by which clicks of the app are found.
     ///
-    /// Browsers send the person's most preferred language; apps send the language that the system chose for
-    /// them. If the app's languages are set on the server, clicks are found by the chosen language, and
-    /// otherwise by the preferred one. For an app that sends no language, the server computes the system's
-    /// choice.
+    /// Browsers send the person's most preferred language; apps send the language that the system chose for them. If
+    /// the app's languages are set on the server, clicks are found by the chosen language, and otherwise by the
+    /// preferred one. For an app that sends no language, the server computes the system's choice.
     ///
     /// - Parameters:
     ///   - set: the app's languages as set on the server.

@@ -72,8 +72,7 @@ public enum OSVersionReading: Hashable, Sendable {
     /// The whole version is known; a patch of 0 means that the version has none.
     case exact(OSVersion)
 
-    /// The version if its major and minor numbers are known, with the patch 0 if the patch is unknown; else
-    /// nil.
+    /// The version if its major and minor numbers are known, with the patch 0 if the patch is unknown; else nil.
     public var version: OSVersion? {
         switch self {
         case .unknown, .frozen, .major: nil

@@ -1,7 +1,6 @@
 /// The known link previews, crawlers, monitors, scanners and programs, recognised by their user agents.
 ///
-/// The built-in list is `Data/robots.tsv`, which explains its rows. The option `--robots` replaces rows by
-/// kind.
+/// The built-in list is `Data/robots.tsv`, which explains its rows. The option `--robots` replaces rows by kind.
 public struct RobotAgents: Sendable {
     /// The purpose of a robot.
     ///

@@ -53,9 +53,8 @@ public final class ScreenTable: Sendable {
 
     /// Returns the physical widths of an Android screen whose shorter side a browser reports as `points`.
     ///
-    /// Browsers round the points up, so the width is above (points − 1) × ratio and at most points × ratio.
-    /// Returns the widths of all known panels in this range, or else the largest possible width; none without
-    /// a plausible ratio.
+    /// Browsers round the points up, so the width is above (points − 1) × ratio and at most points × ratio. Returns the
+    /// widths of all known panels in this range, or else the largest possible width; none without a plausible ratio.
     public func androidWidths(points: Int, pixelRatio: Double?) -> [Width] {
         guard let pixelRatio, Self.plausibleScales.contains(pixelRatio), points > 0 else { return [] }
         // A ratio such as 2.8125 is exact in binary; a rounded decimal may be slightly too small.

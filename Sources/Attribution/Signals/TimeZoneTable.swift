@@ -49,8 +49,7 @@ public final class TimeZoneTable: Sendable {
         return lowercasedPositions[lowercased] != nil || FixedOffset(lowercased) != nil
     }
 
-    /// Returns the names that apps may hash if the browser reports `name`; `name` comes first if systems use
-    /// it.
+    /// Returns the names that apps may hash if the browser reports `name`; `name` comes first if systems use it.
     ///
     /// Empty for a text that is no name, and for a name that means an unknown zone.
     func spellings(given name: String) -> [Spelling] {
@@ -118,8 +117,7 @@ struct FixedOffset: Equatable {
     /// The canonical name: `UTC+03:00`, and `UTC` for no difference.
     var canonical: String { minutes == 0 ? "UTC" : "UTC" + clock }
 
-    /// Returns the names that apps may get from their system: the browser's name, and other names of the
-    /// offset.
+    /// Returns the names that apps may get from their system: the browser's name, and other names of the offset.
     func spellings(given name: String) -> [Spelling] {
         let distinct = [name] + names.filter { $0 != name }
         return distinct.map { Spelling($0, weight: 1 / Double(distinct.count)) }

@@ -1,8 +1,7 @@
 /// The expected number of launches that clicks led to: the sum, over all launches, of the probability that a
 /// click led to the launch.
 ///
-/// Launches without a match count too. The number is stored in millionths, so that sums are the same in any
-/// order.
+/// Launches without a match count too. The number is stored in millionths, so that sums are the same in any order.
 public struct ExpectedConversions: Hashable, Sendable {
     public private(set) var millionths: Int64
     /// The variance of the number, in millionths.
@@ -71,8 +70,7 @@ public struct CheckExpectation: Equatable, Sendable {
     }
 }
 
-/// How often the most likely answer by fingerprint is right, measured on launches whose token names the true
-/// click.
+/// How often the most likely answer by fingerprint is right, measured on launches whose token names the true click.
 public struct CalibrationTable: Equatable, Sendable {
     /// The counts of the launches whose most likely click had a probability within the same tenth.
     public struct Bin: Hashable, Sendable {
@@ -121,8 +119,7 @@ public struct CalibrationTable: Equatable, Sendable {
 
     public var launches: Int64 { bins.reduce(0) { $0 + $1.launches } }
 
-    /// The sum of the bins' absolute differences between right and expected answers, per launch; nil without
-    /// launches.
+    /// The sum of the bins' absolute differences between right and expected answers, per launch; nil without launches.
     public var error: Double? {
         guard launches > 0 else { return nil }
         return bins.reduce(0) { $0 + abs(Double($1.right) - $1.expected) } / Double(launches)

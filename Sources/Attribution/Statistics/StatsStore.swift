@@ -303,8 +303,7 @@ public struct TimeToInstallHistogram: Equatable, Sendable {
         return start * steps[step]..<start * steps[step + 1]
     }
 
-    /// Returns the delay in milliseconds that a share (0…1) of all delays does not exceed; nil without
-    /// delays.
+    /// Returns the delay in milliseconds that a share (0…1) of all delays does not exceed; nil without delays.
     ///
     /// Assumes that delays are spread evenly within their bin.
     public func quantile(_ share: Double) -> Double? {

@@ -49,8 +49,7 @@ public struct StoreHealth: Sendable {
     public var acceptsWrites: Bool { lastFailure == nil && !isStopping }
 }
 
-/// The counts of observations between ascending bounds, and the observations' sum, for a Prometheus
-/// histogram.
+/// The counts of observations between ascending bounds, and the observations' sum, for a Prometheus histogram.
 public struct Histogram: Equatable, Sendable {
     /// Ascending.
     public let bounds: [Double]

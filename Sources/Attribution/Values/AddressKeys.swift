@@ -8,8 +8,7 @@ internal import Crypto
 /// destroys keys in this way. A key covers one day. After the attribution windows of all clicks of that day have ended,
 /// the key can be destroyed.
 public struct AddressKeys: Sendable {
-    /// The bytes from which the keys of a day and the following days are derived, up to the day of the next
-    /// seed.
+    /// The bytes from which the keys of a day and the following days are derived, up to the day of the next seed.
     public struct Seed: Equatable, Sendable {
         public let day: Int64
         public let bytes: [UInt8]
@@ -115,8 +114,7 @@ public struct AddressKeys: Sendable {
         guard let hashes = current.addressHashes(of: address) else { return nil }
         let searched = min(Int64(Self.searchedDays), current.day - firstDay)
         let since = Timestamp(milliseconds: (current.day - searched) * Self.period)
-        // After a clock was set back, the day may be before the first one; its clicks then have the first
-        // key.
+        // After a clock was set back, the day may be before the first one; its clicks then have the first key.
         let findsAllClicks = time < since || (coversEarlierDays && current.day - searched == firstDay)
         return LaunchAddress(hashes, searchedDays: Int(searched), since: findsAllClicks ? nil : since) {
             daysLater in
@@ -148,8 +146,7 @@ public struct AddressKeys: Sendable {
     /// Returns the same keys, precomputed up to the day after `time`.
     public func prepared(until time: Timestamp) -> AddressKeys { derived(of: seeds, readyUntil: time) }
 
-    /// Returns the keys of `seeds`, with the ``coversEarlierDays`` of these keys; these keys if `seeds` is
-    /// invalid.
+    /// Returns the keys of `seeds`, with the ``coversEarlierDays`` of these keys; these keys if `seeds` is invalid.
     private func derived(of seeds: [Seed], readyUntil time: Timestamp) -> AddressKeys {
         guard var keys = AddressKeys(seeds, readyUntil: time) else { return self }
         keys.coversEarlierDays = coversEarlierDays
@@ -167,13 +164,11 @@ extension AddressKeys: HiddenValue {}
 
 /// The secret of one day, which hashes addresses and values derived from them.
 ///
-/// Once the secret is destroyed, a stored hash no longer reveals its address, not even by enumerating
-/// addresses.
+/// Once the secret is destroyed, a stored hash no longer reveals its address, not even by enumerating addresses.
 public struct AddressKey: Sendable {
     /// The number of days since 1970, in UTC.
     public let day: Int64
-    /// The day's secret as a key, for values derived from an address; ``addressHashes(of:)`` hashes the
-    /// address itself.
+    /// The day's secret as a key, for values derived from an address; ``addressHashes(of:)`` hashes the address itself.
     public let secret: ServerKey
 
     /// Returns the hashes stored instead of an address; nil for an address that distinguishes no visitors.

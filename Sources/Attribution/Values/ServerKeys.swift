@@ -6,8 +6,7 @@ public struct ServerKeys: Sendable {
     public let current: ServerKey
     /// The other keys that may have hashed clicks or signed tokens: the upcoming ones, then the former ones.
     public let others: [ServerKey]
-    /// The key that has been in use for longest; a hash under it does not change when the current key is
-    /// replaced.
+    /// The key that has been in use for longest; a hash under it does not change when the current key is replaced.
     public let oldest: ServerKey
 
     /// - Parameters:
@@ -174,8 +173,7 @@ public struct ServerKey: Sendable {
 
     /// Returns the hash that is stored instead of an address.
     ///
-    /// The caller must have cut the address to its prefix; `level` is 0 for the exact address and 1 for its
-    /// network.
+    /// The caller must have cut the address to its prefix; `level` is 0 for the exact address and 1 for its network.
     func addressHash(of address: NetworkAddress, level: UInt64) -> UInt64 {
         var message = KeyedMessage(.address)
         message.append(level)

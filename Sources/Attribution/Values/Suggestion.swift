@@ -13,8 +13,7 @@ package enum Suggestion {
         return best.word
     }
 
-    /// Counts the insertions, deletions, replacements and swaps of neighbours that turn one word into the
-    /// other.
+    /// Counts the insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
     ///
     /// This is the optimal string alignment distance; only three rows of its table are in memory.
     package static func distance(from first: String, to second: String) -> Int {

@@ -189,8 +189,7 @@ package struct HTTPSResponseParser {
         return true
     }
 
-    /// Cuts the body at the limit, and returns whether it was longer; throws `tooLarge` if longer bodies are
-    /// not cut.
+    /// Cuts the body at the limit, and returns whether it was longer; throws `tooLarge` if longer bodies are not cut.
     private mutating func endAtLimit() throws(HTTPSFailure) -> Bool {
         guard body.count > limits.bodyByteCount else { return false }
         guard cutsLongBody else { throw .tooLarge }

@@ -35,8 +35,7 @@ final class Worker {
 struct WorkerPool {
     /// The number of free workers that the loop does not dismiss before it stops.
     private static let maximumIdleWorkers = 8
-    /// If this many workers have ended, the loop returns their memory to the system, even while others are
-    /// ending.
+    /// If this many workers have ended, the loop returns their memory to the system, even while others are ending.
     private static let worthReturning = 512
     /// If this many workers have ended and no others are ending, the loop returns their memory.
     private static let worthReturningLast = 32

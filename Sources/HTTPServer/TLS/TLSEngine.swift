@@ -9,8 +9,7 @@ final class TLSEngine {
 
     /// A buffer length, in bytes, that exceeds the longest TLS record with its header (RFC 8446 §5.2).
     static let recordRoom = 32 * 1024
-    /// If the capacity of `plain` exceeds this many bytes, the engine frees that buffer before the next
-    /// response.
+    /// If the capacity of `plain` exceeds this many bytes, the engine frees that buffer before the next response.
     private static let maximumSpareByteCount = 64 * 1024
 
     private let termination: TLSTermination

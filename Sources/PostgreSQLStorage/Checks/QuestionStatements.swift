@@ -5,14 +5,12 @@ internal import Storage
 
 /// The statements of one set of hot slots (the slots that checks read), each made when it is first needed.
 ///
-/// The texts contain the slots as constants: with parameters, PostgreSQL would open and lock every partition.
-/// In each statement, the table `k` contains the questions, whose numbers `n` start at 1. Each hot slot has a
-/// branch with an order and a limit of its own: a single query of all slots would sort all rows of a large
-/// key.
+/// The texts contain the slots as constants: with parameters, PostgreSQL would open and lock every partition. In each
+/// statement, the table `k` contains the questions, whose numbers `n` start at 1. Each hot slot has a branch with an
+/// order and a limit of its own: a single query of all slots would sort all rows of a large key.
 struct QuestionStatements {
     let slots: [Int64]
-    /// Whether the questions of each bucket have a statement of their own, whose last parameter is the
-    /// bucket.
+    /// Whether the questions of each bucket have a statement of their own, whose last parameter is the bucket.
     let isByBucket: Bool
     private(set) var made: [QuestionKind: PreparedStatement] = [:]
 

@@ -5,12 +5,11 @@ internal import Threads
 
 /// The questions of a loop's checks, gathered until the turn ends: the questions of one kind become one statement.
 ///
-/// A statement with 64 keys takes PostgreSQL a third of the time of 64 statements. While ``usualUnderWay``
-/// turns have no answer, further questions wait for a short time and are sent together. So a busy database
-/// server gets fewer and larger statements, and the questions to a distant one do not wait long. A question
-/// is not sent if the checks that ask it have given up. The statements of a turn are one transaction with one
-/// synchronisation. If one statement fails, the others are executed again, and only the checks that need the
-/// failed one fail.
+/// A statement with 64 keys takes PostgreSQL a third of the time of 64 statements. While ``usualUnderWay`` turns have
+/// no answer, further questions wait for a short time and are sent together. So a busy database server gets fewer and
+/// larger statements, and the questions to a distant one do not wait long. A question is not sent if the checks that
+/// ask it have given up. The statements of a turn are one transaction with one synchronisation. If one statement fails,
+/// the others are executed again, and only the checks that need the failed one fail.
 ///
 /// It belongs to the thread of its loop, which it never blocks.
 final class TurnQuestions {
@@ -74,8 +73,7 @@ final class TurnQuestions {
 
     /// If this many turns have no answer, further turns wait for ``pause``.
     static let usualUnderWay = 4
-    /// The maximum number of turns without an answer, which is reached while the database server is silent or
-    /// far away.
+    /// The maximum number of turns without an answer, which is reached while the database server is silent or far away.
     static let maximumUnderWay = 16
 
     /// - Parameters:

@@ -33,8 +33,7 @@ final class BlockingConnection {
         report: @escaping (PostgreSQLError) -> Void = { _ in }
     ) throws(PostgreSQLError) {
         var settings = settings
-        // PostgreSQL sends nothing while a statement runs, so its silence is no failure before the time
-        // limit.
+        // PostgreSQL sends nothing while a statement runs, so its silence is no failure before the time limit.
         if settings.probeTimeout == nil { settings.silenceLimit = timeLimit }
         connection = PostgreSQLConnection(settings, port: loop.port)
         self.timeLimit = timeLimit

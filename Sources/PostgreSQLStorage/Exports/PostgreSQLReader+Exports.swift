@@ -16,8 +16,7 @@ extension PostgreSQLReader: ExportRows {
     /// The seconds are subtracted because a row's number is made before its transaction begins: a server that
     /// is silent for longer has lost its number to another one.
     ///
-    /// A transaction that has run for a minute without any change counts as one that only reads, such as a
-    /// dump.
+    /// A transaction that has run for a minute without any change counts as one that only reads, such as a dump.
     ///
     /// PostgreSQL may hide from this role when transactions of another role began. It hides neither their
     /// locks nor the row versions that they replace:

@@ -3,8 +3,7 @@ internal import Attribution
 internal import PostgreSQL
 internal import Storage
 
-/// Reads four times a second which apps, keys and partitions other servers have changed, and compares the
-/// clocks.
+/// Reads four times a second which apps, keys and partitions other servers have changed, and compares the clocks.
 ///
 /// If the reads fail for two seconds, or the clocks differ by more than a second, this server is not ready. Therefore
 /// this job has a thread and a connection of its own, and gives up a connection that does not answer within a second.
@@ -16,8 +15,7 @@ struct DirectoryJob: Job {
     private let context: JobContext<PostgreSQLReader>
     private let directory: DirectoryCache
     private let slots: SlotTable
-    /// When this job last requested a transaction that shows other servers that this one is alive, in
-    /// nanoseconds.
+    /// When this job last requested a transaction that shows other servers that this one is alive, in nanoseconds.
     private var showedLifeAt: UInt64 = 0
 
     private static let interval: UInt64 = 250_000_000

@@ -39,8 +39,7 @@ struct SweepJob: Job {
         let time = now.milliseconds - Self.day - kept
         let blockCount: Int64 = try context.read { reader throws(PostgreSQLError) in
             let connection = reader.connection
-            // A table that Citus distributes has blocks only in its shards, so one statement searches the
-            // whole table.
+            // A table that Citus distributes has blocks only in its shards, so one statement searches the whole table.
             if let all = table.ofShards, try connection.isCitus() {
                 try connection.execute(all, time)
                 return 0
@@ -60,8 +59,7 @@ struct SweepJob: Job {
     private struct Sweep {
         /// Deletes rows within some blocks, and returns the number of the table's blocks.
         let ofBlocks: PreparedStatement
-        /// Deletes the rows that nothing needs from the whole of a table that Citus distributes; nil for
-        /// another table.
+        /// Deletes the rows that nothing needs from the whole of a table that Citus distributes; nil for another table.
         let ofShards: PreparedStatement?
         /// Returns for how many seconds after their time rows are kept.
         let keptSeconds: @Sendable (StoreConfiguration) -> Int64

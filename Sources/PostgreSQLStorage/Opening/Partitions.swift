@@ -81,8 +81,7 @@ struct Partitions {
             guard state.count > 0 else { continue }
             // A former attempt may have been stopped between its two transactions.
             if try connection.isCitus() {
-                // Do not detach: on Citus that would wait until nothing uses the parent, as DROP TABLE does
-                // anyway.
+                // Do not detach: on Citus that would wait until nothing uses the parent, as DROP TABLE does anyway.
             } else if try state.value(0, 0, as: Bool.self) {
                 try connection.execute("ALTER TABLE \(table.name) DETACH PARTITION \(name) FINALIZE")
             } else if try state.value(0, 1, as: Bool.self) {

@@ -5,9 +5,8 @@ internal import Storage
 
 /// A part of the rows of `clicks` or `checks`: a limited number of one day's rows, in the order of their numbers.
 ///
-/// The indexes start with the bucket, so each bucket of the day, and of slot -1, has a branch with a limit of
-/// its own. If a branch reaches its limit, rows after its last number may be missing, so the part ends at
-/// that number.
+/// The indexes start with the bucket, so each bucket of the day, and of slot -1, has a branch with a limit of its own.
+/// If a branch reaches its limit, rows after its last number may be missing, so the part ends at that number.
 struct NumberedPart {
     enum Table {
         case clicks

@@ -131,8 +131,7 @@ extension PostgreSQLReader {
         return try find(Self.ofClaim, in: range, .ascending, among: limit) { $0.append(click.high) }
     }
 
-    /// Returns the first record that a statement finds; `append` appends the statement's parameters from $5
-    /// on.
+    /// Returns the first record that a statement finds; `append` appends the statement's parameters from $5 on.
     private func find(
         _ statement: PreparedStatement,
         in range: ClosedRange<Int64> = 0...Int64.max,

@@ -250,8 +250,7 @@ extension PostgreSQLReader {
         "SELECT name, value FROM figures WHERE scope = $1 AND report = $2"
     )
 
-    /// Reads the buckets one after the other, from the position's bucket on; a bucket is the last six bits of
-    /// the hash.
+    /// Reads the buckets one after the other, from the position's bucket on; a bucket is the last six bits of the hash.
     func indexedClicks(
         of scope: Scope,
         after position: IndexedClick.Position,

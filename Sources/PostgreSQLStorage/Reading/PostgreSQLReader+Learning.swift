@@ -47,8 +47,7 @@ extension PostgreSQLReader {
         """
     )
 
-    /// Reads a page of the key's rows; reads at most a page from each slot, so that PostgreSQL sorts few
-    /// rows.
+    /// Reads a page of the key's rows; reads at most a page from each slot, so that PostgreSQL sorts few rows.
     func openClicks(
         of key: KeySummary.Key,
         before position: RowPosition,

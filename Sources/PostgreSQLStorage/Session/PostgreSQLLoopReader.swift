@@ -6,9 +6,8 @@ internal import Threads
 
 /// The connection of an event loop, which answers the questions of ``RowCache``.
 ///
-/// It belongs to the thread of its loop. Each statement reads the primary server in a snapshot of its own.
-/// The snapshot begins after the check came, so it contains every commit that was acknowledged before the
-/// check.
+/// It belongs to the thread of its loop. Each statement reads the primary server in a snapshot of its own. The snapshot
+/// begins after the check came, so it contains every commit that was acknowledged before the check.
 struct PostgreSQLLoopReader: LoopReader {
     typealias Failure = PostgreSQLError
 

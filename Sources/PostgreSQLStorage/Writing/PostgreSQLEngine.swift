@@ -196,8 +196,7 @@ final class PostgreSQLEngine: BlockingEngine {
 extension EngineFailure {
     /// The failure of a statement of the writing thread.
     ///
-    /// If one statement fails, the writes of the batch can be done one by one, so that only one of them is
-    /// refused.
+    /// If one statement fails, the writes of the batch can be done one by one, so that only one of them is refused.
     ///
     /// - Parameters:
     ///   - error: the error.

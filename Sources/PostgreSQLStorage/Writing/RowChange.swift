@@ -251,8 +251,7 @@ enum RowChange: Hashable, Comparable {
     /// The slot of the record of a check; see ``RowHome/day(of:)``.
     static func day(of number: StaticString) -> SQLText { "(\(number) >> 16) / 86400000" }
 
-    /// Changes clicks that are neither claimed nor retired, and fails if it does not change all the given
-    /// clicks.
+    /// Changes clicks that are neither claimed nor retired, and fails if it does not change all the given clicks.
     ///
     /// So a click is consumed once, even if the program's memory is wrong.
     private static func changing(_ slot: Int64, _ values: SQLText, _ rows: SQLText, _ bucket: SQLText)

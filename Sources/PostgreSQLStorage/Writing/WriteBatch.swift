@@ -49,8 +49,7 @@ final class WriteBatch {
     var payload = CountPayload() { didSet { changeCount += 1 } }
     private var saved: (rows: TransactionRows, changes: Changes, payload: CountPayload)?
     private var statements: [SlotStatement: PreparedStatement] = [:]
-    /// The slots that writes need and that have no partitions; their partitions are made before the next
-    /// transaction.
+    /// The slots that writes need and that have no partitions; their partitions are made before the next transaction.
     private var missingSlots: Set<Int64> = []
     /// A number that every change raises.
     private(set) var changeCount: Int64 = 0

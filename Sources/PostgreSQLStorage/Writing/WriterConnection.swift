@@ -13,8 +13,7 @@ final class WriterConnection {
     private let configuration: PostgreSQLConfiguration
     /// Nil before the first connection and after a loss; a new connection knows nothing of a transaction.
     private var connection: BlockingConnection?
-    /// This server's number, which it has had since its start unless it could not reach the database for too
-    /// long.
+    /// This server's number, which it has had since its start unless it could not reach the database for too long.
     private(set) var server: ServerRow
     /// The address at which this server serves the dashboard; written again if the server gets another number.
     var dashboard = ""

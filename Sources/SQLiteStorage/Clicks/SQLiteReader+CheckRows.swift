@@ -35,8 +35,7 @@ extension SQLiteReader {
 
     /// Selects the click that was closed last, and then the open clicks, newest first.
     ///
-    /// The limit -1 means no limit. It is there because SQLite may ignore the order of a subquery without a
-    /// LIMIT.
+    /// The limit -1 means no limit. It is there because SQLite may ignore the order of a subquery without a LIMIT.
     static let clicksOfKey: SQL = """
         SELECT * FROM (
             SELECT closed_as, \(IndexRecord.columns), clicked_at, EXISTS (

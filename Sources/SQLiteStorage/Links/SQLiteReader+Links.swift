@@ -42,8 +42,7 @@ extension SQLiteReader {
     static let linksBySlug: SQL = "\(selectLinks) WHERE slug = ?1"
     /// Selects the live links (not archived, not expired, with clicks left) among the campaign's newest 1,000 links.
     ///
-    /// If an operator has archived more than 1,000 links of a campaign, one of the newer links is usually
-    /// live.
+    /// If an operator has archived more than 1,000 links of a campaign, one of the newer links is usually live.
     static let liveLinks: SQL = """
         SELECT \(linkColumns)
         FROM (

@@ -192,9 +192,8 @@ struct Invariant: Sendable {
 
     /// Whether the sum of a group's daily counts differs from the sum of its counts of longer spans.
     ///
-    /// A clamped count is not the sum of the counts of shorter spans, so its group is left out. SQLite fails
-    /// on a sum beyond the range of 64 bits, so the millions of the counts and the remainders are summed
-    /// separately.
+    /// A clamped count is not the sum of the counts of shorter spans, so its group is left out. SQLite fails on a sum
+    /// beyond the range of 64 bits, so the millions of the counts and the remainders are summed separately.
     private static let daysDiffer: SQL = """
         max(count) < 9223372036854775807 AND min(count) > -9223372036854775808
             AND sum(iif(span = \(Granularity.day), 1, -1) * (count / 1000000)) * 1000000

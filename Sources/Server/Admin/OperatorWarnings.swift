@@ -46,8 +46,7 @@ extension PostbackEndpoint {
 
 /// Figures of an app's traffic, from which warnings about its matching policy are derived.
 public struct PolicyFigures: Equatable, Sendable {
-    /// The number of the app's checks of live traffic; nil if the report covers only a part of them, or
-    /// several apps.
+    /// The number of the app's checks of live traffic; nil if the report covers only a part of them, or several apps.
     public var checks: Int64?
     /// The number of matches by token, click id or advertising id, which are certain; nil if ``checks`` is nil.
     public var certainMatches: Int64?
@@ -66,8 +65,7 @@ public struct PolicyFigures: Equatable, Sendable {
 }
 
 extension Directory {
-    /// Warnings about matching settings that an operator may not have intended, one sentence for each app and
-    /// setting.
+    /// Warnings about matching settings that an operator may not have intended, one sentence for each app and setting.
     public func policyWarnings(_ figures: [AppID: PolicyFigures] = [:]) -> [String] {
         apps.flatMap { PolicyWarnings(app: $0, figures: figures[$0.id] ?? PolicyFigures()).texts }
     }

@@ -86,8 +86,7 @@ enum AppEndpoints {
             ("fingerprint_window", \.fingerprint), ("deterministic_window", \.deterministic),
         ]
 
-    /// Changes the windows that the body names, and returns the problems of invalid ones; `null` removes a
-    /// window.
+    /// Changes the windows that the body names, and returns the problems of invalid ones; `null` removes a window.
     private static func change(_ windows: inout MethodWindows, _ object: JSONObject) -> [FieldProblem] {
         var problems: [FieldProblem] = []
         for (name, path) in Self.windows {

@@ -135,8 +135,7 @@ public struct CSVReader {
 
 /// Writes comma-separated values (RFC 4180) that spreadsheets read as texts and never as formulas.
 public enum CSVText {
-    /// If a cell starts with one of these characters, spreadsheets read it as a formula; some have full-width
-    /// forms.
+    /// If a cell starts with one of these characters, spreadsheets read it as a formula; some have full-width forms.
     ///
     /// Source: OWASP, "CSV Injection".
     private static let formulaStarts = Set("=+-@\t\r\n＝＋－＠".unicodeScalars)

@@ -73,8 +73,7 @@ struct ClickDevice {
     /// Hashes the fingerprints under another server key.
     func keys(under key: ServerKey) -> [KeyedHash] { ownFingerprints.map(key.keyed) }
 
-    /// Returns the members that the signals lack for a fingerprint; the click can still be found by its
-    /// token.
+    /// Returns the members that the signals lack for a fingerprint; the click can still be found by its token.
     ///
     /// - Throws: 400 if there are no signals at all, so that the sender learns that its script failed.
     private static func missing(

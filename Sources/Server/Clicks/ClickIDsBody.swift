@@ -18,8 +18,7 @@ public enum ClickIDsBody {
         }.joined(separator: ", ")
     }
 
-    /// Returns a click's metadata, and adds its ids as the member `click_ids` if the metadata has no such
-    /// member.
+    /// Returns a click's metadata, and adds its ids as the member `click_ids` if the metadata has no such member.
     ///
     /// Returns nil if the click has neither metadata nor ids.
     static func metadata(of facts: Click.Facts) -> String? {

@@ -1,8 +1,7 @@
 internal import Attribution
 package import HTTPServer
 
-/// The address, user agent and time of a click, from the request; with a server key, from the body if it has
-/// them.
+/// The address, user agent and time of a click, from the request; with a server key, from the body if it has them.
 struct ClickProvenance {
     let address: NetworkAddress
     /// Whether ``address`` is the visitor's; false if a customer's server sent the click and its body states
@@ -47,8 +46,7 @@ struct ClickProvenance {
 
     var userAgent: String { headers.userAgent }
 
-    /// Returns the hashes that are stored instead of the visitor's address; nil if it is unknown or a
-    /// relay's.
+    /// Returns the hashes that are stored instead of the visitor's address; nil if it is unknown or a relay's.
     func addressHashes(_ service: Service, _ key: AddressKey) -> AddressHashes? {
         isVisitorsAddress && !service.settings.relays.contains(address) ? key.addressHashes(of: address) : nil
     }

@@ -234,8 +234,7 @@ extension DashboardFilter {
     /// Whether a page also shows the figures of the earlier span; the period of all time has no earlier span.
     var comparesSpans: Bool { compares && span.period != .all }
 
-    /// Returns the reason why a span has no figures: no app, a span before the first app, or otherwise
-    /// `sentence`.
+    /// Returns the reason why a span has no figures: no app, a span before the first app, or otherwise `sentence`.
     func emptyReason(_ directory: Directory, _ sentence: String) -> String {
         if directory.apps.isEmpty { return DashboardText.noApp }
         return span.to <= firstData ? DashboardText.beforeFirstData(firstData) : sentence

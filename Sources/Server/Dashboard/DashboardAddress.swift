@@ -28,8 +28,7 @@ struct DashboardAddress: Sendable {
         return address
     }
 
-    /// Returns the address of another page with the items that all pages read: app, traffic, period and
-    /// comparison.
+    /// Returns the address of another page with the items that all pages read: app, traffic, period and comparison.
     func page(_ path: String) -> DashboardAddress {
         DashboardAddress(path, items.filter { Self.commonNames.contains($0.name) })
     }

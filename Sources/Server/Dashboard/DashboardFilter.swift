@@ -11,8 +11,7 @@ struct DashboardFilter {
     /// Whether figures are compared with the earlier span's figures.
     let compares: Bool
     let now: Timestamp
-    /// The reason why the days are UTC's days although an app has another offset; nil if they have the app's
-    /// offset.
+    /// The reason why the days are UTC's days although an app has another offset; nil if they have the app's offset.
     let noteOfDays: String?
     private let apps: [App]
 
@@ -66,8 +65,7 @@ struct DashboardFilter {
 
     /// Writes the form with these choices and the fields that `further` writes.
     ///
-    /// A page with a comparison shows the choice to compare; any other page keeps the choice in a hidden
-    /// field.
+    /// A page with a comparison shows the choice to compare; any other page keeps the choice in a hidden field.
     func writeForm(
         _ visit: DashboardVisit,
         comparing isComparison: Bool = false,

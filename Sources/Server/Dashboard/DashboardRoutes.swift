@@ -199,8 +199,7 @@ enum Reply {
     }
 }
 
-/// A file of the dashboard, with the digest of its content in its name, so that browsers may cache it for a
-/// year.
+/// A file of the dashboard, with the digest of its content in its name, so that browsers may cache it for a year.
 struct DashboardFile: Sendable {
     let path: String
     let body: [UInt8]

@@ -50,8 +50,7 @@ enum DashboardSearch {
         let rest = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]
         let host = rest.prefix { $0 != "/" }
         let owners = exchange.directory.apps(onHost: LinkHost(String(host)))
-        // Without a scheme, the first part is a host only if an app has this host: a slug may have several
-        // parts.
+        // Without a scheme, the first part is a host only if an app has this host: a slug may have several parts.
         if rest.count < text.count || host.count < rest.count && !owners.isEmpty {
             apps = owners
             slug = rest.dropFirst(host.count + 1).prefix { $0 != "?" && $0 != "#" }

@@ -2,8 +2,7 @@ internal import Attribution
 internal import DomainFiles
 internal import HTTPServer
 
-/// The domain files of a link host, the polled copies of all hosts' files, and the rule that decides about a
-/// URL.
+/// The domain files of a link host, the polled copies of all hosts' files, and the rule that decides about a URL.
 enum DomainsPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let app = try exchange.appItem()

@@ -57,8 +57,7 @@ enum EventPanel: CaseIterable {
         )
     }
 
-    /// Returns the address of the page about a row; nil for a row without one, such as the row of a deleted
-    /// link.
+    /// Returns the address of the page about a row; nil for a row without one, such as the row of a deleted link.
     private func address(of name: String, _ slugs: [String: String], _ visit: DashboardVisit)
         -> DashboardAddress?
     {

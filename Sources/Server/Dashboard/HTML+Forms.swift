@@ -28,8 +28,7 @@ extension HTML {
         select("app", DashboardText.app, choices, chosen: (chosen ?? apps.first?.id)?.text ?? "")
     }
 
-    /// Writes a form that is sent by POST, with the session's token and the digest of the record that it
-    /// writes.
+    /// Writes a form that is sent by POST, with the session's token and the digest of the record that it writes.
     mutating func action(
         _ path: String,
         _ visit: DashboardVisit,

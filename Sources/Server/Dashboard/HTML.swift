@@ -110,8 +110,7 @@ extension HTML {
         _ rows: some Sequence<Row>,
         _ writeCells: (inout HTML, Row) -> Void
     ) {
-        // A wide table scrolls inside its element, also by keyboard, so that a narrow page does not scroll
-        // sideways.
+        // A wide table scrolls inside its element, also by keyboard, so that a narrow page does not scroll sideways.
         element("div", ["class": "scroll", "tabindex": "0", "role": "group", "aria-label": caption]) { html in
             html.element("table") { html in
                 html.element("caption", caption)

@@ -33,8 +33,7 @@ enum LaunchPage {
         }
     }
 
-    /// Returns a function that makes a table's exports by its caption, with the call that explains the check
-    /// or click.
+    /// Returns a function that makes a table's exports by its caption, with the call that explains the check or click.
     private static func exports(of page: DashboardAddress, explaining id: String) -> (String) -> PanelExports
     {
         { caption in

@@ -8,8 +8,7 @@ extension OverviewPage {
     /// there is an alarm; `afterlink doctor` has the same limits.
     private static let (certificateLimit, freeLimit): (Int64, Int64) = (21 * 86_400_000, 1_000_000_000)
 
-    /// Returns the sentences about differing domain files, a certificate that expires soon, and a nearly full
-    /// disk.
+    /// Returns the sentences about differing domain files, a certificate that expires soon, and a nearly full disk.
     static func machineAlarms(_ exchange: Exchange) -> [String] {
         let service = exchange.service
         let hosts = Set(exchange.directory.apps.flatMap(\.settings.links.hosts))

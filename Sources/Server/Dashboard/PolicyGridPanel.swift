@@ -8,8 +8,7 @@ struct PolicyGridPanel {
     private let isRequested: Bool
     private let visit: DashboardVisit
     private let now: Timestamp
-    /// The attribution window of the app's clicks, except clicks that state another one or whose links have
-    /// one.
+    /// The attribution window of the app's clicks, except clicks that state another one or whose links have one.
     private let ownWindow: AttributionWindow
 
     init(_ app: App, _ exchange: Exchange, _ visit: DashboardVisit) async throws(APIError) {

@@ -105,8 +105,7 @@ enum SignIn {
         return name
     }
 
-    /// Returns `next` if it is a path of this dashboard, and `/` otherwise, for example for another site's
-    /// address.
+    /// Returns `next` if it is a path of this dashboard, and `/` otherwise, for example for another site's address.
     private static func safe(_ next: String?) -> String {
         guard let next, next.utf8.first == UInt8(ascii: "/"), !next.hasPrefix("//"),
             next.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") })

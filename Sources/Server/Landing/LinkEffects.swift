@@ -11,8 +11,7 @@ struct LinkEffects {
 
     static let names = ["App installed", "Not installed", "The page"]
 
-    /// Returns the effects for ten kinds of visitors; if the link has variants, the effects are the first
-    /// variant's.
+    /// Returns the effects for ten kinds of visitors; if the link has variants, the effects are the first variant's.
     static func all(of link: Link.Settings, in app: AppLinks, _ robots: RobotAgents) -> [LinkEffects] {
         agents.map { name, agent in
             if robots.isRobot(agent) {

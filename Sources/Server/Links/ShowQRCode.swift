@@ -39,8 +39,7 @@ enum ShowQRCode {
         return response
     }
 
-    /// Draws the code of a link's address in the link's style; the request's query may replace parts of the
-    /// style.
+    /// Draws the code of a link's address in the link's style; the request's query may replace parts of the style.
     ///
     /// - Throws: 400 with all wrong items of the query.
     static func file(

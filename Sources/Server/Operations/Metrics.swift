@@ -20,8 +20,7 @@ public final class Metrics: Sendable {
         loops.withLock { $0 }.reduce(into: [:]) { $0.merge($1.errorCounts, uniquingKeysWith: +) }
     }
 
-    /// Returns each route's counts over all loops, in the order of the routes; unknown paths come last,
-    /// without a name.
+    /// Returns each route's counts over all loops, in the order of the routes; unknown paths come last, without a name.
     func counts() -> [(route: String, counts: LoopMetrics.RouteCounts)] {
         let loops = loops.withLock { $0 }
         return (routes + [""]).enumerated().map { index, route in
@@ -37,8 +36,7 @@ final class LoopMetrics: Sendable {
     struct RouteCounts {
         /// The number of responses by status code.
         var statuses: [Int: Int64] = [:]
-        /// The number of requests by duration: one for each of ``bounds``, and one for longer requests; not
-        /// cumulative.
+        /// The number of requests by duration: one for each of ``bounds``, and one for longer requests; not cumulative.
         var durations = [Int64](repeating: 0, count: bounds.count + 1)
         var totalMicroseconds: UInt64 = 0
 

@@ -80,8 +80,7 @@ enum PostbackEndpoints {
         return try await show(&exchange)
     }
 
-    /// `POST /admin/api/postbacks/{id}/rotate`: creates a new secret; for a day, the previous secret signs
-    /// too.
+    /// `POST /admin/api/postbacks/{id}/rotate`: creates a new secret; for a day, the previous secret signs too.
     static func rotate(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let (endpoint, rotation) = try await rotateSecret(&exchange)
         return Response(.ok) { PostbackBody.write(rotation, of: endpoint.id, to: &$0) }

@@ -6,8 +6,7 @@ public import JSON
 ///
 /// They are POSTs, because proxies log addresses and ids in paths and queries.
 enum PrivacyEndpoints {
-    /// `POST /admin/api/held`: returns what is stored about a click, fingerprint, installation, user or
-    /// address.
+    /// `POST /admin/api/held`: returns what is stored about a click, fingerprint, installation, user or address.
     static func held(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let body = try JSONBody(ofAdmin: exchange.request, with: members)
         let subject = try subject(of: body.members, &exchange)

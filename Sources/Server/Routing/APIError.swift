@@ -44,8 +44,7 @@ package struct APIError: Error, Equatable {
     package let message: String
     /// The body member, query parameter or header that is wrong; nil if none is.
     package var field: String?
-    /// All problems, if a call reports several at once; ``message`` and ``field`` then describe the first
-    /// one.
+    /// All problems, if a call reports several at once; ``message`` and ``field`` then describe the first one.
     var problems: [FieldProblem] = []
     /// Seconds until another attempt makes sense, sent as `Retry-After`; nil if the error suggests none.
     ///

@@ -48,8 +48,7 @@ struct Exchange {
     let parameter: String?
     /// The client's address: the peer's, or the one that a trusted proxy reports.
     let address: NetworkAddress
-    /// Apps and keys as they were when the request came, or at ``readDirectory()``; empty if the route needs
-    /// none.
+    /// Apps and keys as they were when the request came, or at ``readDirectory()``; empty if the route needs none.
     ///
     /// If there is an ``onlyApp``, it contains no other apps.
     private(set) var directory: Directory

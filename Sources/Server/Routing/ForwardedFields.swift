@@ -31,8 +31,7 @@ extension Exchange {
     var origin: String? {
         guard let authority, LinkHost(authority) != nil else { return nil }
         let stated = request.statedProtocols(trusting: service.settings.trustedProxies)
-        // A proxy writes `X-Forwarded-Proto` or `Forwarded`, and may pass on the other field as the client
-        // wrote it.
+        // A proxy writes `X-Forwarded-Proto` or `Forwarded`, and may pass on the other field as the client wrote it.
         let isSecure = stated.isEmpty ? request.isSecure : stated.allSatisfy { $0 == "https" }
         return "\(isSecure ? "https" : "http")://\(authority)"
     }

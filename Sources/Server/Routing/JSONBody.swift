@@ -135,8 +135,7 @@ extension JSONBody {
         return number
     }
 
-    /// Reads a list of at most `count` texts of at most `maximumLength` characters each; nil if it was not
-    /// sent.
+    /// Reads a list of at most `count` texts of at most `maximumLength` characters each; nil if it was not sent.
     func texts(_ name: String, _ maximumLength: Int, count: Int = .max) throws(APIError) -> [String]? {
         let form = "a list of texts"
         guard let values = try value(name, form, { $0.array }) else { return nil }
@@ -196,8 +195,7 @@ extension JSONBody {
         }
     }
 
-    /// Returns whether a `Content-Type` field has this type and subtype, in either case and with any
-    /// parameters.
+    /// Returns whether a `Content-Type` field has this type and subtype, in either case and with any parameters.
     private static func isMediaType(_ lowercase: String, _ field: Span<UInt8>) -> Bool {
         let wanted = lowercase.utf8.span
         guard field.count >= wanted.count else { return false }

@@ -184,8 +184,7 @@ extension Trial {
         }
         let numbers = device.osVersion.split(separator: ".").compactMap { Int($0) }
         let (major, minor) = (numbers.first ?? 0, numbers.dropFirst().first ?? 0)
-        // Darwin's number is iOS's number plus 6: iOS 17 has Darwin 23. iOS 26 follows iOS 18, so it has
-        // Darwin 25.
+        // Darwin's number is iOS's number plus 6: iOS 17 has Darwin 23. iOS 26 follows iOS 18, so it has Darwin 25.
         let kernel = (major > 18 ? major - 7 : major) + 6
         let network = Self.networkVersions[major] ?? "3860.100.1"
         return "Simulated/\(build) CFNetwork/\(network) Darwin/\(kernel).\(min(minor, 6)).0"

@@ -16,8 +16,7 @@ public struct ApplePostbackDeadlines: Sendable {
     public let unclaimed: Int64
     /// For postbacks whose signature is not verified: 90 days.
     public let unverified: Int64
-    /// For all other postbacks: 400 days, so that a month can be compared with the same month of the previous
-    /// year.
+    /// For all other postbacks: 400 days, so that a month can be compared with the same month of the previous year.
     public let all: Int64
 
     public init(at now: Timestamp) {
@@ -32,12 +31,10 @@ public struct ApplePostbackDeadlines: Sendable {
 public protocol ApplePostbackRows {
     associatedtype Failure: Error
 
-    /// Passes the postbacks with numbers in `first..<end` to `body`, newest first, until `body` returns
-    /// false.
+    /// Passes the postbacks with numbers in `first..<end` to `body`, newest first, until `body` returns false.
     func applePostbacks(from first: Int64, before end: Int64, _ body: (StoredApplePostback) -> Bool)
         throws(Failure)
-    /// Groups the postbacks with numbers in `first..<end` by equal values, and returns the size of each
-    /// group.
+    /// Groups the postbacks with numbers in `first..<end` by equal values, and returns the size of each group.
     func applePostbackSums(from first: Int64, before end: Int64) throws(Failure) -> [ApplePostbackSum]
     /// Returns the postbacks with these numbers, lowest first, and at most `limit` of them.
     func applePostbacks(_ numbers: ClosedRange<Int64>, atMost limit: Int) throws(Failure)

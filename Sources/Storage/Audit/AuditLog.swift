@@ -4,8 +4,7 @@ public import Attribution
 public protocol AuditRows {
     associatedtype Failure: Error
 
-    /// Passes the entries before an id to `body`, newest first, until `body` returns false or the ids are
-    /// below `end`.
+    /// Passes the entries before an id to `body`, newest first, until `body` returns false or the ids are below `end`.
     func audit(before id: AuditID, downTo end: AuditID, _ body: (AuditEntry) -> Bool) throws(Failure)
 }
 
@@ -53,8 +52,7 @@ extension WriteTransaction {
         return .done
     }
 
-    /// Writes an entry; skips a change that leaves all fields as they were, unless its action is always
-    /// noted.
+    /// Writes an entry; skips a change that leaves all fields as they were, unless its action is always noted.
     func note(_ change: AuditedChange, by actor: AuditActor) throws(Failure) {
         let isAlways = change.action.isAlwaysNoted
         guard isAlways || change.changesFields else { return }
@@ -77,8 +75,7 @@ extension AuditAction {
 }
 
 extension TransactionMemory {
-    /// Returns the identifier of the next entry; within a millisecond, identifiers increase in the order of
-    /// the writes.
+    /// Returns the identifier of the next entry; within a millisecond, identifiers increase in the order of the writes.
     mutating func nextAudit(at now: Timestamp, random: UInt64) -> AuditID {
         let first = UInt64(max(0, now.milliseconds)) << 16
         // After the clock jumped ahead and back, correct times matter more than the order of entries.

@@ -30,8 +30,7 @@ public struct HistoryBounds: Sendable {
         return (first, last)
     }
 
-    /// Returns whether all records from which the model learnt are stored, given the retention in
-    /// milliseconds.
+    /// Returns whether all records from which the model learnt are stored, given the retention in milliseconds.
     public func isWhole(keeping milliseconds: Int64) -> Bool {
         guard !hasDeleted, let span, let learningBegan else { return !hasDeleted }
         return learningBegan >= span.first && span.last.milliseconds(since: span.first) <= milliseconds

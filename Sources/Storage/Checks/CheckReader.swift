@@ -112,8 +112,7 @@ struct CheckSnapshot<Rows: CheckRowReader>: EvidenceSource {
 struct CheckReader<Rows: CheckRowReader> {
     private var snapshot: CheckSnapshot<Rows>
     private let check: Check
-    /// Whether another server may be sending an answer that the check may get; the view is wrong in this
-    /// case.
+    /// Whether another server may be sending an answer that the check may get; the view is wrong in this case.
     private(set) var isUnderWayElsewhere = false
 
     init(_ snapshot: CheckSnapshot<Rows>, _ check: Check) {

@@ -123,8 +123,7 @@ extension EvidenceSource {
 private struct ListedClicks {
     private var clicks: Set<UInt64> = []
     private let areUnderOneKey: Bool
-    /// The launch's first fingerprint under each server key; empty if the evidence lists all clicks that it
-    /// counts.
+    /// The launch's first fingerprint under each server key; empty if the evidence lists all clicks that it counts.
     private let countingKeys: [KeyedHash]
 
     init(_ selections: [KeySelection], _ firstKeys: [KeyedHash]) {

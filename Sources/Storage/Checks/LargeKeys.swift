@@ -27,8 +27,7 @@ public struct KeySummary: Sendable {
     let places: ClickPositionsByNetwork
 
     private static let oldMilliseconds: UInt64 = 120_000
-    /// If a summary is older than this, it is not used, because its clicks' ages have changed and many may be
-    /// claimed.
+    /// If a summary is older than this, it is not used, because its clicks' ages have changed and many may be claimed.
     private static let expiredMilliseconds: UInt64 = 240_000
 
     /// Whether a new summary is due.

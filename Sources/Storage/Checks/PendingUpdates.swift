@@ -32,8 +32,7 @@ public final class PendingUpdates: Sendable {
                 && checks.isEmpty
         }
 
-        /// If this many different no-matches are in memory, the no-matches of further launches are counted
-        /// together.
+        /// If this many different no-matches are in memory, the no-matches of further launches are counted together.
         private static let launchLimit = 4096
 
         /// Counts the end of a check; matches are counted with their claims.

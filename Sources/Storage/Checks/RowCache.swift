@@ -248,8 +248,7 @@ extension RowCache {
         return claim
     }
 
-    /// The maximum number of a key's closed rows that are searched for a claim; the row closed last comes
-    /// first.
+    /// The maximum number of a key's closed rows that are searched for a claim; the row closed last comes first.
     private static let maximumClosed = 512
 
     public func hasClaim(of key: KeyedHash, in scope: Scope, since click: RowPosition)

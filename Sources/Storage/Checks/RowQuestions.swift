@@ -38,8 +38,7 @@ public enum RowQuestion: Hashable, Sendable {
     case liveClicks(Scope, second: Int64)
     /// The stored sum of a learnt counter: ``RowAnswer/sum(_:)``.
     case learnt(CounterFamily, UInt64, Scope)
-    /// The epoch of a scope's sums, and the sums of the families that belong to the model:
-    /// ``RowAnswer/model(_:_:)``.
+    /// The epoch of a scope's sums, and the sums of the families that belong to the model: ``RowAnswer/model(_:_:)``.
     case model(Scope)
     /// The links of all apps with a slug: ``RowAnswer/links(_:contents:)``.
     case link(LinkSlug)

@@ -88,8 +88,7 @@ final class AnswerLedger: Sendable {
         }
     }
 
-    /// Returns whether the response with the claim of a click was written before a check's first byte was
-    /// read.
+    /// Returns whether the response with the claim of a click was written before a check's first byte was read.
     ///
     /// - Parameters:
     ///   - click: the click.
@@ -163,8 +162,7 @@ final class AnswerLedger: Sendable {
     private static func set(_ answer: Answer, _ click: ClickID, at now: UInt64, in state: inout State) {
         if now &- state.startOfCurrent > generationNanoseconds {
             state.previous = state.current
-            // The capacity is the size of the last generation, so that the dictionary does not grow step
-            // by step.
+            // The capacity is the size of the last generation, so that the dictionary does not grow step by step.
             state.current = Dictionary(minimumCapacity: state.previous.count)
             state.startOfCurrent = now
         }

@@ -139,8 +139,7 @@ struct RecentPosts {
 
 /// The time until which each day's key for addresses is needed, because clicks of that day can be matched.
 ///
-/// The transaction of the click stores this time, so that no process destroys a key that another process's
-/// click needs.
+/// The transaction of the click stores this time, so that no process destroys a key that another process's click needs.
 struct AddressKeyDeadlines {
     /// The times by day, in milliseconds since 1970, that this process has stored.
     private var stored: [Int64: Int64] = [:]

@@ -66,8 +66,7 @@ public struct AdmittedNames: Sendable {
         added = []
     }
 
-    /// Forgets all names after a rollback, because the names that the transaction admitted are not in the
-    /// database.
+    /// Forgets all names after a rollback, because the names that the transaction admitted are not in the database.
     public mutating func forgetAll() { (names, added) = ([:], []) }
 
     /// The length of the spans that limit a dimension's names.

@@ -60,8 +60,7 @@ struct BatchTotals: Sendable {
 
     init(admitsNames: Bool) { self.admitsNames = admitsNames }
 
-    /// Adds a recorded click; it counts as a live click until `end`, the last time at which its fingerprint
-    /// finds it.
+    /// Adds a recorded click; it counts as a live click until `end`, the last time at which its fingerprint finds it.
     mutating func addClick(_ facts: Click.Facts, until end: Timestamp, of scope: Scope) {
         events[
             Event(facts.isRobot ? .robots : .clicks, of: facts, scope, at: facts.recordedAt),

@@ -250,8 +250,7 @@ extension CountDeltas {
         return rows.map { CountRecord($0, $1) }
     }
 
-    /// Returns the same changes under the names that have separate counts; changes under all other names are
-    /// added up.
+    /// Returns the same changes under the names that have separate counts; changes under all other names are added up.
     ///
     /// - Parameters:
     ///   - names: the admitted names; new names for which there is room are added.

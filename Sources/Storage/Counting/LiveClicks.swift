@@ -5,8 +5,7 @@ public import Attribution
 /// A query adds the counts of the later hours and of the current hour's remaining seconds: at most 3,600 rows, and one for
 /// each hour of the longest window. No job has to subtract expired clicks, so the number stays exact.
 public enum LiveClicks {
-    /// If a row expired this many seconds ago, it is deleted; a clock that is set back by less still finds
-    /// it.
+    /// If a row expired this many seconds ago, it is deleted; a clock that is set back by less still finds it.
     static let keptSeconds: Int64 = 7200
 
     public static func second(of moment: Timestamp) -> Int64 { floorDivide(moment.milliseconds, by: 1000) }

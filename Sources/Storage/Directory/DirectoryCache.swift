@@ -16,8 +16,7 @@ public final class DirectoryCache: Sendable {
     public struct Snapshot: Sendable {
         public let version: Int64
         public let directory: Directory
-        /// The numbers by which the database knows the apps; may be empty if loops read the numbers
-        /// themselves.
+        /// The numbers by which the database knows the apps; may be empty if loops read the numbers themselves.
         public let numbers: [AppID: Int64]
 
         public init(version: Int64, directory: Directory, numbers: [AppID: Int64] = [:]) {

@@ -1,7 +1,6 @@
 public import Attribution
 
-/// A row of `attributed_installs`: a match with an installation id, to which the installation's events are
-/// credited.
+/// A row of `attributed_installs`: a match with an installation id, to which the installation's events are credited.
 public struct AttributedInstall: Record, Equatable, Sendable {
     public let attribution: EventAttribution
     public let scope: Scope
@@ -135,8 +134,7 @@ public struct EventRecord: Record, Equatable, Sendable {
         return -money.amount > paid.amount ? .amount(paid) : nil
     }
 
-    /// Makes the event the refund of a stored purchase; an event without an amount refunds the whole
-    /// purchase.
+    /// Makes the event the refund of a stored purchase; an event without an amount refunds the whole purchase.
     mutating func refund(_ purchase: EventRecord) {
         money = money ?? purchase.money.map { Money(-$0.amount, $0.currency) }
         if origin == .server, purchase.origin == .app { origin = .serverRefundOfApp }

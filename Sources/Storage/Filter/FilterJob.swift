@@ -30,8 +30,7 @@ public struct FilterJob<Reader: JobReader>: Job {
 
     private let context: JobContext<Reader>
     private var building: Building?
-    /// The earliest time at which the job may start the next filter, in nanoseconds, even if one is
-    /// requested.
+    /// The earliest time at which the job may start the next filter, in nanoseconds, even if one is requested.
     private var mayBeginAt: UInt64 = 0
 
     /// A filter that is being built.

@@ -11,8 +11,7 @@ struct FilterState: Sendable {
     var current: FingerprintFilter?
     /// The filter that is being built to replace ``current``.
     var next: FingerprintFilter?
-    /// The newest click that the filters cover: they contain the fingerprints of this click and of all older
-    /// clicks.
+    /// The newest click that the filters cover: they contain the fingerprints of this click and of all older clicks.
     ///
     /// Only ``next`` may lack stored fingerprints that are still to be read into it.
     var covered: Int64 = .min

@@ -39,8 +39,7 @@ public final class FailureLog: Sendable {
     ///   - quiet: if nothing has failed for this long, in nanoseconds, a failure has ended.
     public init(_ log: StoreLog, quiet: UInt64 = usualQuiet) { (self.log, self.quiet) = (log, quiet) }
 
-    /// Logs a failure, unless a failure with the same code was logged less than ten seconds ago and has not
-    /// ended.
+    /// Logs a failure, unless a failure with the same code was logged less than ten seconds ago and has not ended.
     ///
     /// - Parameters:
     ///   - error: the failure.

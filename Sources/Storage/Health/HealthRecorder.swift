@@ -47,8 +47,7 @@ final class HealthRecorder: Sendable {
     /// The milliseconds by which this server's clock is ahead of the database's; 0 before the first comparison.
     var clockLead: Int64 { comparison.withLock { $0?.clockLead ?? 0 } }
 
-    /// Returns why this server must not get requests now; `now` is a time of the monotonic clock in
-    /// nanoseconds.
+    /// Returns why this server must not get requests now; `now` is a time of the monotonic clock in nanoseconds.
     func hindrance(at now: UInt64) -> StoreHealth.Hindrance? {
         guard let last = comparison.withLock({ $0 }) else { return nil }
         if now > last.at + Self.maximumAge { return .oldDirectory }

@@ -104,8 +104,7 @@ extension DriftHistory {
 public protocol DriftRows {
     associatedtype Failure: Error
 
-    /// Passes the counts of groups of clicks, or of launches, to `body`, by quarter of a day, name and
-    /// metric.
+    /// Passes the counts of groups of clicks, or of launches, to `body`, by quarter of a day, name and metric.
     func driftCounts(
         of scope: Scope,
         _ side: DriftSide,

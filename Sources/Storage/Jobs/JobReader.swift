@@ -4,8 +4,7 @@ public import Attribution
 ///
 /// Each read has a separate snapshot, so that a write-ahead log can be reset between two reads.
 public protocol JobReader: DatabaseReader, NumberedRowReader, LearningReader, FilterReader, PostbackRows {
-    /// Returns the stored progress of a job, or for `clock` the time that jobs last trusted; nil if none is
-    /// stored.
+    /// Returns the stored progress of a job, or for `clock` the time that jobs last trusted; nil if none is stored.
     func storedProgress(of name: String) throws(Failure) -> Int64?
     func numberedApps() throws(Failure) -> [NumberedApp]
     func value(of name: StoredValue) throws(Failure) -> Int64?

@@ -17,8 +17,7 @@ public struct ReplaySettings: Sendable {
     }
 }
 
-/// Compares other windows and minimum confidences by a backtest of each app's live traffic, and stores the
-/// results.
+/// Compares other windows and minimum confidences by a backtest of each app's live traffic, and stores the results.
 ///
 /// It does so on request, and daily; the first daily comparison comes a day after the first launch.
 ///

@@ -77,8 +77,7 @@ public struct SettledClock: Sendable {
 }
 
 extension SettledClock {
-    /// Returns whether `time` differs by at most a day from the time that is expected at `monotonic` (in
-    /// nanoseconds).
+    /// Returns whether `time` differs by at most a day from the time that is expected at `monotonic` (in nanoseconds).
     ///
     /// Unlike ``state``, the result is computed at the call. The expected time counts from the last
     /// comparison that found the clock settled.
@@ -133,8 +132,7 @@ final class JobClock: Sendable {
     /// The wall clock's time, even if it may have jumped.
     var now: Timestamp { wall.now() }
 
-    /// Returns whether the model may learn from a request with this time; a loop calls this once for each
-    /// request.
+    /// Returns whether the model may learn from a request with this time; a loop calls this once for each request.
     ///
     /// The learnt sums fade, so a single request with a time that is a year ahead would outweigh all earlier ones.
     func allowsLearning(at time: Timestamp) -> Bool {

@@ -205,8 +205,7 @@ public struct FadingJob<Reader: JobReader>: Job {
     private static var clockInterval: UInt64 { 5_000_000_000 }
     /// The maximum number of counters in one step.
     private static var limit: Int { 1000 }
-    /// If a scope has more counters of systems, or of signals, than this, only this many of the largest
-    /// remain.
+    /// If a scope has more counters of systems, or of signals, than this, only this many of the largest remain.
     private static var keptMarks: Int { 1000 }
 
     public init(_ context: JobContext<Reader>) { self.context = context }

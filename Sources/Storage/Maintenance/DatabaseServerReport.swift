@@ -16,8 +16,7 @@ public struct DatabaseServerReport: Sendable {
     public var cleansUp = true
     /// The number of standbys that are receiving the current writes.
     public var standbyCount: Int64 = 0
-    /// The standbys for which each commit waits, as PostgreSQL's setting names them; empty if a commit waits
-    /// for none.
+    /// The standbys for which each commit waits, as PostgreSQL's setting names them; empty if a commit waits for none.
     public var synchronousStandbys = ""
     public var connectionCount: Int64 = 0
     public var maximumConnections: Int64 = 0
@@ -29,8 +28,7 @@ public struct DatabaseServerReport: Sendable {
     public var missingPartitions: [String] = []
     /// The number of batches whose counts are not added to the tables of counts yet.
     public var waitingCounts: Int64 = 0
-    /// The number of transactions that are prepared (`PREPARE TRANSACTION`), and neither committed nor rolled
-    /// back.
+    /// The number of transactions that are prepared (`PREPARE TRANSACTION`), and neither committed nor rolled back.
     public var preparedTransactions: Int64 = 0
     /// The versions of Afterlink that run now, one for each server.
     public var runningVersions: [String] = []

@@ -110,8 +110,7 @@ extension WriteTransaction {
         return memory.targets ?? PostbackTargets([], appsWithClickIDs: [], at: 0)
     }
 
-    /// Stores an event, and a delivery to each endpoint that wants the event's type, if the scope has an
-    /// endpoint.
+    /// Stores an event, and a delivery to each endpoint that wants the event's type, if the scope has an endpoint.
     ///
     /// An event whose type is opt-in is stored only if an endpoint wants it.
     ///

@@ -8,8 +8,7 @@ public protocol PostbackRows: EndpointRows {
     /// Returns the number of pending deliveries, at most ``EndpointStatus/maximumCounted``, and the time of the
     /// oldest of their events.
     func pendingDeliveries(of endpoint: Int64) throws(Failure) -> (count: Int, oldest: Timestamp?)
-    /// Passes the deliveries of events before `id` to `body`, the newest events first, until `body` returns
-    /// false.
+    /// Passes the deliveries of events before `id` to `body`, the newest events first, until `body` returns false.
     func deliveries(of endpoint: EndpointRecord, before id: OutboxEventID, _ body: (DeliveryRow) -> Bool)
         throws(Failure)
 }

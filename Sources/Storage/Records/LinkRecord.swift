@@ -7,8 +7,7 @@ public struct LinkRecord: Record, Equatable, Sendable {
     public let app: Int64
     public var slug: LinkSlug
     public let campaignKey: String?
-    /// The text that a search reads: slug, title, campaign key and destinations, with ASCII letters in lower
-    /// case.
+    /// The text that a search reads: slug, title, campaign key and destinations, with ASCII letters in lower case.
     public let searchText: String
     public let expiresAt: Timestamp?
     public let maximumClicks: Int?

@@ -21,8 +21,7 @@ public protocol LinkRows: LinkFieldRows {
 
 /// Links, as a database reads them for pages and for the settings of apps.
 public protocol LinkPageRows: LinkRows {
-    /// Passes links to `body`, newest first, until `body` returns false; all links that match the query are
-    /// among them.
+    /// Passes links to `body`, newest first, until `body` returns false; all links that match the query are among them.
     ///
     /// - Parameters:
     ///   - query: its limit does not apply.

@@ -218,8 +218,7 @@ struct StatisticsReader<Reader: ReportReader> {
         return (sum, all)
     }
 
-    /// Returns the counts by the hour of the day; at the edges of the range, they are added up from hourly
-    /// counts.
+    /// Returns the counts by the hour of the day; at the edges of the range, they are added up from hourly counts.
     private func hoursOfDay() throws(Reader.Failure) -> [StatisticsReport.Group] {
         var sum = try sum(.hourOfDay, over: query.spans.filter { $0.granularity != .hour })
         let edges = query.spans.filter { $0.granularity == .hour }

@@ -84,8 +84,7 @@ public final class LoopState<Backend: StorageBackend> {
         turn.begunAt = state.configuration.monotonicNow()
     }
 
-    /// Ends a turn; after this call, a session whose database is a server sends the reads that it has
-    /// gathered.
+    /// Ends a turn; after this call, a session whose database is a server sends the reads that it has gathered.
     public func endTurn() {
         turn = Turn()
         records.reportMissed(to: state.records)

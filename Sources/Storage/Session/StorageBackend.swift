@@ -41,8 +41,7 @@ public protocol LoopReader: DatabaseReader, DirectoryReader, NumberReader {
     func fetch(for rows: Rows, until deadline: UInt64) async throws(Failure)
 }
 
-/// Constants for a connection whose reads are answered at once, so that a check neither suspends nor reads
-/// twice.
+/// Constants for a connection whose reads are answered at once, so that a check neither suspends nor reads twice.
 extension LoopReader where Rows == Self {
     public var rows: Self { self }
     public var isVoid: Bool { false }
@@ -70,8 +69,7 @@ public protocol StorageBackend: Sendable {
     associatedtype Loop: LoopReader where Loop.Failure == Reader.Failure
 
     func openReader() throws(Reader.Failure) -> Reader
-    /// Opens a connection for reads that requests wait for: if the database hangs, these reads fail within
-    /// two seconds.
+    /// Opens a connection for reads that requests wait for: if the database hangs, these reads fail within two seconds.
     func openReportReader() throws(Reader.Failure) -> Reader
     /// Opens a connection with a small cache, for a job that reads every page once.
     func openScanner() throws(Reader.Failure) -> Reader

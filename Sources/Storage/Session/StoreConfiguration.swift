@@ -44,8 +44,7 @@ public struct StoreConfiguration: Sendable {
     public var isReadOnly = false
     /// How numbers of clicks and checks are made.
     public var numbers = NumberLayout.plain
-    /// The maximum time in milliseconds from a claim of another server until that server has written the
-    /// response.
+    /// The maximum time in milliseconds from a claim of another server until that server has written the response.
     ///
     /// 0 means that no other server writes to the database; nil means the default of the kind of database.
     public var foreignAnswerMilliseconds: Int64?

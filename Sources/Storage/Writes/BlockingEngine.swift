@@ -30,10 +30,9 @@ public protocol BlockingEngine: AnyObject, SendableMetatype {
     /// Opens a connection in place of the failed one, and makes sure that the failed connection's transaction
     /// has ended.
     ///
-    /// A database in a file overwrites what a failed sync may have left on disk. If the failure left the
-    /// commit in doubt (``EngineFailure/isInDoubt``), no ``rollback()`` came before this call. The engine
-    /// then decides about its changes in memory: it keeps them if the transaction is committed, and drops
-    /// them otherwise.
+    /// A database in a file overwrites what a failed sync may have left on disk. If the failure left the commit in
+    /// doubt (``EngineFailure/isInDoubt``), no ``rollback()`` came before this call. The engine then decides about its
+    /// changes in memory: it keeps them if the transaction is committed, and drops them otherwise.
     ///
     /// - Returns: whether the transaction was committed or rolled back; callers read it only if the commit
     ///   was in doubt.

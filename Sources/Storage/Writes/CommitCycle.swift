@@ -229,8 +229,7 @@ public struct CommitCycle: Sendable {
 
     /// Returns what follows after a failure of the whole batch, and counts the repetition.
     private mutating func sequel(of failure: EngineFailure) -> Sequel {
-        // If ``repetitions`` is above the maximum, the writes were done one by one already, and nothing is
-        // repeated.
+        // If ``repetitions`` is above the maximum, the writes were done one by one already, and nothing is repeated.
         guard failure.mayRepeat, repetitions <= Self.maximumRepetitions else { return .refusal }
         repetitions += 1
         guard repetitions > Self.maximumRepetitions else { return .repetition }

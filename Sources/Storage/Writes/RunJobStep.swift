@@ -230,8 +230,7 @@ extension WriteTransaction {
         return nil
     }
 
-    /// Moves counts of some rare names to the name for everything else, or deletes them if they are hourly
-    /// counts.
+    /// Moves counts of some rare names to the name for everything else, or deletes them if they are hourly counts.
     ///
     /// - Returns: false if there are no rare names left.
     private func compact(_ names: RareNames) throws(Failure) -> Bool {

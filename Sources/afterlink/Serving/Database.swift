@@ -78,8 +78,7 @@ protocol Database: Sendable {
     /// Opens the database to read all of it for a move; no process can change it meanwhile.
     func moveSource() throws(StoreError) -> any MoveSource
 
-    /// Copies the rows of another database into this one, which must be empty; or continues an interrupted
-    /// copy.
+    /// Copies the rows of another database into this one, which must be empty; or continues an interrupted copy.
     ///
     /// - Parameters:
     ///   - source: the other database.

@@ -20,8 +20,7 @@ struct Figure {
         earlier = reports.earlier.flatMap(number)
     }
 
-    /// Creates the figure of the verified revenue; it has a change only if both spans have one currency, the
-    /// same one.
+    /// Creates the figure of the verified revenue; it has a change only if both spans have one currency, the same one.
     init(revenue sums: EventSums, earlier: EventSums?) {
         func single(_ sums: EventSums) -> EventSum? { sums.revenue.count == 1 ? sums.revenue.first : nil }
         let (present, before) = (single(sums), earlier.flatMap(single))
@@ -96,8 +95,7 @@ extension HTML {
         }
     }
 
-    /// Writes a rate by day as a small line with the first and the last rate as its title; a dash if no day
-    /// has a rate.
+    /// Writes a rate by day as a small line with the first and the last rate as its title; a dash if no day has a rate.
     mutating func sparkline(_ days: [DriftCount]) {
         let rates = days.map(\.rate)
         guard let last = rates.last(where: { $0 != nil }), let first = rates.first(where: { $0 != nil })

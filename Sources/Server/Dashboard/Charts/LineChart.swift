@@ -32,8 +32,7 @@ struct LineChart {
 
     private static func y(_ value: Double, _ top: Int64) -> Double { 100 * (1 - value / Double(top)) }
 
-    /// Returns the area from the expected conversions minus their spread to the expected conversions plus
-    /// their spread.
+    /// Returns the area from the expected conversions minus their spread to the expected conversions plus their spread.
     private func bandPath(_ top: Int64) -> String {
         var (path, upper, lower) = ("", [(x: Double, y: Double)?](), [(x: Double, y: Double)?]())
         func close() {
@@ -53,8 +52,7 @@ struct LineChart {
         return path
     }
 
-    /// Writes the line of a series; its part to an unfinished interval is dashed, and a missing value leaves
-    /// a gap.
+    /// Writes the line of a series; its part to an unfinished interval is dashed, and a missing value leaves a gap.
     private func write(_ line: ChartFigures.Series, _ number: Int, _ top: Int64, to html: inout HTML) {
         let points = line.values.enumerated().map { index, value in
             value.map { (x: x(index), y: Self.y(Double($0), top)) }

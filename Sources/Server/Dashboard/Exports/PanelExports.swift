@@ -2,8 +2,7 @@ internal import Attribution
 
 /// The ways to export the figures of a panel, with the filters that the page shows.
 struct PanelExports {
-    /// The names and values of items of an address, or of a command's options; an item with a nil value is
-    /// left out.
+    /// The names and values of items of an address, or of a command's options; an item with a nil value is left out.
     typealias Items = [(String, String?)]
 
     private let csv: DashboardAddress

@@ -15,8 +15,7 @@ extension DashboardText {
     static let partsOfSlice =
         "Counts are limited to one value, so there are no counts by other values, and no time to install."
 
-    /// Returns the sentence about a list of which only a part was read; a link below the list continues the
-    /// search.
+    /// Returns the sentence about a list of which only a part was read; a link below the list continues the search.
     static func searched(backTo time: Timestamp) -> String {
         "Searched back to \(self.time(time)). The link below searches further back."
     }

@@ -25,8 +25,7 @@ extension DashboardText {
         "\(count(matches)) of \(count(trials))"
     }
 
-    /// Returns the series of a chart of traffic, without launches where they are not counted, as for a
-    /// campaign.
+    /// Returns the series of a chart of traffic, without launches where they are not counted, as for a campaign.
     static func traffic(hasLaunches: Bool) -> [(name: String, count: (Counts) -> Int64)] {
         let ends: [(name: String, count: (Counts) -> Int64)] = [
             (clicks, { $0[.clicks] ?? 0 }), (launches, { $0.launches }), (matches, { $0[.matches] ?? 0 }),

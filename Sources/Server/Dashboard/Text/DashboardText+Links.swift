@@ -120,8 +120,7 @@ extension DashboardText {
 
 /// The fields of a link's form.
 extension DashboardText {
-    /// An input: its field, its label, and a hint on how to fill it in; the hint is nil if the label is
-    /// enough.
+    /// An input: its field, its label, and a hint on how to fill it in; the hint is nil if the label is enough.
     typealias LinkInput = (field: LinkField, label: String, hint: String?)
 
     static let linkGroups: KeyValuePairs<String, [LinkInput]> = [

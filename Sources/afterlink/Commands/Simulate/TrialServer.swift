@@ -71,8 +71,7 @@ struct TrialKey {
     let isNew: Bool
 
     private static let limit = 4096
-    /// If a key is younger than this, in milliseconds, an event loop of a serving process may not know it
-    /// yet.
+    /// If a key is younger than this, in milliseconds, an event loop of a serving process may not know it yet.
     private static let newness: Int64 = 2000
 
     /// Returns the key of the named file, or else a test key of the database on this machine.

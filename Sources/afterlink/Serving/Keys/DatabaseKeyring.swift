@@ -90,8 +90,7 @@ struct DatabaseKeyring: KeySource {
             guard try recognize(list) != .foreign else { throw files.foreign }
             copied = (list, TextFile.exists(files.addresses.path) ? try files.addressKeys(at: now) : nil)
         }
-        // Copy the address keys first: if a start is killed between the two copies, the next start copies
-        // both again.
+        // Copy the address keys first: if a start is killed between the two copies, the next start copies both again.
         let addresses = try change(.addresses, at: now) { text in
             guard text == nil else { return nil }
             if let copied = copied?.addresses { return AddressKeyFile.text(copied.seeds) }

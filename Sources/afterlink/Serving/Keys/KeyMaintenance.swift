@@ -163,8 +163,7 @@ struct KeyMaintenance {
         let today = AddressKeys.day(of: now)
         let wasAhead = keys.addresses.firstDay > today + 1 && !settings.usesTestClock
         if wasAhead, let seed = AddressKeyFile.newSeed(from: today) {
-            // The clock was set forward and back, so these keys start in the future and would not change
-            // until then.
+            // The clock was set forward and back, so these keys start in the future and would not change until then.
             keys.addresses = try changeAddressKeys(at: now) { current in
                 current.firstDay > today + 1 ? AddressKeys([seed], readyUntil: now) ?? current : current
             }

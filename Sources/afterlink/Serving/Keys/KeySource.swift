@@ -38,8 +38,7 @@ protocol KeySource: Sendable {
     /// Reports to other servers the keys that this process finds clicks under.
     func report(_ keys: HeldKeys) throws
 
-    /// Returns why a running service may not use this list instead of the server keys that it has read; nil
-    /// if it may.
+    /// Returns why a running service may not use this list instead of the server keys that it has read; nil if it may.
     func refusal(of list: ServerKeyList, after former: ServerKeyList) -> CommandFailure?
 
     /// Changes the server keys in one step for all processes.
