@@ -1,5 +1,3 @@
-internal import JSON
-
 /// A receiver of an app's events, at an address that the operator has named.
 public struct PostbackEndpoint: Equatable, Sendable {
     public enum State: String, CaseIterable, Sendable {

@@ -1,5 +1,3 @@
-internal import JSON
-
 /// Invented events, with which an operator tests an endpoint; each has the member `sample`.
 public enum PostbackSample {
     /// Returns the members of an invented event as a JSON object.

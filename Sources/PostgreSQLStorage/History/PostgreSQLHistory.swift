@@ -1,6 +1,5 @@
 #if PostgreSQL
 public import Attribution
-internal import PostgreSQL
 internal import Storage
 
 /// The stored clicks and checks of one app, which can be read with or without running servers.

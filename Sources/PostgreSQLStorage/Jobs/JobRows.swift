@@ -1,6 +1,5 @@
 #if PostgreSQL
 internal import PostgreSQL
-internal import Storage
 
 /// The statements of the table of jobs.
 ///

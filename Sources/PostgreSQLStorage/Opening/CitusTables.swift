@@ -1,7 +1,6 @@
 #if PostgreSQL
 internal import Attribution
 internal import PostgreSQL
-internal import Storage
 
 /// Distributes the large tables over the workers, in a database with the extension Citus.
 ///

@@ -1,5 +1,4 @@
 #if PostgreSQL
-internal import Attribution
 internal import PostgreSQL
 internal import Storage
 

@@ -1,7 +1,6 @@
 #if PostgreSQL
 internal import Attribution
 internal import PostgreSQL
-internal import Storage
 internal import Threads
 
 /// The connection of the writing thread, with at most one open transaction.

@@ -1,6 +1,5 @@
 package import Attribution
 package import HTTPServer
-internal import JSON
 
 /// Tests whether a shop's domain leads to the receivers of Apple's postbacks.
 ///

@@ -1,5 +1,4 @@
 internal import Attribution
-internal import HTTPServer
 
 /// The device of a click.
 ///

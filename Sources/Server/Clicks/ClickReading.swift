@@ -1,5 +1,4 @@
 internal import Attribution
-internal import HTTPServer
 
 /// One request that posts a click, with all values that are derived from it before the click is stored.
 ///

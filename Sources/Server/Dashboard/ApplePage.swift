@@ -1,5 +1,4 @@
 internal import Attribution
-internal import HTTPServer
 
 /// Apple's postbacks by network, source, window and decoded value, and the states of their signatures.
 ///

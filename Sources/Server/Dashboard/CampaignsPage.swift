@@ -1,5 +1,4 @@
 internal import Attribution
-internal import HTTPServer
 
 /// The campaigns of a span, a hundred a page, sorted by the address's `sort`.
 enum CampaignsPage {

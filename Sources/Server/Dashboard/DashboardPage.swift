@@ -1,4 +1,3 @@
-internal import Attribution
 internal import HTTPServer
 
 /// A page of the dashboard: its title and its content, without the frame.

@@ -1,5 +1,4 @@
 internal import Attribution
-internal import HTTPServer
 
 /// The events of a span: conversions per campaign, revenue per currency, and cohorts by the day of the match.
 enum EventsPage {

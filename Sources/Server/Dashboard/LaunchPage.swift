@@ -1,5 +1,4 @@
 internal import Attribution
-internal import HTTPServer
 
 /// Why one launch got its result, or what happened to a click that no launch got.
 enum LaunchPage {

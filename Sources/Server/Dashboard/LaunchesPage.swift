@@ -1,5 +1,4 @@
 internal import Attribution
-internal import HTTPServer
 
 /// The list of recorded launches, newest first; each row links to the reasons for the launch's result.
 enum LaunchesPage {

@@ -1,5 +1,4 @@
 internal import Attribution
-internal import HTTPServer
 
 /// How well launches are matched: answers over time, watched groups, calibration, and shared fingerprints.
 enum MatchingPage {

@@ -1,5 +1,4 @@
 internal import Attribution
-internal import HTTPServer
 
 /// The first page: the figures of a span beside the earlier span's figures, and warnings.
 enum OverviewPage {

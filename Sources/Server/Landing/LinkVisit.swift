@@ -1,5 +1,4 @@
 internal import Attribution
-internal import HTTPServer
 
 /// One request for a link's page, by a visitor or a robot; the link leads somewhere.
 struct LinkVisit {

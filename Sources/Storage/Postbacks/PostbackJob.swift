@@ -1,6 +1,5 @@
 public import Attribution
 internal import Synchronization
-internal import Threads
 
 /// The functions and the keys that sending postbacks needs.
 public struct PostbackSettings: Sendable {

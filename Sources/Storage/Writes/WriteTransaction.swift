@@ -1,5 +1,4 @@
 public import Attribution
-internal import Threads
 
 /// The reads of the writing thread in its open transaction.
 public protocol WriterReader: ClickReader, NumberReader, CountReader, LearningReader, DirectoryReader,

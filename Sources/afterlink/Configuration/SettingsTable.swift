@@ -1,4 +1,3 @@
-internal import Attribution
 internal import HTTPServer
 internal import Server
 

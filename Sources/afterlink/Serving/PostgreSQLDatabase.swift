@@ -1,7 +1,6 @@
 #if PostgreSQL
 internal import Attribution
 internal import PostgreSQLStorage
-internal import Server
 internal import Storage
 
 /// A database on a PostgreSQL server, which several servers may share.

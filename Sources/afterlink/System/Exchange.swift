@@ -1,7 +1,6 @@
 internal import CLinux
 internal import Glibc
 internal import HTTPServer
-internal import JSON
 internal import Server
 
 /// Sends HTTP requests to one server, each over a connection of its own, and waits for the whole response.

@@ -1,6 +1,5 @@
 internal import Attribution
 internal import HTTPServer
-internal import JSON
 
 /// `GET /export/{file}` of the dashboard: the figures of a panel, or the rows of a list, as CSV or as a JSON array, by
 /// the filters of its page.

@@ -1,5 +1,4 @@
 internal import Attribution
-internal import HTTPServer
 
 /// A list of the dashboard whose file has all rows that the page's filters choose, however many pages they fill.
 enum WholeList: String {

@@ -1,5 +1,4 @@
 internal import Attribution
-internal import HTTPServer
 
 /// The list of links, newest first; each row links to the page of its link.
 enum LinksPage {

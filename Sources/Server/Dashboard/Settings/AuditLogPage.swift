@@ -1,5 +1,4 @@
 internal import Attribution
-internal import HTTPServer
 
 /// The audit log: who has changed what and when, newest first.
 enum AuditLogPage {

@@ -1,5 +1,4 @@
 internal import Attribution
-internal import HTTPServer
 
 /// A setting of the process, as the dashboard shows it.
 public struct ShownSetting: Equatable, Sendable {

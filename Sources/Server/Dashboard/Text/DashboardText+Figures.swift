@@ -1,5 +1,4 @@
 internal import Attribution
-internal import DomainFiles
 
 /// The sentences of the charts, and of the pages Campaigns and Matching.
 extension DashboardText {

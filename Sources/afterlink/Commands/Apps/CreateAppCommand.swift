@@ -1,5 +1,4 @@
 internal import Attribution
-internal import JSON
 internal import Server
 
 /// The command `afterlink apps create`.

@@ -2,7 +2,6 @@ internal import Attribution
 internal import Dispatch
 internal import Glibc
 internal import JSON
-internal import Server
 internal import Storage
 
 /// The command `afterlink backup`.

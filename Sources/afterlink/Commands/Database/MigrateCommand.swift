@@ -1,5 +1,4 @@
 internal import JSON
-internal import Server
 internal import Storage
 
 /// The command `afterlink migrate`.

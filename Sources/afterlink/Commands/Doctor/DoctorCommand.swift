@@ -1,6 +1,5 @@
 internal import Attribution
 internal import Crypto
-internal import JSON
 internal import Server
 internal import Storage
 

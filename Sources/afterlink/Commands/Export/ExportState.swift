@@ -1,7 +1,5 @@
-internal import Attribution
 internal import Glibc
 internal import JSON
-internal import Server
 
 /// A file that an export has written.
 package struct ExportedFile: Equatable, Sendable {

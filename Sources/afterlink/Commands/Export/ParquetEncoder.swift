@@ -1,5 +1,4 @@
 internal import Attribution
-internal import Server
 internal import Storage
 
 /// Encodes rows as an Apache Parquet file: plain values without compression, in row groups that fit into memory.

@@ -1,6 +1,5 @@
 internal import Attribution
 internal import Glibc
-internal import Server
 internal import Storage
 
 /// The keys of a database, for copying them to or from its backup.

@@ -1,5 +1,4 @@
 internal import Attribution
-internal import Server
 internal import Storage
 
 /// The place where a deployment stores its server keys and address keys.

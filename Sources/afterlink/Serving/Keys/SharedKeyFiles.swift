@@ -1,5 +1,4 @@
 internal import Attribution
-internal import Server
 internal import Storage
 
 /// Key files for a database that several machines share: every server has the same two files.

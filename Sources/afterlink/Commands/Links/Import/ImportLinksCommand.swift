@@ -1,6 +1,5 @@
 internal import Attribution
 internal import JSON
-internal import Server
 
 /// The command `afterlink links import`.
 enum ImportLinksCommand {
