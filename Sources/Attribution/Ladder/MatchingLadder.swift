@@ -36,8 +36,7 @@ public struct MatchingLadder: Equatable, Sendable {
 
     /// - Parameters:
     ///   - evidence: what the launch sent.
-    ///   - fingerprints: the client's own fingerprint, and the fingerprints of its signals; empty if the app
-    ///     uses none.
+    ///   - fingerprints: the client's own fingerprint, and the fingerprints of its signals; empty if the app uses none.
     ///   - app: the app whose launch it is.
     ///   - isTest: whether it is a test launch.
     ///   - apps: all apps of the server.

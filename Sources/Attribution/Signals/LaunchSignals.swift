@@ -21,8 +21,7 @@ public struct LaunchSignals: Equatable, Sendable {
     /// - Parameters:
     ///   - canonical: the device's values as an app sends them.
     ///   - given: the fingerprint that the client sent.
-    ///   - isWeighedByGiven: whether only `given` may find clicks, as for clients that send a hash and
-    ///     values.
+    ///   - isWeighedByGiven: whether only `given` may find clicks, as for clients that send a hash and values.
     ///   - data: the tables of time zones, languages, releases and screens.
     public init(
         _ canonical: CanonicalSignals,

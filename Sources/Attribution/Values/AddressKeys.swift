@@ -56,8 +56,7 @@ public struct AddressKeys: Sendable {
     ///
     /// - Parameters:
     ///   - seeds: the seeds that the keys are derived from.
-    ///   - time: keys are precomputed up to the day after this time; later keys are derived each time they
-    ///     are needed.
+    ///   - time: keys are precomputed up to the day after this time; later keys are derived each time they are needed.
     public init?(_ seeds: [Seed], readyUntil time: Timestamp) {
         guard let first = seeds.first, zip(seeds, seeds.dropFirst()).allSatisfy({ $0.day < $1.day })
         else { return nil }

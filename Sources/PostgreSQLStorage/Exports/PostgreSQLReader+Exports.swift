@@ -22,8 +22,7 @@ extension PostgreSQLReader: ExportRows {
     /// locks nor the row versions that they replace:
     /// - Each transaction of a server changes the server's row in `servers`, so it began after the `seen_at` that it
     ///   replaces.
-    /// - If any other transaction writes rows of exports, nothing shows when it began, so its start is
-    ///   unknown.
+    /// - If any other transaction writes rows of exports, nothing shows when it began, so its start is unknown.
     /// - A hidden session may have a transaction that began in the last minute and has written nothing yet;
     ///   an older one only reads.
     private static let oldestTransaction = PreparedStatement(
