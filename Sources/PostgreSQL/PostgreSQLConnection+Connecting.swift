@@ -149,18 +149,15 @@ extension PostgreSQLConnection {
 extension PostgreSQLConnection {
     /// Selects whether the server is read-only, its timeline (0 for a standby), the values of the named settings, and the
     /// number of its process.
-    private static let inspection = PreparedStatement(
-        """
+    private static let inspection: PreparedStatement = """
         SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', \
         CASE WHEN pg_is_in_recovery() THEN 0 \
         ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int8 END, \
         ARRAY(SELECT setting FROM unnest($1) WITH ORDINALITY AS wanted (name, place) \
         LEFT JOIN pg_settings USING (name) ORDER BY place), pg_backend_pid()::int8
         """
-    )
-    private static let change = PreparedStatement(
+    private static let change: PreparedStatement =
         "SELECT set_config(name, value, false) FROM unnest($1, $2) AS wanted (name, value)"
-    )
 
     /// Checks that the server is the primary, and that the session has the wanted settings.
     ///

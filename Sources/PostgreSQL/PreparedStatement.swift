@@ -34,12 +34,20 @@ public struct SQLText: Hashable, Sendable, ExpressibleByStringInterpolation {
 
 /// A statement that each connection prepares once, when it first executes the statement.
 ///
-/// The object is the statement's identity: a program creates one for each text, not one for each execution.
+/// The object is the statement's identity: a program creates one for each text, not one for each execution. So
+/// literals are values of static properties, except for a statement that a connection executes once.
 /// The parameters are `$1`, `$2` and so on; the values of the first execution determine their types.
-public final class PreparedStatement: Sendable {
+public final class PreparedStatement: Sendable, ExpressibleByStringInterpolation {
+    public typealias StringLiteralType = StaticString
+    public typealias StringInterpolation = SQLText.StringInterpolation
+
     public let text: String
 
     public init(_ sql: SQLText) { text = sql.text }
+
+    public init(stringLiteral literal: StaticString) { text = literal.description }
+
+    public init(stringInterpolation: SQLText.StringInterpolation) { text = stringInterpolation.text }
 }
 
 /// The values of a statement's parameters, in binary form.

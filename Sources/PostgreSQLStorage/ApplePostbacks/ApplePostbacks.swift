@@ -30,29 +30,23 @@ extension PostgreSQLWriter {
         try batch.run(Self.setArrival, nonce, digest.bytes)
     }
 
-    private static let insertPostback = PreparedStatement(
-        """
+    private static let insertPostback: PreparedStatement = """
         INSERT INTO apple_postbacks (\(ApplePostbackRecord.columns))
         SELECT * FROM \(rowsWith: ApplePostbackRecord.columns) ON CONFLICT DO NOTHING
         """
-    )
     /// Skips locked rows: two servers that delete the same postbacks at the same time would otherwise wait for each
     /// other.
-    private static let deletePostbacks = PreparedStatement(
-        """
+    private static let deletePostbacks: PreparedStatement = """
         DELETE FROM apple_postbacks WHERE number IN (SELECT number FROM apple_postbacks
         WHERE number < $1 AND (number < $3 OR number < $2 AND verification <> 'valid'
         OR framework <> 'apple_ads' AND item NOT IN (SELECT value FROM app_fields WHERE field = 'ios_store_id'))
         ORDER BY number LIMIT $4 FOR UPDATE SKIP LOCKED)
         """
-    )
-    private static let insertProbe = PreparedStatement(
+    private static let insertProbe: PreparedStatement =
         "INSERT INTO apple_probes (nonce, digest, expires_at, arrival) VALUES ($1, $2, $3, 0)"
-    )
     private static let removeProbes = PreparedStatement("DELETE FROM apple_probes WHERE expires_at <= $1")
-    private static let setArrival = PreparedStatement(
+    private static let setArrival: PreparedStatement =
         "UPDATE apple_probes SET arrival = CASE WHEN digest = $2 THEN 1 ELSE 2 END WHERE nonce = $1"
-    )
 }
 
 /// Reads Apple's postbacks and probes.
@@ -94,24 +88,18 @@ extension PostgreSQLReader: ApplePostbackRows {
         try first(Self.arrival, nonce) { $0.get("arrival") as AppleProbe.Arrival? } ?? nil
     }
 
-    private static let newestPostbacks = PreparedStatement(
-        """
+    private static let newestPostbacks: PreparedStatement = """
         SELECT \(ApplePostbackRecord.columns) FROM apple_postbacks
         WHERE number >= $1 AND number < $2 ORDER BY number DESC LIMIT $3
         """
-    )
-    private static let postbackSums = PreparedStatement(
-        """
+    private static let postbackSums: PreparedStatement = """
         SELECT \(ApplePostbackSumRecord.groups), count(*) AS amount FROM apple_postbacks
         WHERE number >= $1 AND number < $2 GROUP BY \(ApplePostbackSumRecord.groups)
         """
-    )
-    private static let exportedPostbacks = PreparedStatement(
-        """
+    private static let exportedPostbacks: PreparedStatement = """
         SELECT \(ApplePostbackRecord.columns) FROM apple_postbacks
         WHERE number >= $1 AND number <= $2 ORDER BY number LIMIT $3
         """
-    )
     private static let arrival = PreparedStatement("SELECT arrival FROM apple_probes WHERE nonce = $1")
 }
 #endif

@@ -92,9 +92,8 @@ final class BlockingConnection {
         throw PostgreSQLError(.sharedSession, "The end of its session did not close the connection")
     }
 
-    private static let endIdleSession = PreparedStatement(
+    private static let endIdleSession: PreparedStatement =
         "SELECT set_config(name, '1', false) FROM pg_settings WHERE name = 'idle_session_timeout'"
-    )
 
     /// Executes a statement in a transaction of its own, or in the one that `BEGIN` opened.
     @discardableResult
@@ -128,13 +127,8 @@ final class BlockingConnection {
         return found
     }
 
-    private static let findCitus = PreparedStatement(
+    private static let findCitus: PreparedStatement =
         "SELECT extname::text FROM pg_extension WHERE extname = 'citus'"
-    )
-
-    /// Executes a text that is used once.
-    @discardableResult
-    func execute(_ sql: SQLText) throws(PostgreSQLError) -> ResultRows { try execute(PreparedStatement(sql)) }
 
     /// Makes PostgreSQL forget a statement that is not needed any more.
     func discard(_ statement: PreparedStatement) { connection.discard(statement) }

@@ -13,12 +13,10 @@ extension PostgreSQLWriter {
         throws(PostgreSQLError)
     { try batch.run(Self.release, scope.number, ids, time.milliseconds) }
 
-    private static let release = PreparedStatement(
-        """
+    private static let release: PreparedStatement = """
         UPDATE events SET event_id = event_id || chr(31) || number
         WHERE scope = $1 AND event_id = ANY ($2) AND received_at < $3
         """
-    )
 
     /// Waits for a transaction of another server that inserts one of the same ids.
     func insert(_ events: [EventRecord]) throws(PostgreSQLError) -> Set<String> {
@@ -32,23 +30,19 @@ extension PostgreSQLWriter {
         )
     }
 
-    private static let insertEvents = PreparedStatement(
-        """
+    private static let insertEvents: PreparedStatement = """
         INSERT INTO events (\(EventRecord.columns)) SELECT * FROM \(rowsWith: EventRecord.columns)
         ORDER BY scope, event_id ON CONFLICT (scope, event_id) DO NOTHING RETURNING event_id
         """
-    )
 
     func takeBack(_ ids: [String], in scope: Scope) throws(PostgreSQLError) -> [EventRecord] {
         try batch.run(Self.takeBack, scope.number, ids).records(of: EventRecord.self)
     }
 
-    private static let takeBack = PreparedStatement(
-        """
+    private static let takeBack: PreparedStatement = """
         DELETE FROM events WHERE scope = $1 AND event_id = ANY ($2) AND is_verified = 0
         RETURNING \(EventRecord.columns)
         """
-    )
 
     func credit(_ events: [EventRecord]) throws(PostgreSQLError) {
         var records = ColumnArrays(EventRecord.columns)
@@ -56,15 +50,13 @@ extension PostgreSQLWriter {
         try batch.run(Self.credit, records)
     }
 
-    private static let credit = PreparedStatement(
-        """
+    private static let credit: PreparedStatement = """
         UPDATE events e SET install = r.install, install_rest = r.install_rest, user_hash = r.user_hash,
             user_rest = r.user_rest, named_click = r.named_click, named_low = r.named_low, click = r.click,
             click_low = r.click_low, campaign = r.campaign, source = r.source, link = r.link, variant = r.variant,
             method = r.method, matched_at = r.matched_at
         FROM \(rowsWith: EventRecord.columns) WHERE e.number = r.number
         """
-    )
 
     func eraseEvents(_ numbers: [Int64]) throws(PostgreSQLError) -> Int64 {
         Int64(try batch.run(Self.eraseEvents, numbers).affectedCount)
@@ -75,9 +67,8 @@ extension PostgreSQLWriter {
     }
 
     private static let eraseEvents = PreparedStatement("DELETE FROM events WHERE number = ANY ($1)")
-    private static let eraseInstalls = PreparedStatement(
+    private static let eraseInstalls: PreparedStatement =
         "DELETE FROM attributed_installs WHERE click = ANY ($1)"
-    )
 
     // A job deletes old rows.
     func removeEvents(before time: Timestamp, atMost limit: Int64) -> Bool { false }
@@ -98,12 +89,10 @@ extension PostgreSQLReader: EventRows {
         }
     }
 
-    private static let attributedInstalls = PreparedStatement(
-        """
+    private static let attributedInstalls: PreparedStatement = """
         SELECT \(AttributedInstall.columns) FROM attributed_installs
         WHERE scope = $1 AND (install = ANY ($2) OR click = ANY ($3)) ORDER BY matched_at DESC LIMIT 10000
         """
-    )
 
     func events(of subjects: EventSubjects, onlyWaiting: Bool, atMost limit: Int) throws(PostgreSQLError)
         -> [EventRecord]
@@ -127,18 +116,14 @@ extension PostgreSQLReader: EventRows {
         }
     }
 
-    private static let waiting = PreparedStatement(
-        """
+    private static let waiting: PreparedStatement = """
         \(selectEvents) WHERE scope = $1 AND click IS NULL
         AND (install = ANY ($2) OR user_hash = ANY ($3) OR named_click = ANY ($4)) ORDER BY number LIMIT $5
         """
-    )
-    private static let ofSubjects = PreparedStatement(
-        """
+    private static let ofSubjects: PreparedStatement = """
         \(selectEvents) WHERE scope = $1 AND (install = ANY ($2) OR user_hash = ANY ($3) OR named_click = ANY ($4)
         OR click = ANY ($4)) ORDER BY number LIMIT $5
         """
-    )
     private static let selectEvents: SQLText = "SELECT \(EventRecord.columns) FROM events"
 
     func events(ofClick click: Int64, in scope: Scope, atMost limit: Int) throws(PostgreSQLError)
@@ -149,9 +134,8 @@ extension PostgreSQLReader: EventRows {
         }
     }
 
-    private static let ofOneClick = PreparedStatement(
+    private static let ofOneClick: PreparedStatement =
         "\(selectEvents) WHERE scope = $1 AND click = $2 LIMIT $3"
-    )
 
     func links(ofUsers users: [KeyedHash], in scope: Scope) throws(PostgreSQLError) -> [EventRecord] {
         let users = Set(users)
@@ -161,14 +145,12 @@ extension PostgreSQLReader: EventRows {
         .filter { $0.user.map(users.contains) ?? false }
     }
 
-    private static let userLinks = PreparedStatement(
-        """
+    private static let userLinks: PreparedStatement = """
         SELECT e.* FROM unnest($2) AS k (hash) CROSS JOIN LATERAL (SELECT * FROM (
         (\(linkingEvents) AND is_verified = 1 ORDER BY number DESC LIMIT 1)
         UNION ALL (\(linkingEvents) AND is_verified = 0 ORDER BY number LIMIT 1)
         ) l ORDER BY is_verified DESC LIMIT 1) e
         """
-    )
     private static let linkingEvents: SQLText = """
         \(selectEvents) WHERE scope = $1 AND user_hash = k.hash AND click IS NOT NULL AND purchase IS NULL
         AND (install IS NOT NULL OR named_click IS NOT NULL)
@@ -188,9 +170,8 @@ extension PostgreSQLReader: EventRows {
         }
     }
 
-    private static let refunds = PreparedStatement(
+    private static let refunds: PreparedStatement =
         "\(selectEvents) WHERE scope = $1 AND purchase = ANY ($2) AND click IS NULL LIMIT 10000"
-    )
 
     func eventNames(ofClicks clicks: [Int64]) throws(PostgreSQLError) -> Set<EventOfClick> {
         guard !clicks.isEmpty else { return [] }
@@ -200,9 +181,8 @@ extension PostgreSQLReader: EventRows {
         )
     }
 
-    private static let names = PreparedStatement(
+    private static let names: PreparedStatement =
         "SELECT DISTINCT click, name FROM events WHERE click = ANY ($1)"
-    )
 
     func exportedEvents(_ numbers: ClosedRange<Int64>, atMost limit: Int) throws(PostgreSQLError)
         -> [EventRecord]
@@ -212,9 +192,8 @@ extension PostgreSQLReader: EventRows {
         }
     }
 
-    private static let exported = PreparedStatement(
+    private static let exported: PreparedStatement =
         "\(selectEvents) WHERE number >= $1 AND number <= $2 ORDER BY number LIMIT $3"
-    )
 
     func newestEvent() throws(PostgreSQLError) -> Int64 { try first(Self.newest) { $0.get("number") } ?? 0 }
 
@@ -293,20 +272,16 @@ enum EventLocks {
     /// The number of different locks; PostgreSQL has memory for only a few thousand at a time.
     private static let count: Int64 = 1024
 
-    static let take = PreparedStatement(
-        """
+    static let take: PreparedStatement = """
         SELECT count(CASE WHEN x THEN pg_advisory_xact_lock(k)::text ELSE pg_advisory_xact_lock_shared(k)::text END)
         FROM (SELECT \(AdvisoryLock.events.rawValue) + (key & \(count - 1)) AS k, bool_or(x <> 0) AS x
         FROM unnest($1, $2) AS u (key, x) GROUP BY 1 ORDER BY 1) s
         """
-    )
     /// Returns the keys of claims for which events wait.
-    static let waiting = PreparedStatement(
-        """
+    static let waiting: PreparedStatement = """
         SELECT k.scope, k.key FROM unnest($1, $2) AS k (scope, key)
         WHERE EXISTS (SELECT FROM events WHERE scope = k.scope AND install = k.key AND click IS NULL)
         OR EXISTS (SELECT FROM events WHERE scope = k.scope AND named_click = k.key AND click IS NULL)
         """
-    )
 }
 #endif

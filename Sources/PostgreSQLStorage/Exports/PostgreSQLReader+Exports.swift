@@ -25,8 +25,7 @@ extension PostgreSQLReader: ExportRows {
     /// - If any other transaction writes rows of exports, nothing shows when it began, so its start is unknown.
     /// - A hidden session may have a transaction that began in the last minute and has written nothing yet;
     ///   an older one only reads.
-    private static let oldestTransaction = PreparedStatement(
-        """
+    private static let oldestTransaction: PreparedStatement = """
         SELECT (extract(epoch FROM min(t.at)) * 1000)::int8 - \(ServerRow.silentSeconds) * 1000 AS at FROM (
         SELECT now() AS at
         UNION ALL SELECT xact_start FROM pg_stat_activity WHERE datname = current_database()
@@ -43,7 +42,6 @@ extension PostgreSQLReader: ExportRows {
         'events'::regclass, 'erased_rows'::regclass, 'apple_postbacks'::regclass) AND NOT EXISTS (
         SELECT FROM pg_locks s WHERE s.pid = l.pid AND s.database = l.database AND s.relation = 'servers'::regclass)) t
         """
-    )
 
     func erasedRows(_ numbers: ClosedRange<Int64>, atMost limit: Int) throws(PostgreSQLError) -> [ErasedRow] {
         try all(Self.erasedRows, numbers.lowerBound, numbers.upperBound, Int64(limit)) {
@@ -51,11 +49,9 @@ extension PostgreSQLReader: ExportRows {
         }
     }
 
-    private static let erasedRows = PreparedStatement(
-        """
+    private static let erasedRows: PreparedStatement = """
         SELECT \(ErasedRecord.columns) FROM erased_rows WHERE number >= $1 AND number <= $2 ORDER BY number LIMIT $3
         """
-    )
 
     func oldestRows() throws(PostgreSQLError) -> [Timestamp?] {
         try first(Self.oldestRows) { [$0.get("clicks"), $0.get("checks"), $0.get("events")] } ?? [
@@ -63,34 +59,28 @@ extension PostgreSQLReader: ExportRows {
         ]
     }
 
-    private static let oldestRows = PreparedStatement(
-        """
+    private static let oldestRows: PreparedStatement = """
         SELECT \(oldest("clicks")) AS clicks, \(oldest("checks")) AS checks,
         (SELECT min(number) >> 16 FROM events) AS events
         """
-    )
 
     func exportedLinks(after number: Int64, atMost limit: Int) throws(PostgreSQLError) -> [StoredLink] {
         try all(Self.exportedLinks, number, Int64(limit), read: Self.link)
     }
 
-    private static let exportedLinks = PreparedStatement(
-        """
+    private static let exportedLinks: PreparedStatement = """
         SELECT l.number, \(LinkRecord.columns, of: "l"), a.id_high AS app_high, a.id_low AS app_low
         FROM links l JOIN apps a ON a.number = l.app WHERE l.number > $1 ORDER BY l.number LIMIT $2
         """
-    )
 
     func countedHour(of scope: Scope, from start: Timestamp) throws(PostgreSQLError) -> Timestamp? {
         try first(Self.countedHour, scope.number, start.milliseconds) { $0.get("period") }
     }
 
-    private static let countedHour = PreparedStatement(
-        """
+    private static let countedHour: PreparedStatement = """
         SELECT period FROM counts WHERE scope = $1 AND campaign = '' AND dimension = \(Dimension.total.rawValue)
         AND span = \(Granularity.hour.rawValue) AND period >= $2 ORDER BY period LIMIT 1
         """
-    )
 
     func countedCampaigns(of scope: Scope, in hour: Timestamp, after name: String, atMost limit: Int)
         throws(PostgreSQLError) -> [String]
@@ -100,15 +90,13 @@ extension PostgreSQLReader: ExportRows {
         }
     }
 
-    private static let campaignsOfHour = PreparedStatement(
-        """
+    private static let campaignsOfHour: PreparedStatement = """
         SELECT campaign FROM counts WHERE scope = $1 AND span = \(Granularity.hour.rawValue) AND period = $2
         AND metric = 'clicks' AND dimension = \(Dimension.total.rawValue) AND campaign <> '' AND campaign > $3
         UNION SELECT campaign FROM counts WHERE scope = $1 AND span = \(Granularity.hour.rawValue) AND period = $2
         AND metric = 'clicks' AND dimension = \(Dimension.link.rawValue) AND campaign > $3
         ORDER BY campaign LIMIT $4
         """
-    )
 
     func counts(of scope: Scope, campaign: String, in hour: Timestamp) throws(PostgreSQLError)
         -> [StoredCount]
@@ -123,13 +111,11 @@ extension PostgreSQLReader: ExportRows {
         }
     }
 
-    private static let countsOfHour = PreparedStatement(
-        """
+    private static let countsOfHour: PreparedStatement = """
         SELECT dimension, value, metric, count FROM counts WHERE scope = $1 AND campaign = $2
         AND span = \(Granularity.hour.rawValue) AND period = $3
         AND dimension IN (\(allDimensions))
         """
-    )
     private static let allDimensions: SQLText =
         Dimension.allCases.dropFirst().reduce("0") { "\($0), \($1.rawValue)" }
 }

@@ -97,11 +97,9 @@ extension BlockingConnection {
         return SharedState(version: try rows.value(0, 0), time: time.microseconds / 1000, slots: table)
     }
 
-    private static let sharedState = PreparedStatement(
-        """
+    private static let sharedState: PreparedStatement = """
         SELECT (SELECT version FROM directory), clock_timestamp(), coalesce(array_agg(slot::int8), '{}'),
         coalesce(array_agg(needed_until), '{}') FROM partitions
         """
-    )
 }
 #endif

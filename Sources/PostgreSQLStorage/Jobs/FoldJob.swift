@@ -116,18 +116,14 @@ extension BlockingConnection {
         return rows.count > 0 ? try rows.value(0, 0) : nil
     }
 
-    private static let lockFold = PreparedStatement(
-        """
+    private static let lockFold: PreparedStatement = """
         INSERT INTO jobs VALUES ('fold', 0, 0, $1) ON CONFLICT (name) DO UPDATE SET progress = jobs.progress
         RETURNING progress
         """
-    )
-    private static let takeDeltas = PreparedStatement(
-        """
+    private static let takeDeltas: PreparedStatement = """
         DELETE FROM count_deltas WHERE ctid = ANY (
         ARRAY(SELECT ctid FROM count_deltas ORDER BY b, id LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING payload
         """
-    )
 }
 
 extension ResultRows {
@@ -172,38 +168,29 @@ extension StatementBatch {
     }
 
     /// Several rows may have the same key: PostgreSQL stores a zero byte of a text as another control character.
-    private static let addCounts = PreparedStatement(
-        """
+    private static let addCounts: PreparedStatement = """
         INSERT INTO counts (\(CountRecord.columns))
         SELECT scope, campaign, dimension, span, period, value, metric, \(clamped: "sum(count)")
         FROM \(rowsWith: CountRecord.columns) GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7
         \(PostgreSQLWriter.addToConflicting)
         """
-    )
-    private static let addLiveClicks = PreparedStatement(
-        """
+    private static let addLiveClicks: PreparedStatement = """
         INSERT INTO live_clicks SELECT scope, $1, time, change FROM unnest($2, $3, $4) AS k (scope, time, change)
         ORDER BY 1, 3 ON CONFLICT (scope, span, expires_in) DO UPDATE SET count = live_clicks.count + excluded.count
         """
-    )
     /// A link that was deleted meanwhile has no counts.
-    private static let addLinkCounts = PreparedStatement(
-        """
+    private static let addLinkCounts: PreparedStatement = """
         INSERT INTO link_counts SELECT * FROM unnest($1, $2, $3, $4, $5, $6) AS k (link)
         WHERE EXISTS (SELECT FROM links WHERE number = k.link FOR KEY SHARE) ORDER BY 1, 2
         ON CONFLICT (link, variant) DO UPDATE SET clicks = link_counts.clicks + excluded.clicks,
         robots = link_counts.robots + excluded.robots, tests = link_counts.tests + excluded.tests,
         matches = link_counts.matches + excluded.matches
         """
-    )
-    private static let addValues = PreparedStatement(
-        """
+    private static let addValues: PreparedStatement = """
         INSERT INTO progress SELECT * FROM unnest($1, $2) ORDER BY 1
         ON CONFLICT (name) DO UPDATE SET value = progress.value + excluded.value
         """
-    )
-    private static let countFold = PreparedStatement(
+    private static let countFold: PreparedStatement =
         "UPDATE jobs SET progress = progress + 1 WHERE name = 'fold'"
-    )
 }
 #endif

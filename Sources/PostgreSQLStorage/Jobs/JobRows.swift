@@ -11,27 +11,21 @@ enum JobRows {
     ///
     /// The parameters are the job, the holder, now, the length in milliseconds and ``JobLease/noProgress``. The statement
     /// returns the job's progress, or no row if another process holds the lease.
-    static let take = PreparedStatement(
-        """
+    static let take: PreparedStatement = """
         INSERT INTO jobs VALUES ($1, $2, $3 + $4, $5)
         ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
         WHERE jobs.holder = $2 OR jobs.until <= $3 OR jobs.until > $3 + 2 * $4 RETURNING progress
         """
-    )
     /// Releases a lease; the parameters are the job, the holder and the progress.
-    static let finish = PreparedStatement(
-        """
+    static let finish: PreparedStatement = """
         INSERT INTO jobs VALUES ($1, $2, 0, $3)
         ON CONFLICT (name) DO UPDATE SET until = 0, progress = excluded.progress
         WHERE jobs.holder = $2 OR jobs.until = 0
         """
-    )
     /// Stores, at most once an hour, the time at which jobs used the wall clock.
-    static let noteSettled = PreparedStatement(
-        """
+    static let noteSettled: PreparedStatement = """
         INSERT INTO jobs VALUES ('clock', 0, 0, $1) ON CONFLICT (name) DO UPDATE SET progress = excluded.progress
         WHERE NOT jobs.progress BETWEEN excluded.progress - 3600000 AND excluded.progress
         """
-    )
 }
 #endif

@@ -173,17 +173,14 @@ struct PartitionJob: Job {
 
     private static let setNeed = PreparedStatement("UPDATE partitions SET needed_until = $2 WHERE slot = $1")
     /// Stores the latest expiry of deleted clicks: no click that expires later has been deleted.
-    fileprivate static let setDeleted = PreparedStatement(
-        """
+    fileprivate static let setDeleted: PreparedStatement = """
         INSERT INTO progress VALUES ('deleted_up_to', $1)
         ON CONFLICT (name) DO UPDATE SET value = greatest(progress.value, excluded.value)
         """
-    )
     /// Whether there are more records of checks than the maximum; if so, the records of the oldest ended day
     /// are deleted.
-    private static let hasTooManyChecks = PreparedStatement(
+    private static let hasTooManyChecks: PreparedStatement =
         "SELECT value FROM progress WHERE name = 'kept_checks' AND value > $1"
-    )
 }
 
 /// The deletion of the clicks of an ended day, block by block: no index has their expiry.
@@ -228,13 +225,11 @@ extension BlockingConnection {
         return true
     }
 
-    private static let nextExpiries = PreparedStatement(
-        """
+    private static let nextExpiries: PreparedStatement = """
         SELECT b::int8, id, max(expires_at) OVER () FROM (
         SELECT b, id, expires_at FROM clicks WHERE slot = $1 AND (b, id) > ($2, $3) ORDER BY b, id LIMIT 20000) AS page
         ORDER BY b DESC, id DESC LIMIT 1
         """
-    )
 
     /// Deletes all records of checks of a day; returns whether there were any.
     @discardableResult
@@ -335,26 +330,22 @@ extension BlockingConnection {
         return clicks
     }
 
-    private static let deleteClicksOfBlocks = PreparedStatement(
-        """
+    private static let deleteClicksOfBlocks: PreparedStatement = """
         DELETE FROM clicks WHERE slot = $1 AND ctid = ANY (ARRAY(
         SELECT ctid FROM clicks WHERE slot = $1 AND ctid >= $2::text::tid AND ctid < $3::text::tid
         AND ($4 < 0 OR (claimed_at IS NOT NULL) = ($4 = 1)) FOR UPDATE SKIP LOCKED)) RETURNING \(ClickRecord.columns)
         """
-    )
     private static let deleteClicks = deleteClicks("slot = $3", by: "ctid")
     /// Deletes by `id`, because a row's position in its table (`ctid`) is not unique on Citus.
     private static let deleteClicksOfBucket = deleteClicks("slot = $3 AND b = $6", by: "id")
 
     private static func deleteClicks(_ place: SQLText, by column: StaticString) -> PreparedStatement {
-        PreparedStatement(
-            """
-            DELETE FROM clicks WHERE \(place) AND \(column) = ANY (ARRAY(
-            SELECT \(column) FROM clicks WHERE \(place) AND expires_at >= $5 AND expires_at < $1
-            AND ($4 < 0 OR (claimed_at IS NOT NULL) = ($4 = 1)) ORDER BY expires_at LIMIT $2
-            FOR UPDATE SKIP LOCKED)) RETURNING \(ClickRecord.columns)
-            """
-        )
+        """
+        DELETE FROM clicks WHERE \(place) AND \(column) = ANY (ARRAY(
+        SELECT \(column) FROM clicks WHERE \(place) AND expires_at >= $5 AND expires_at < $1
+        AND ($4 < 0 OR (claimed_at IS NOT NULL) = ($4 = 1)) ORDER BY expires_at LIMIT $2
+        FOR UPDATE SKIP LOCKED)) RETURNING \(ClickRecord.columns)
+        """
     }
     /// The statements that delete the rows of clicks in other tables, each with the keys of these rows; a key
     /// names its bucket.

@@ -102,12 +102,10 @@ struct SweepJob: Job {
         keptFor keptSeconds: @escaping @Sendable (StoreConfiguration) -> Int64 = { _ in 0 },
         _ isOver: (SQLText) -> SQLText
     ) -> Sweep {
-        let ofBlocks = PreparedStatement(
-            """
+        let ofBlocks: PreparedStatement = """
             WITH gone AS (DELETE FROM \(table) WHERE ctid >= $1::text::tid AND ctid < $2::text::tid AND \(isOver("$3")))
             SELECT pg_relation_size('\(table)') / current_setting('block_size')::int8
             """
-        )
         let ofShards = PreparedStatement("DELETE FROM \(table) WHERE \(isOver("$1"))")
         return Sweep(ofBlocks: ofBlocks, ofShards: isDistributed ? ofShards : nil, keptSeconds: keptSeconds)
     }

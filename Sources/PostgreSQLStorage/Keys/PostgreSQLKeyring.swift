@@ -108,22 +108,17 @@ public final class PostgreSQLKeyring: KeyringRows {
     ///
     /// A server that read the table before another server's change therefore inserts nothing. If two servers insert the
     /// same number at the same time, the unique index refuses one of them.
-    private static let insertRow = PreparedStatement(
-        """
+    private static let insertRow: PreparedStatement = """
         INSERT INTO keyring (number, kind, wrapped, made_at) SELECT $1, $2, $3, $4 \
         WHERE NOT EXISTS (SELECT FROM keyring WHERE number >= $1) ON CONFLICT (number) DO NOTHING RETURNING number
         """
-    )
     private static let deleteRow = PreparedStatement("DELETE FROM keyring WHERE number = $1")
-    private static let selectServers = PreparedStatement(
-        """
+    private static let selectServers: PreparedStatement = """
         SELECT number::int8, holder, key_checks FROM servers \
         WHERE seen_at > clock_timestamp() - interval '\(ServerRow.silentSeconds) seconds'
         """
-    )
-    private static let updateServer = PreparedStatement(
+    private static let updateServer: PreparedStatement =
         "UPDATE servers SET key_checks = $2 WHERE holder = $1"
-    )
 }
 
 #endif

@@ -77,7 +77,7 @@ public struct PostgreSQLMove {
         }
         note("installations and idempotency keys")
         try transaction { () throws(StoreError) in
-            for statement in Self.derivations { try execute(statement) }
+            for statement in Self.derivations { try execute(PreparedStatement(statement)) }
         }
         note("counting rows")
         let report = try counted()
@@ -123,21 +123,17 @@ extension PostgreSQLMove {
         try execute(Self.beginMove, Parameters(mark))
     }
 
-    private static let readState = PreparedStatement(
-        """
+    private static let readState: PreparedStatement = """
         SELECT (SELECT value FROM progress WHERE name = '\(word(.moveSource))'),
         EXISTS (SELECT FROM progress WHERE name = '\(word(.movedUpTo))'),
         EXISTS (SELECT FROM apps) OR EXISTS (SELECT FROM keys) OR EXISTS (SELECT FROM clicks)
         OR EXISTS (SELECT FROM checks) OR EXISTS (SELECT FROM counts) OR EXISTS (SELECT FROM count_deltas)
         OR EXISTS (SELECT FROM keyring) OR EXISTS (SELECT FROM progress WHERE name = 'server_key')
         """
-    )
-    private static let beginMove = PreparedStatement(
-        """
+    private static let beginMove: PreparedStatement = """
         INSERT INTO progress (name, value) VALUES ('\(word(.moveSource))', $1), ('move_tables', 0),
         ('move_clicks', -1), ('move_checks', -1)
         """
-    )
 
     private static func word(_ value: StoredValue) -> SQLText { SQLText(ofMigration: value.rawValue) }
 
@@ -155,9 +151,8 @@ extension PostgreSQLMove {
         try execute(Self.storePosition, Parameters(part.rawValue, old, new)).affectedCount > 0
     }
 
-    private static let storePosition = PreparedStatement(
+    private static let storePosition: PreparedStatement =
         "UPDATE progress SET value = $3 WHERE name = $1 AND value = $2"
-    )
 
     /// Lets servers start on a database into which ``run(from:to:note:)`` has moved all rows.
     public static func finish(_ configuration: PostgreSQLConfiguration) throws(StoreError) {
@@ -170,17 +165,13 @@ extension PostgreSQLMove {
         }
     }
 
-    private static let storeEnd = PreparedStatement(
-        """
+    private static let storeEnd: PreparedStatement = """
         INSERT INTO progress (name, value) SELECT '\(word(.movedUpTo))', value FROM progress WHERE name = 'move_clicks'
         """
-    )
-    private static let deletePositions = PreparedStatement(
-        """
+    private static let deletePositions: PreparedStatement = """
         DELETE FROM progress
         WHERE name IN ('\(word(.moveSource))', 'move_tables', 'move_clicks', 'move_checks')
         """
-    )
 }
 
 /// Copies rows.
@@ -237,20 +228,16 @@ extension PostgreSQLMove {
 
     /// The column `turn` of a moved click is its negative number, because SQLite may have stored several
     /// clicks of one post in one interval.
-    private static let insertClicks = PreparedStatement(
-        """
+    private static let insertClicks: PreparedStatement = """
         INSERT INTO clicks (b, slot, turn, \(MovedClick.columns))
         SELECT id & 63, \(RowChange.slot(of: "id")), -id, \(MovedClick.columns)
         FROM \(rowsWith: MovedClick.columns)
         """
-    )
-    private static let insertEntries = PreparedStatement(
-        """
+    private static let insertEntries: PreparedStatement = """
         INSERT INTO click_index (b, slot, \(MovedEntry.columns))
         SELECT hash & 63, \(RowChange.slot(of: "click")), \(MovedEntry.columns)
         FROM \(rowsWith: MovedEntry.columns)
         """
-    )
     private static let insertAddresses = PreparedStatement(RowChange.address.text(isByBucket: false))
     private static let insertChecks = PreparedStatement(RowChange.check.text(isByBucket: false))
 
@@ -262,16 +249,14 @@ extension PostgreSQLMove {
                 try execute("DELETE FROM \(table.name) WHERE \(table.condition)")
             }
             for table in MovedTable.all { try move(table) }
-            for statement in Self.afterTables { try execute(statement) }
+            for statement in Self.afterTables { try execute(PreparedStatement(statement)) }
         }
     }
 
     private func move(_ table: MovedTable) throws(StoreError) {
-        let insert = PreparedStatement(
-            """
+        let insert: PreparedStatement = """
             INSERT INTO \(table.name) (\(table.columns)) SELECT \(table.columns) FROM \(rowsWith: table.columns)
             """
-        )
         var rows = ColumnArrays(table.columns)
         try source.forEachRow(of: table) { row throws(StoreError) in
             var row = row
@@ -335,7 +320,7 @@ extension PostgreSQLMove {
                 case .idempotencies: "SELECT count(*) FROM idempotencies"
                 case .linkLimits: "SELECT count(*) FROM link_limits"
                 }
-            let found = try execute(query)
+            let found = try execute(PreparedStatement(query))
             let count: Int64 = try StoreError.translating { () throws(PostgreSQLError) in
                 try found.value(0, 0)
             }
@@ -367,11 +352,6 @@ extension PostgreSQLMove {
         try StoreError.translating { () throws(PostgreSQLError) in
             try connection.execute(statement, parameters)
         }
-    }
-
-    @discardableResult
-    private func execute(_ text: SQLText) throws(StoreError) -> ResultRows {
-        try execute(PreparedStatement(text))
     }
 }
 #endif

@@ -21,7 +21,7 @@ struct CitusTables {
                 try connection.execute(Self.lock)
                 let state = try readState()
                 guard state == .undistributed else { return state }
-                for statement in Self.statements { try connection.execute(statement) }
+                for statement in Self.statements { try connection.execute(PreparedStatement(statement)) }
                 return .distributed
             }
         }
@@ -44,9 +44,8 @@ struct CitusTables {
     /// Citus does not know of changes of the coordinator's own tables. If a transaction also changes rows of one
     /// worker, Citus commits these rows on the worker before the coordinator commits. So a fault between both commits
     /// would lose half of the transaction. This statement counts as a change of a second node.
-    static let commitInTwoPhases = PreparedStatement(
+    static let commitInTwoPhases: PreparedStatement =
         "UPDATE form SET short_days = short_days WHERE buckets = 0"
-    )
 
     private enum State {
         case distributed
@@ -63,15 +62,12 @@ struct CitusTables {
         return try rows.value(0, 2, as: Bool.self) ? .undistributed : .withoutWorkers
     }
 
-    private static let lock = PreparedStatement(
+    private static let lock: PreparedStatement =
         "SELECT pg_advisory_xact_lock(\(AdvisoryLock.migrations.rawValue))"
-    )
-    private static let readState = PreparedStatement(
-        """
+    private static let readState: PreparedStatement = """
         SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('buckets')), \
         citus_is_coordinator(), EXISTS (SELECT FROM pg_dist_node WHERE isactive AND shouldhaveshards)
         """
-    )
     /// The statements run one after the other on each worker, because the transaction also changes a reference table.
     private static let statements: [SQLText] = [
         "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'",

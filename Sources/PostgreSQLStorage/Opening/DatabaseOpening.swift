@@ -191,7 +191,7 @@ struct DatabaseOpening: Sendable {
         let applied = try AppliedMigrations(recordedIn: connection.execute(Self.appliedMigrations))
         guard applied.version < migration.number else { return false }
         for statement in Self.statements(of: migration.text) {
-            try connection.execute(SQLText(ofMigration: statement))
+            try connection.execute(PreparedStatement(SQLText(ofMigration: statement)))
         }
         if migration.number == migrations.first?.number {
             try connection.execute(Self.insertForm, Int64(configuration.shortDays))
@@ -219,26 +219,20 @@ struct DatabaseOpening: Sendable {
     }
 
     /// Whether Afterlink's tables exist, and whether any table exists.
-    static let tables = PreparedStatement(
-        """
+    static let tables: PreparedStatement = """
         SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname = 'form') \
         AND EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace \
         AND relname = 'migrations'), \
         EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p'))
         """
-    )
-    private static let lock = PreparedStatement(
+    private static let lock: PreparedStatement =
         "SELECT pg_advisory_xact_lock(\(AdvisoryLock.migrations.rawValue))"
-    )
-    private static let migrationTable = PreparedStatement(
-        """
+    private static let migrationTable: PreparedStatement = """
         CREATE TABLE IF NOT EXISTS migrations (number bigint PRIMARY KEY, name text NOT NULL, digest bytea NOT NULL, \
         applied_at bigint NOT NULL)
         """
-    )
-    static let appliedMigrations = PreparedStatement(
+    static let appliedMigrations: PreparedStatement =
         "SELECT number, name, digest FROM migrations ORDER BY number"
-    )
     private static let insertMigration = PreparedStatement("INSERT INTO migrations VALUES ($1, $2, $3, $4)")
     private static let insertForm = PreparedStatement("UPDATE form SET short_days = $1")
     private static let readForm = PreparedStatement("SELECT short_days::int8 FROM form")

@@ -64,7 +64,7 @@ struct Partitions {
             guard !lacking.isEmpty else { return false }
             if try connection.isCitus() { try connection.execute(Self.sequential) }
             for table in lacking {
-                for statement in table.creation(slot) { try connection.execute(statement) }
+                for statement in table.creation(slot) { try connection.execute(PreparedStatement(statement)) }
             }
             try connection.execute(Self.insert, slot)
             return true
@@ -163,37 +163,28 @@ struct Partitions {
         }
     }
 
-    private static let blockCount = PreparedStatement(
+    private static let blockCount: PreparedStatement =
         "SELECT coalesce(pg_relation_size(to_regclass($1)), 0) / current_setting('block_size')::int8"
-    )
-    private static let list = PreparedStatement(
+    private static let list: PreparedStatement =
         "SELECT slot::int8, needed_until FROM partitions ORDER BY slot"
-    )
-    private static let insert = PreparedStatement(
+    private static let insert: PreparedStatement =
         "INSERT INTO partitions (slot) VALUES ($1) ON CONFLICT (slot) DO NOTHING"
-    )
     private static let delete = PreparedStatement("DELETE FROM partitions WHERE slot = $1")
     /// Set because the transaction also changes a reference table.
-    private static let sequential = PreparedStatement(
+    private static let sequential: PreparedStatement =
         "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'"
-    )
-    private static let lock = PreparedStatement(
+    private static let lock: PreparedStatement =
         "SELECT pg_advisory_xact_lock(\(AdvisoryLock.partitions.rawValue))"
-    )
-    private static let attached = PreparedStatement(
-        """
+    private static let attached: PreparedStatement = """
         SELECT c.relname::text FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
         WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
         """
-    )
     /// Whether a partition is being detached, and whether it is attached.
-    private static let attachment = PreparedStatement(
-        """
+    private static let attachment: PreparedStatement = """
         SELECT coalesce(i.inhdetachpending, false), i.inhrelid IS NOT NULL \
         FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid \
         WHERE c.relnamespace = current_schema()::regnamespace AND c.relname = $1
         """
-    )
 }
 
 #endif

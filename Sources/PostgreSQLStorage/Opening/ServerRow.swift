@@ -48,11 +48,9 @@ struct ServerRow: Equatable, Sendable {
         try connection.execute(Self.delete, number, holder)
     }
 
-    private static let lock = PreparedStatement(
+    private static let lock: PreparedStatement =
         "SELECT pg_advisory_xact_lock(\(AdvisoryLock.servers.rawValue))"
-    )
-    private static let insert = PreparedStatement(
-        """
+    private static let insert: PreparedStatement = """
         INSERT INTO servers AS s (number, holder, batch, seen_at, version, key_checks) \
         SELECT n, $1, 0, clock_timestamp(), $2, '' FROM generate_series(0, \(RowHome.maximumServer)) AS n \
         WHERE NOT EXISTS (SELECT FROM servers o WHERE o.number = n \
@@ -61,10 +59,8 @@ struct ServerRow: Equatable, Sendable {
         version = excluded.version, key_checks = '', dashboard = '' \
         WHERE s.seen_at <= excluded.seen_at - interval '\(silentSeconds) seconds' RETURNING number::int8
         """
-    )
-    static let setDashboard = PreparedStatement(
+    static let setDashboard: PreparedStatement =
         "UPDATE servers SET dashboard = $3 WHERE number = $1 AND holder = $2"
-    )
     private static let delete = PreparedStatement("DELETE FROM servers WHERE number = $1 AND holder = $2")
 }
 

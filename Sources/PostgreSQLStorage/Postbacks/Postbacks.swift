@@ -66,70 +66,52 @@ extension PostgreSQLWriter {
         try batch.run(Self.removeEventsAbout, scope, high, subject)
     }
 
-    private static let insertEndpoint = PreparedStatement(
-        """
+    private static let insertEndpoint: PreparedStatement = """
         INSERT INTO postback_endpoints (\(EndpointRecord.columns)) SELECT * FROM \(rowsWith: EndpointRecord.columns)
         """
-    )
-    private static let lockEndpoint = PreparedStatement(
+    private static let lockEndpoint: PreparedStatement =
         "SELECT id_low FROM postback_endpoints WHERE id_low = $1 FOR UPDATE"
-    )
-    private static let updateEndpoint = PreparedStatement(
-        """
+    private static let updateEndpoint: PreparedStatement = """
         UPDATE postback_endpoints p SET state = r.state, reason = r.reason, secret = r.secret, headers = r.headers,
         former_secret = r.former_secret, former_until = r.former_until FROM \(rowsWith: EndpointRecord.columns)
         WHERE p.id_low = r.id_low
         """
-    )
-    private static let setProgress = PreparedStatement(
-        """
+    private static let setProgress: PreparedStatement = """
         UPDATE postback_endpoints p SET sequence = greatest(p.sequence, r.sequence), failures = r.failures,
         failing_since = r.failing_since FROM \(rowsWith: EndpointRecord.columns) WHERE p.id_low = r.id_low
         """
-    )
-    private static let updateDeliveries = PreparedStatement(
-        """
+    private static let updateDeliveries: PreparedStatement = """
         UPDATE deliveries d SET sequence = r.sequence, state = r.state, attempts = r.attempts, due_at = r.due_at,
         attempted_at = r.attempted_at, status = r.status, failure = r.failure, answer = r.answer,
         milliseconds = r.milliseconds FROM \(rowsWith: DeliveryRecord.columns)
         WHERE d.endpoint = r.endpoint AND d.id_high = r.id_high AND d.id_low = r.id_low
         """
-    )
     private static let addDeliveries: SQLText = """
         INSERT INTO deliveries AS d (endpoint, id_high, id_low, sequence, state, attempts, due_at)
         SELECT $1, r.high, r.low, 0, 0, 0, $2 FROM unnest($3, $4) AS r (high, low)
         ON CONFLICT (endpoint, id_high, id_low) DO
         """
     private static let addMissing = PreparedStatement("\(addDeliveries) NOTHING")
-    private static let resetAll = PreparedStatement(
+    private static let resetAll: PreparedStatement =
         "\(addDeliveries) UPDATE SET state = 0, attempts = 0, due_at = excluded.due_at WHERE d.state <> 0"
-    )
-    private static let resetFailed = PreparedStatement(
-        """
+    private static let resetFailed: PreparedStatement = """
         UPDATE deliveries d SET state = 0, attempts = 0, due_at = $2 FROM unnest($3, $4) AS r (high, low)
         WHERE d.endpoint = $1 AND d.id_high = r.high AND d.id_low = r.low AND d.state = 2
         """
-    )
     /// Skips locked rows: two servers that delete the same rows at the same time would otherwise wait for each other.
-    private static let removeDeliveries = PreparedStatement(
-        """
+    private static let removeDeliveries: PreparedStatement = """
         DELETE FROM deliveries WHERE endpoint = $1 AND (id_high, id_low) IN (SELECT id_high, id_low FROM deliveries
         WHERE endpoint = $1 AND id_high < $2 ORDER BY id_high, id_low LIMIT $3 FOR UPDATE SKIP LOCKED)
         """
-    )
-    private static let removeEvents = PreparedStatement(
-        """
+    private static let removeEvents: PreparedStatement = """
         DELETE FROM outbox_events WHERE scope = $1 AND (id_high, id_low) IN (SELECT id_high, id_low FROM outbox_events
         WHERE scope = $1 AND id_high < $2 ORDER BY id_high, id_low LIMIT $3 FOR UPDATE SKIP LOCKED)
         """
-    )
     private static let isAbout: SQLText = "scope = $1 AND id_high BETWEEN $2 AND $2 + 65535 AND click = $3"
-    private static let removeDeliveriesAbout = PreparedStatement(
-        """
+    private static let removeDeliveriesAbout: PreparedStatement = """
         DELETE FROM deliveries WHERE endpoint IN (SELECT id_low FROM postback_endpoints WHERE scope = $1)
         AND (id_high, id_low) IN (SELECT id_high, id_low FROM outbox_events WHERE \(isAbout))
         """
-    )
     private static let removeEventsAbout = PreparedStatement("DELETE FROM outbox_events WHERE \(isAbout)")
 }
 
@@ -220,15 +202,12 @@ extension PostgreSQLReader: PostbackRows {
 
     static let selectEndpoints = PreparedStatement("SELECT \(EndpointRecord.columns) FROM postback_endpoints")
     static let selectApps = PreparedStatement("SELECT number FROM apps WHERE click_ids = 'answer'")
-    private static let selectAppsOfItem = PreparedStatement(
+    private static let selectAppsOfItem: PreparedStatement =
         "SELECT app FROM app_fields WHERE field = 'ios_store_id' AND value = $1"
-    )
-    private static let selectEvents = PreparedStatement(
-        """
+    private static let selectEvents: PreparedStatement = """
         SELECT id_high, id_low, type FROM outbox_events WHERE scope = $1 AND (id_high, id_low) > ($2, $3) AND id_high < $4
         AND ($6 OR click IS DISTINCT FROM \(OutboxRecord.sample)) ORDER BY id_high, id_low LIMIT $5
         """
-    )
     /// Selects the first deliveries of an endpoint in an order, with their events.
     ///
     /// The limit applies before the events are searched, and `OFFSET 0` makes PostgreSQL search each event by its key.
@@ -243,12 +222,10 @@ extension PostgreSQLReader: PostbackRows {
         """
     }
     /// Selects rows due at $3 or earlier, and rows due after $4, which were stored while the clock was ahead.
-    static let selectDue = PreparedStatement(
-        """
+    static let selectDue: PreparedStatement = """
         (\(firstRows("$5", where: "state = 0 AND due_at <= $3", by: "due_at")))
         UNION ALL (\(firstRows("$5", where: "state = 0 AND due_at > $4", by: "due_at")))
         """
-    )
     private static let rowsAtOnce = 200
     /// The limit is a constant, because with a parameter PostgreSQL would sort all rows of the endpoint.
     static let selectDeliveries = PreparedStatement(
@@ -257,11 +234,9 @@ extension PostgreSQLReader: PostbackRows {
     /// Counts pending deliveries, but at most $2, in the order in which they are due; finds the oldest event among them.
     ///
     /// If more than $2 deliveries are pending, one that is not counted may have an older event.
-    private static let countPending = PreparedStatement(
-        """
+    private static let countPending: PreparedStatement = """
         SELECT count(*) AS count, coalesce(min(id_high), 0) AS oldest FROM (
         SELECT id_high FROM deliveries WHERE endpoint = $1 AND state = 0 ORDER BY due_at LIMIT $2) p
         """
-    )
 }
 #endif

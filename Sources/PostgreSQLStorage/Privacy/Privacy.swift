@@ -74,24 +74,19 @@ extension PostgreSQLWriter {
         return try batch.run(Self.removeErased, RowIdentifier.first(at: time), limit).affectedCount >= limit
     }
 
-    private static let eraseIdempotencies = PreparedStatement(
+    private static let eraseIdempotencies: PreparedStatement =
         "DELETE FROM idempotencies WHERE click = ANY ($1)"
-    )
     /// Returns the number of the table's blocks.
     ///
     /// With `IS TRUE`, PostgreSQL puts the clicks into a hash table; else it would compare each row with every click.
-    private static let eraseIdempotenciesOfBlocks = PreparedStatement(
-        """
+    private static let eraseIdempotenciesOfBlocks: PreparedStatement = """
         WITH gone AS (DELETE FROM idempotencies WHERE ctid >= $2::text::tid AND ctid < $3::text::tid
         AND (click IN (SELECT unnest($1))) IS TRUE)
         SELECT pg_relation_size('idempotencies') / current_setting('block_size')::int8
         """
-    )
-    private static let insertErased = PreparedStatement(
+    private static let insertErased: PreparedStatement =
         "INSERT INTO erased_rows (\(ErasedRecord.columns)) SELECT * FROM \(rowsWith: ErasedRecord.columns)"
-    )
-    private static let addErasure = PreparedStatement(
-        """
+    private static let addErasure: PreparedStatement = """
         INSERT INTO erasures AS e (\(ErasureRecord.columns))
         SELECT * FROM \(rowsWith: ErasureRecord.columns)
         ON CONFLICT (id_high, id_low) DO UPDATE SET clicks = e.clicks + excluded.clicks,
@@ -101,15 +96,12 @@ extension PostgreSQLWriter {
         events = e.events + excluded.events,
         attributed_installs = e.attributed_installs + excluded.attributed_installs
         """
-    )
     private static let removeErasures = PreparedStatement("DELETE FROM erasures WHERE erased_at < $1")
     /// Finds the names by their numbers, which contain the time at which each row was erased.
-    private static let removeErased = PreparedStatement(
-        """
+    private static let removeErased: PreparedStatement = """
         DELETE FROM erased_rows WHERE number IN (SELECT number FROM erased_rows WHERE number < $1
         ORDER BY number LIMIT $2)
         """
-    )
 }
 
 /// Reads what is stored about a person.
@@ -149,15 +141,12 @@ extension PostgreSQLReader: PrivacyRows {
 
     /// The blocks that one read searches, half a gigabyte.
     private static let blocksAtOnce: Int64 = 65_536
-    private static let clicksOfInstall = PreparedStatement(
+    private static let clicksOfInstall: PreparedStatement =
         "SELECT id FROM clicks WHERE slot = $1 AND scope = $2 AND install = $3 AND install_rest = $4"
-    )
-    private static let clicksOfInstallInBlocks = PreparedStatement(
-        """
+    private static let clicksOfInstallInBlocks: PreparedStatement = """
         SELECT id FROM clicks WHERE slot = $1 AND ctid >= $2::text::tid AND ctid < $3::text::tid
         AND scope = $4 AND install = $5 AND install_rest = $6
         """
-    )
 
     func erasures(atMost limit: Int) throws(PostgreSQLError) -> [ErasureRecord] {
         try all(Self.newestErasures, Int64(limit)) { row throws(PostgreSQLError) in
@@ -165,11 +154,9 @@ extension PostgreSQLReader: PrivacyRows {
         }
     }
 
-    private static let newestErasures = PreparedStatement(
-        """
+    private static let newestErasures: PreparedStatement = """
         SELECT \(ErasureRecord.columns) FROM erasures ORDER BY erased_at DESC, id_low DESC LIMIT $1
         """
-    )
 
     func holdings() throws(PostgreSQLError) -> [TableHolding] {
         var holdings: [TableHolding] = []
@@ -206,11 +193,9 @@ extension PostgreSQLReader: PrivacyRows {
     ]
 
     private static func holding(_ rows: StaticString, _ oldest: SQLText) -> PreparedStatement {
-        PreparedStatement(
-            """
-            SELECT count(*) AS count, \(oldest) AS oldest FROM (SELECT 1 FROM \(rows) LIMIT $1) f
-            """
-        )
+        """
+        SELECT count(*) AS count, \(oldest) AS oldest FROM (SELECT 1 FROM \(rows) LIMIT $1) f
+        """
     }
 
     /// The time in the first number of a table with partitions.

@@ -170,13 +170,11 @@ extension PostgreSQLReader {
 
     /// The first and the last number of slot -1 in a range.
     private static func longBounds(_ table: NumberedPart.Table) -> PreparedStatement {
-        PreparedStatement(
-            """
-            SELECT min(f.first) AS first, max(f.last) AS last FROM buckets AS k
-            CROSS JOIN LATERAL (SELECT min(id) AS first, max(id) AS last FROM \(table.name)
-            WHERE slot = \(RowHome.longSlot) AND b = k.b AND id BETWEEN $1 AND $2) f
-            """
-        )
+        """
+        SELECT min(f.first) AS first, max(f.last) AS last FROM buckets AS k
+        CROSS JOIN LATERAL (SELECT min(id) AS first, max(id) AS last FROM \(table.name)
+        WHERE slot = \(RowHome.longSlot) AND b = k.b AND id BETWEEN $1 AND $2) f
+        """
     }
 }
 #endif

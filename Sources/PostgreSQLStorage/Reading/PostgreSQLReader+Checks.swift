@@ -31,13 +31,11 @@ extension PostgreSQLReader {
     )
 
     private static func checks(_ order: NumberedRows.Order, _ word: StaticString) -> PreparedStatement {
-        PreparedStatement(
-            """
-            \(parts(order)) SELECT \(columns) FROM part LEFT JOIN LATERAL (
-            SELECT \(JoinedCheck.columns) FROM clicks WHERE $7 AND \(home) LIMIT 1) h
-            ON true ORDER BY part.id \(word)
-            """
-        )
+        """
+        \(parts(order)) SELECT \(columns) FROM part LEFT JOIN LATERAL (
+        SELECT \(JoinedCheck.columns) FROM clicks WHERE $7 AND \(home) LIMIT 1) h
+        ON true ORDER BY part.id \(word)
+        """
     }
 
     /// Reads the clicks of all records before it joins them, because Citus joins them in no other way.
@@ -68,12 +66,10 @@ extension PostgreSQLReader {
     private static let home: SQLText = """
         slot = \(RowChange.slot(of: "part.click")) AND b = (part.click & 63) AND id = part.click
         """
-    private static let traces = PreparedStatement(
-        """
+    private static let traces: PreparedStatement = """
         \(NumberedPart.text(.checks, "\(CheckTrace.columns)", .ascending))
         SELECT \(CheckTrace.columns) FROM part ORDER BY id
         """
-    )
 
     func checkRecordBounds() throws(PostgreSQLError) -> ClosedRange<Int64>? {
         let bounds = try first(Self.bounds) { row throws(PostgreSQLError) in
@@ -83,12 +79,10 @@ extension PostgreSQLReader {
         return first...max(first, bounds.last)
     }
 
-    private static let bounds = PreparedStatement(
-        """
+    private static let bounds: PreparedStatement = """
         SELECT min(first) AS first, max(last) AS last FROM buckets AS k
         CROSS JOIN LATERAL (SELECT min(id) AS first, max(id) AS last FROM checks WHERE b = k.b) f
         """
-    )
 
     func checkTraces(
         from first: Timestamp,
@@ -159,12 +153,10 @@ extension PostgreSQLReader {
     }
 
     private static func newest(_ columns: SQLText, _ condition: SQLText) -> PreparedStatement {
-        PreparedStatement(
-            """
-            \(NumberedPart.text(.checks, columns, .descending))
-            SELECT count(*) AS count, min(id) AS last, max(id) FILTER (WHERE \(condition)) AS found FROM part
-            """
-        )
+        """
+        \(NumberedPart.text(.checks, columns, .descending))
+        SELECT count(*) AS count, min(id) AS last, max(id) FILTER (WHERE \(condition)) AS found FROM part
+        """
     }
 
     private static let ofRequest = newest("id, request_id", "request_id = $5")
@@ -173,12 +165,10 @@ extension PostgreSQLReader {
         "fingerprint = $5 AND fingerprint_rest = $6"
     )
     private static let ofClick = newest("id, click", "click = $5")
-    private static let ofClaim = PreparedStatement(
-        """
+    private static let ofClaim: PreparedStatement = """
         \(NumberedPart.text(.checks, "id, click, outcome", .ascending))
         SELECT count(*) AS count, max(id) AS last,
         min(id) FILTER (WHERE click = $5 AND outcome = 'match') AS found FROM part
         """
-    )
 }
 #endif

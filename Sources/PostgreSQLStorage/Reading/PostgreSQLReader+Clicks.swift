@@ -29,15 +29,13 @@ extension PostgreSQLReader {
         }
     }
 
-    private static let indexedClicks = PreparedStatement(
-        """
+    private static let indexedClicks: PreparedStatement = """
         SELECT f.click, f.closed_as FROM partitions p CROSS JOIN LATERAL (
         SELECT click, closed_as, coalesce(closed_at, since) AS since FROM click_index
         WHERE slot = p.slot AND b = ($1 & 63) AND scope = $3 AND hash = $1 AND hash_rest = $2
         AND (closed_at IS NULL) = $4 ORDER BY coalesce(closed_at, since) DESC, click DESC LIMIT $5) f
         ORDER BY since DESC, click DESC LIMIT $5
         """
-    )
 
     func indexState(of click: ClaimedClick) throws(PostgreSQLError) -> (isIndexed: Bool, closedAs: String?) {
         let record = click.record
@@ -50,12 +48,10 @@ extension PostgreSQLReader {
         return (found != nil, found ?? nil)
     }
 
-    private static let indexRow = PreparedStatement(
-        """
+    private static let indexRow: PreparedStatement = """
         SELECT closed_as FROM click_index WHERE slot = $1 AND b = ($3 & 63) AND scope = $2 AND hash = $3
         AND hash_rest = $4 AND since = $5 AND click = $6
         """
-    )
 }
 
 /// Reads clicks in the order of their numbers.

@@ -49,12 +49,10 @@ extension PostgreSQLReader {
     ///
     /// `OFFSET 0` makes PostgreSQL find the rows of each part by the index, however many rows it expects.
     private static func reading(_ part: SQLText, columns: SQLText = "n.campaign, c.*") -> PreparedStatement {
-        PreparedStatement(
-            """
-            SELECT \(columns) FROM unnest($3, $4, $5, $6) AS k (scope, span, first, last)
-            CROSS JOIN unnest($2) AS n (campaign) CROSS JOIN LATERAL (\(part) OFFSET 0) c
-            """
-        )
+        """
+        SELECT \(columns) FROM unnest($3, $4, $5, $6) AS k (scope, span, first, last)
+        CROSS JOIN unnest($2) AS n (campaign) CROSS JOIN LATERAL (\(part) OFFSET 0) c
+        """
     }
 
     func runningServers() throws(PostgreSQLError) -> [RunningServer] {
@@ -67,12 +65,10 @@ extension PostgreSQLReader {
         }
     }
 
-    private static let servers = PreparedStatement(
-        """
+    private static let servers: PreparedStatement = """
         SELECT number::int8, version, (extract(epoch FROM seen_at) * 1000)::int8 AS seen_at FROM servers
         WHERE seen_at > clock_timestamp() - interval '\(ServerRow.silentSeconds) seconds' ORDER BY number
         """
-    )
 
     /// Returns the names (campaigns, or values of another dimension) that have counts in a span.
     func countedNames(of dimension: Dimension, _ scope: Scope, in period: Timestamp) throws(PostgreSQLError)
@@ -94,27 +90,20 @@ extension PostgreSQLReader {
         }
     }
 
-    private static let campaigns = PreparedStatement(
-        """
+    private static let campaigns: PreparedStatement = """
         SELECT campaign FROM counts WHERE scope = $1 AND span = \(Granularity.day.rawValue) AND period = $2
         AND metric = 'clicks' AND dimension = \(Dimension.total.rawValue) AND campaign <> ''
         """
-    )
-    private static let links = PreparedStatement(
-        """
+    private static let links: PreparedStatement = """
         SELECT campaign FROM counts WHERE scope = $1 AND span = \(Granularity.day.rawValue) AND period = $2
         AND metric = 'clicks' AND dimension = \(Dimension.link.rawValue)
         """
-    )
-    private static let values = PreparedStatement(
-        """
+    private static let values: PreparedStatement = """
         SELECT DISTINCT value FROM counts
         WHERE scope = $1 AND campaign = '' AND dimension = $2 AND span = $3 AND period = $4
         """
-    )
-    private static let watchedGroups = PreparedStatement(
+    private static let watchedGroups: PreparedStatement =
         "SELECT name FROM drift_groups WHERE scope = $1 AND side = $2"
-    )
 
     func liveClickCount(of scope: Scope, at now: Timestamp) throws(PostgreSQLError) -> Int64 {
         guard case .count(let count) = try answer(.liveClicks(scope, second: LiveClicks.second(of: now)))
@@ -152,12 +141,10 @@ extension PostgreSQLReader {
     {
         let clicks: SQLText = "FROM counts WHERE scope = $1 AND metric = 'clicks' AND \(names)"
         func statement(_ periods: SQLText) -> PreparedStatement {
-            PreparedStatement(
-                """
-                SELECT campaign, sum(count)::int8 AS count \(clicks) AND span = $2 AND \(periods)
-                GROUP BY campaign ORDER BY 2 DESC LIMIT $5
-                """
-            )
+            """
+            SELECT campaign, sum(count)::int8 AS count \(clicks) AND span = $2 AND \(periods)
+            GROUP BY campaign ORDER BY 2 DESC LIMIT $5
+            """
         }
         let length = 28 * 86_400_000
         let likely: SQLText = """
@@ -174,12 +161,10 @@ extension PostgreSQLReader {
         return (first ?? nil).map { Timestamp(milliseconds: $0) }
     }
 
-    private static let firstDay = PreparedStatement(
-        """
+    private static let firstDay: PreparedStatement = """
         SELECT min(period) AS period FROM counts WHERE scope = $1 AND campaign = ''
         AND dimension = \(Dimension.total.rawValue) AND span = \(Granularity.day.rawValue)
         """
-    )
 
     func unrecordedCheckCount() throws(PostgreSQLError) -> Int64 { try value(of: .unrecordedChecks) ?? 0 }
 
@@ -205,12 +190,10 @@ extension PostgreSQLReader {
         }
     }
 
-    private static let driftCounts = PreparedStatement(
-        """
+    private static let driftCounts: PreparedStatement = """
         SELECT period, value, metric, count FROM counts WHERE scope = $1 AND campaign = '' AND dimension = $4
         AND span = \(Granularity.quarter.rawValue) AND period >= $2 AND period < $3
         """
-    )
 
     func driftGroups(of scope: Scope, atMost limit: Int) throws(PostgreSQLError) -> [DriftReading] {
         try connection.execute(Self.driftGroups, scope.number, Int64(limit)).records(of: DriftRecord.self)
@@ -221,14 +204,11 @@ extension PostgreSQLReader {
         try connection.execute(Self.driftAlarms, scope.number).records(of: DriftRecord.self).map(\.reading)
     }
 
-    private static let driftGroups = PreparedStatement(
+    private static let driftGroups: PreparedStatement =
         "SELECT \(DriftRecord.columns) FROM drift_groups WHERE scope = $1 ORDER BY side, name LIMIT $2"
-    )
-    private static let driftAlarms = PreparedStatement(
-        """
+    private static let driftAlarms: PreparedStatement = """
         SELECT \(DriftRecord.columns) FROM drift_groups WHERE scope = $1 AND began IS NOT NULL ORDER BY side, name
         """
-    )
 
     func collisionReport(of scope: Scope) throws(PostgreSQLError) -> CollisionReport? {
         let figures = try figures(of: .collisions, of: scope)
@@ -246,9 +226,8 @@ extension PostgreSQLReader {
         return Dictionary(rows) { first, _ in first }
     }
 
-    private static let figures = PreparedStatement(
+    private static let figures: PreparedStatement =
         "SELECT name, value FROM figures WHERE scope = $1 AND report = $2"
-    )
 
     /// Reads the buckets one after the other, from the position's bucket on; a bucket is the last six bits of the hash.
     func indexedClicks(
@@ -269,15 +248,13 @@ extension PostgreSQLReader {
         }
     }
 
-    private static let indexedClicks = PreparedStatement(
-        """
+    private static let indexedClicks: PreparedStatement = """
         SELECT f.* FROM partitions p CROSS JOIN LATERAL (
         SELECT hash, CASE WHEN closed_at IS NULL THEN 0 ELSE 1 END AS state, since, click, since AS clicked_at,
         closed_as, platform_form, weight, visitor FROM click_index
         WHERE slot = p.slot AND b = $2 AND scope = $1 AND (hash, since, click) > ($3, $4, $5)
         ORDER BY hash, since, click LIMIT $6) f ORDER BY hash, since, click LIMIT $6
         """
-    )
 }
 
 extension Parameters {

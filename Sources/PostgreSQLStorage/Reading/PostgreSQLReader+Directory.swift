@@ -36,12 +36,10 @@ extension PostgreSQLReader {
     }
 
     private static let version = PreparedStatement("SELECT version FROM directory")
-    private static let appFields = PreparedStatement(
+    private static let appFields: PreparedStatement =
         "SELECT app, field, value FROM app_fields ORDER BY app, field, position"
-    )
-    private static let apps = PreparedStatement(
+    private static let apps: PreparedStatement =
         "SELECT number, \(AppRecord.columns) FROM apps ORDER BY number"
-    )
     private static let keys = PreparedStatement("SELECT \(KeyRecord.columns) FROM keys ORDER BY number")
 }
 #endif

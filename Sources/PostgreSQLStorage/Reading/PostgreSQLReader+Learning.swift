@@ -29,9 +29,8 @@ extension PostgreSQLReader {
         return try first(Self.counterCount, scope.number, family) { $0.get("count") } ?? 0
     }
 
-    private static let counterCount = PreparedStatement(
+    private static let counterCount: PreparedStatement =
         "SELECT count(*) FROM learnt_counters WHERE scope = $1 AND ($2 IS NULL OR family = $2)"
-    )
 
     func learntSums(of scope: Scope, _ family: CounterFamily, after key: Int64, atMost limit: Int)
         throws(PostgreSQLError) -> [(key: Int64, sum: Double)]
@@ -41,11 +40,9 @@ extension PostgreSQLReader {
         }
     }
 
-    private static let sumsAfter = PreparedStatement(
-        """
+    private static let sumsAfter: PreparedStatement = """
         SELECT key, value FROM learnt_counters WHERE scope = $1 AND family = $2 AND key > $3 ORDER BY key LIMIT $4
         """
-    )
 
     /// Reads a page of the key's rows; reads at most a page from each slot, so that PostgreSQL sorts few rows.
     func openClicks(
@@ -68,14 +65,12 @@ extension PostgreSQLReader {
         }.forEach(body)
     }
 
-    private static let openClicks = PreparedStatement(
-        """
+    private static let openClicks: PreparedStatement = """
         SELECT f.* FROM partitions p CROSS JOIN LATERAL (
         SELECT \(IndexRecord.columns) FROM click_index WHERE slot = p.slot AND b = ($1 & 63) AND scope = $3
         AND hash = $1 AND hash_rest = $2 AND closed_at IS NULL AND (since, click) < ($4, $5)
         ORDER BY since DESC, click DESC LIMIT $6) f ORDER BY since DESC, click DESC LIMIT $6
         """
-    )
 
     /// Returns the name of the campaign with this hash, from the expected click or from an open click of the
     /// fingerprint.
@@ -94,13 +89,11 @@ extension PostgreSQLReader {
         return home.click.facts.campaignKey?.text
     }
 
-    private static let clickOfCampaign = PreparedStatement(
-        """
+    private static let clickOfCampaign: PreparedStatement = """
         SELECT f.click FROM partitions p CROSS JOIN LATERAL (SELECT * FROM (
         SELECT click, campaign FROM click_index WHERE slot = p.slot AND b = ($1 & 63) AND scope = $3
         AND hash = $1 AND hash_rest = $2 AND closed_at IS NULL ORDER BY since DESC, click DESC LIMIT 4096) r
         WHERE campaign = $4 LIMIT 1) f LIMIT 1
         """
-    )
 }
 #endif

@@ -20,12 +20,10 @@ extension PostgreSQLReader {
         return Dictionary(rows) { first, _ in first }
     }
 
-    private static let slugs = PreparedStatement(
-        """
+    private static let slugs: PreparedStatement = """
         SELECT id_high, id_low, slug FROM unnest($1, $2) AS k (high, low)
         JOIN links ON id_high = k.high AND id_low = k.low
         """
-    )
 
     func links(withSlug slug: LinkSlug) throws(PostgreSQLError) -> [StoredLink] { try links(.link(slug)) }
 
@@ -58,13 +56,11 @@ extension PostgreSQLReader {
         }
     }
 
-    private static let sharedSlug = PreparedStatement(
-        """
+    private static let sharedSlug: PreparedStatement = """
         SELECT own.slug FROM links AS own JOIN links AS other ON other.slug = own.slug
         AND other.app = (SELECT number FROM apps WHERE id_high = $3 AND id_low = $4)
         WHERE own.app = (SELECT number FROM apps WHERE id_high = $1 AND id_low = $2) LIMIT 1
         """
-    )
 }
 
 /// Reads pages of links.
@@ -124,12 +120,10 @@ extension PostgreSQLReader {
         return query.app != nil ? linksOfApp : allLinks
     }
 
-    private static let numberOfLink = PreparedStatement(
+    private static let numberOfLink: PreparedStatement =
         "SELECT number FROM links WHERE id_high = $1 AND id_low = $2"
-    )
-    private static let numberOfNextLink = PreparedStatement(
+    private static let numberOfNextLink: PreparedStatement =
         "SELECT number FROM links WHERE id_high > $1 ORDER BY id_high, id_low LIMIT 1"
-    )
     /// $1 is the number before which the page starts, and $7 the maximum number of links.
     private static let linksWithMatch: SQLText = """
         SELECT l.number, \(LinkRecord.columns, of: "l"), a.id_high AS app_high, a.id_low AS app_low,
@@ -142,14 +136,11 @@ extension PostgreSQLReader {
     private static let newestFirst: SQLText = "ORDER BY l.number DESC LIMIT $7"
     private static let allLinks = PreparedStatement("\(linksWithMatch) \(newestFirst)")
     private static let linksOfApp = PreparedStatement("\(linksWithMatch) AND app = $2 \(newestFirst)")
-    private static let linksOfCampaign = PreparedStatement(
+    private static let linksOfCampaign: PreparedStatement =
         "\(linksWithMatch) AND campaign_key = $3 \(newestFirst)"
-    )
-    private static let linksOfTag = PreparedStatement(
-        """
+    private static let linksOfTag: PreparedStatement = """
         \(linksWithMatch) AND l.number IN (SELECT link FROM link_fields
         WHERE field = 'tags' AND md5(value) = md5($6) AND value = $6) \(newestFirst)
         """
-    )
 }
 #endif

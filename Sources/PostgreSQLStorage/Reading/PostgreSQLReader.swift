@@ -86,9 +86,8 @@ extension PostgreSQLReader {
         try first(Self.numberOfApp, app.high, app.low) { $0.get("number") }
     }
 
-    private static let numberOfApp = PreparedStatement(
+    private static let numberOfApp: PreparedStatement =
         "SELECT number FROM apps WHERE id_high = $1 AND id_low = $2"
-    )
 
     /// Returns the largest number of a click; 0 without clicks.
     func newestClick() throws(PostgreSQLError) -> Int64 {
@@ -101,12 +100,10 @@ extension PostgreSQLReader {
 
     /// Selects the last number of each bucket separately, because the index starts with the bucket.
     private static func newest(_ table: StaticString) -> PreparedStatement {
-        PreparedStatement(
-            """
-            SELECT coalesce(max(n), 0) AS number FROM buckets AS k
-            CROSS JOIN LATERAL (SELECT max(id) AS n FROM \(table) WHERE b = k.b) f
-            """
-        )
+        """
+        SELECT coalesce(max(n), 0) AS number FROM buckets AS k
+        CROSS JOIN LATERAL (SELECT max(id) AS n FROM \(table) WHERE b = k.b) f
+        """
     }
 
     private static let newestClick = newest("clicks")
@@ -131,9 +128,8 @@ extension PostgreSQLReader {
         }
     }
 
-    private static let numberedApps = PreparedStatement(
+    private static let numberedApps: PreparedStatement =
         "SELECT number, name, window_seconds, fingerprint_window_seconds FROM apps"
-    )
 }
 
 /// The progress of jobs, and the keys that stored hashes need.
@@ -151,9 +147,8 @@ extension PostgreSQLReader {
         return Dictionary(keys) { first, _ in first }
     }
 
-    private static let formerServerKeys = PreparedStatement(
+    private static let formerServerKeys: PreparedStatement =
         "SELECT key_check, replaced_at FROM former_server_keys"
-    )
 
     /// Returns the keys that stored hashes need at the given time.
     func requiredKeys(at now: Timestamp) throws(PostgreSQLError) -> RequiredKeys {
@@ -165,25 +160,21 @@ extension PostgreSQLReader {
         return required
     }
 
-    private static let oldestRecord = PreparedStatement(
-        """
+    private static let oldestRecord: PreparedStatement = """
         SELECT least((SELECT min(n) FROM buckets AS k CROSS JOIN LATERAL (
         SELECT min(id) AS n FROM clicks WHERE b = k.b UNION ALL SELECT min(id) FROM checks WHERE b = k.b) f),
         (SELECT min(number) FROM events), (SELECT min(matched_at) << 16 FROM attributed_installs)) AS number
         """
-    )
-    private static let firstAddressDay = PreparedStatement(
+    private static let firstAddressDay: PreparedStatement =
         "SELECT day FROM address_days WHERE needed_until >= $1 ORDER BY day LIMIT 1"
-    )
 
     /// Returns whether the address key of any stored day is no longer needed at the given time.
     func hasPastAddressDays(at now: Timestamp) throws(PostgreSQLError) -> Bool {
         try connection.execute(Self.pastAddressDay, now.milliseconds).count > 0
     }
 
-    private static let pastAddressDay = PreparedStatement(
+    private static let pastAddressDay: PreparedStatement =
         "SELECT FROM address_days WHERE needed_until < $1 LIMIT 1"
-    )
 }
 
 /// Returns no rows for the filter of fingerprints, because only a database in a file has this filter.

@@ -38,26 +38,20 @@ extension PostgreSQLWriter {
         try batch.run(Self.removeLinks, now.milliseconds)
     }
 
-    private static let insertSession = PreparedStatement(
-        """
+    private static let insertSession: PreparedStatement = """
         INSERT INTO dashboard_sessions (\(SessionRecord.columns))
         SELECT * FROM \(rowsWith: SessionRecord.columns)
         """
-    )
-    private static let takeLink = PreparedStatement(
+    private static let takeLink: PreparedStatement =
         "DELETE FROM sign_in_links WHERE digest = $1 AND expires_at > $2"
-    )
-    private static let insertLink = PreparedStatement(
+    private static let insertLink: PreparedStatement =
         "INSERT INTO sign_in_links (digest, expires_at) VALUES ($1, $2)"
-    )
-    private static let setUse = PreparedStatement(
+    private static let setUse: PreparedStatement =
         "UPDATE dashboard_sessions SET used_at = greatest(used_at, $2) WHERE digest = $1"
-    )
     private static let removeSession = PreparedStatement("DELETE FROM dashboard_sessions WHERE digest = $1")
     private static let removeOthers = PreparedStatement("DELETE FROM dashboard_sessions WHERE digest <> $1")
-    private static let removeSessions = PreparedStatement(
+    private static let removeSessions: PreparedStatement =
         "DELETE FROM dashboard_sessions WHERE expires_at <= $1"
-    )
     private static let removeLinks = PreparedStatement("DELETE FROM sign_in_links WHERE expires_at <= $1")
 }
 
@@ -80,17 +74,13 @@ extension PostgreSQLReader: SessionRows {
         }
     }
 
-    private static let selectDashboards = PreparedStatement(
-        """
+    private static let selectDashboards: PreparedStatement = """
         SELECT number::int8, dashboard FROM servers WHERE dashboard <> ''
         AND seen_at > clock_timestamp() - interval '\(ServerRow.silentSeconds) seconds' ORDER BY number
         """
-    )
-    private static let selectSessions = PreparedStatement(
+    private static let selectSessions: PreparedStatement =
         "SELECT \(SessionRecord.columns) FROM dashboard_sessions ORDER BY created_at DESC, digest"
-    )
-    private static let selectSession = PreparedStatement(
+    private static let selectSession: PreparedStatement =
         "SELECT \(SessionRecord.columns) FROM dashboard_sessions WHERE digest = $1"
-    )
 }
 #endif

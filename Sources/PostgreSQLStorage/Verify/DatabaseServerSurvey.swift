@@ -42,8 +42,7 @@ extension PostgreSQLReader {
         max(start - database, 0) + min(end - database, 0)
     }
 
-    private static let databaseServer = PreparedStatement(
-        """
+    private static let databaseServer: PreparedStatement = """
         SELECT current_setting('server_version') AS version, pg_is_in_recovery()::int4 AS is_standby,
         coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false)::int4 AS is_encrypted,
         (coalesce(inet_server_addr() <<= '127.0.0.0/8' OR inet_server_addr() = '::1', true))::int4 AS is_local,
@@ -59,19 +58,14 @@ extension PostgreSQLReader {
         (SELECT count(*) FROM count_deltas) AS waiting_counts,
         (SELECT count(*) FROM pg_prepared_xacts WHERE database = current_database()) AS prepared
         """
-    )
-    private static let leases = PreparedStatement(
-        """
+    private static let leases: PreparedStatement = """
         SELECT j.name, s.number::int8 AS server FROM jobs j LEFT JOIN servers s ON s.holder = j.holder
         AND s.seen_at > clock_timestamp() - interval '\(ServerRow.silentSeconds) seconds'
         WHERE j.until > $1 ORDER BY s.number, j.name
         """
-    )
-    private static let runningVersions = PreparedStatement(
-        """
+    private static let runningVersions: PreparedStatement = """
         SELECT version FROM servers
         WHERE seen_at > clock_timestamp() - interval '\(ServerRow.silentSeconds) seconds' ORDER BY number
         """
-    )
 }
 #endif

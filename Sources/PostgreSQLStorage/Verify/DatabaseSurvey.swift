@@ -46,14 +46,12 @@ public enum PostgreSQLSurvey {
     /// The clicks of the last day and the first day with counts, without deltas that are not folded yet.
     ///
     /// The key of counts starts with the scope, so each scope is searched by itself.
-    private static let counts = PreparedStatement(
-        """
+    private static let counts: PreparedStatement = """
         SELECT (SELECT coalesce(sum(c.count), 0)::int8 FROM \(scopes) (SELECT count FROM counts \(totals)
         AND span = \(Granularity.hour.rawValue) AND period >= $1 AND metric IN ('clicks', 'robots') OFFSET 0) c) AS clicks,
         (SELECT min(c.period) FROM \(scopes) (SELECT min(period) AS period FROM counts \(totals)
         AND span = \(Granularity.day.rawValue)) c) AS first_day
         """
-    )
     private static let scopes: SQLText = "apps CROSS JOIN generate_series(0, 1) AS test CROSS JOIN LATERAL"
     private static let totals: SQLText =
         "WHERE scope = number * 2 + test AND campaign = '' AND dimension = \(Dimension.total.rawValue)"
@@ -82,11 +80,9 @@ extension PostgreSQLReader {
         return summary
     }
 
-    private static let rowCounts = PreparedStatement(
-        """
+    private static let rowCounts: PreparedStatement = """
         SELECT (SELECT count(*) FROM apps) AS apps, (SELECT count(*) FROM keys) AS keys,
         count(*) AS clicks, count(claimed_at) AS claims FROM clicks
         """
-    )
 }
 #endif

@@ -134,23 +134,17 @@ public struct PostgreSQLVerification {
         if failures > 0 { check.add("the database server has read \(failures) pages with a wrong checksum") }
     }
 
-    private static let attached = PreparedStatement(
-        """
+    private static let attached: PreparedStatement = """
         SELECT c.relname::text AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
         WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND NOT i.inhdetachpending
         """
-    )
-    private static let invalidIndexes = PreparedStatement(
-        """
+    private static let invalidIndexes: PreparedStatement = """
         SELECT c.relname::text AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
         WHERE c.relnamespace = current_schema()::regnamespace AND NOT i.indisvalid AND c.relkind = 'i'
         """
-    )
-    private static let checksums = PreparedStatement(
-        """
+    private static let checksums: PreparedStatement = """
         SELECT coalesce(checksum_failures, 0) AS failures FROM pg_stat_database WHERE datname = current_database()
         """
-    )
 }
 
 extension BlockingConnection {

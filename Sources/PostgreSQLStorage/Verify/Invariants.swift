@@ -37,9 +37,8 @@ struct Invariant: Sendable {
             let isCitus = try connection.isCitus()
             for (text, parameters) in query.statements(slots, pending) {
                 let distributed: SQLText = isCitus ? text.rows : ""
-                let statement = PreparedStatement(
+                let statement: PreparedStatement =
                     "WITH \(distributed)\(text.with) found (subject) AS (\(text.query)) SELECT count(*), min(subject)::int8 FROM found"
-                )
                 let rows = try connection.execute(statement, parameters)
                 count += try rows.value(0, 0, as: Int64.self)
                 first = [first, try rows.value(0, 1, as: Int64?.self)].compactMap(\.self).min()

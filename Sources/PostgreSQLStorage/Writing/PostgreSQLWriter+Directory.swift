@@ -18,12 +18,10 @@ extension PostgreSQLWriter {
     }
 
     private var nameIsTaken: StoreError { StoreError(.conflict, "another app has this name") }
-    private static let insertApp = PreparedStatement(
-        """
+    private static let insertApp: PreparedStatement = """
         INSERT INTO apps (\(AppRecord.columns)) SELECT * FROM \(rowsWith: AppRecord.columns)
         ON CONFLICT DO NOTHING RETURNING number
         """
-    )
 
     func update(_ app: AppID, to settings: App.Settings) throws(PostgreSQLError) -> StoreError? {
         let found = try batch.look(Self.lockApp, app.high, app.low)
@@ -38,16 +36,13 @@ extension PostgreSQLWriter {
         return nil
     }
 
-    private static let lockApp = PreparedStatement(
+    private static let lockApp: PreparedStatement =
         "SELECT number, \(AppRecord.columns) FROM apps WHERE id_high = $1 AND id_low = $2 FOR UPDATE"
-    )
-    private static let updateApp = PreparedStatement(
-        """
+    private static let updateApp: PreparedStatement = """
         UPDATE apps a SET \(assignmentsOf: AppRecord.columns, from: "r") FROM \(rowsWith: AppRecord.columns)
         WHERE a.id_high = r.id_high AND a.id_low = r.id_low
         AND NOT EXISTS (SELECT 1 FROM apps o WHERE o.name = r.name AND o.number <> a.number)
         """
-    )
     private static let deleteAppFields = PreparedStatement("DELETE FROM app_fields WHERE app = $1")
 
     private func addLists(of settings: App.Settings, to number: Int64) throws(PostgreSQLError) {
@@ -57,9 +52,8 @@ extension PostgreSQLWriter {
         try batch.run(Self.insertAppFields, number, values.map(\.0), values.map(\.1), values.map(\.2))
     }
 
-    private static let insertAppFields = PreparedStatement(
+    private static let insertAppFields: PreparedStatement =
         "INSERT INTO app_fields (app, field, position, value) SELECT $1, * FROM unnest($2, $3, $4)"
-    )
 
     func create(_ key: APIKey) throws(PostgreSQLError) -> StoreError? {
         var number: Int64?
@@ -71,21 +65,18 @@ extension PostgreSQLWriter {
         return created.affectedCount > 0 ? nil : StoreError(.conflict, "this key exists already")
     }
 
-    private static let insertKey = PreparedStatement(
-        """
+    private static let insertKey: PreparedStatement = """
         INSERT INTO keys (\(KeyRecord.columns)) SELECT * FROM \(rowsWith: KeyRecord.columns)
         ON CONFLICT DO NOTHING
         """
-    )
 
     func revoke(_ key: KeyID, at now: Timestamp) throws(PostgreSQLError) -> StoreError? {
         let changed = try batch.run(Self.revokeKey, key.high, key.low, now.milliseconds)
         return changed.affectedCount > 0 ? nil : StoreError(.notFound, "this key does not exist")
     }
 
-    private static let revokeKey = PreparedStatement(
+    private static let revokeKey: PreparedStatement =
         "UPDATE keys SET revoked_at = coalesce(revoked_at, $3) WHERE id_high = $1 AND id_low = $2"
-    )
 
     /// Returns false: a key's use does not change the version of the directory, because all servers would read it again.
     func setUse(of key: KeyID, at now: Timestamp) -> Bool {
@@ -125,17 +116,13 @@ extension PostgreSQLWriter {
     }
 
     private static let removeDays = PreparedStatement("DELETE FROM address_days WHERE needed_until < $1")
-    private static let addFormerKey = PreparedStatement(
-        """
+    private static let addFormerKey: PreparedStatement = """
         INSERT INTO former_server_keys (key_check, replaced_at) VALUES ($1, $2)
         ON CONFLICT (key_check) DO UPDATE SET replaced_at = excluded.replaced_at
         """
-    )
-    private static let removeFormerKey = PreparedStatement(
+    private static let removeFormerKey: PreparedStatement =
         "DELETE FROM former_server_keys WHERE key_check = $1"
-    )
-    private static let setValue = PreparedStatement(
+    private static let setValue: PreparedStatement =
         "INSERT INTO progress VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-    )
 }
 #endif

@@ -39,12 +39,10 @@ extension PostgreSQLWriter {
         )
     }
 
-    private static let removeFigures = PreparedStatement(
+    private static let removeFigures: PreparedStatement =
         "DELETE FROM figures WHERE scope = $1 AND report = $2"
-    )
-    private static let addFigures = PreparedStatement(
+    private static let addFigures: PreparedStatement =
         "INSERT INTO figures SELECT $1, $2, * FROM unnest($3, $4)"
-    )
 
     /// Stores the findings of an evaluation, and deletes the counts that no later evaluation reads.
     func keep(_ findings: DriftDetector.Findings, of scope: Scope, end: Timestamp) throws(PostgreSQLError) {
@@ -59,19 +57,15 @@ extension PostgreSQLWriter {
     }
 
     private static let removeGroups = PreparedStatement("DELETE FROM drift_groups WHERE scope = $1")
-    private static let addGroups = PreparedStatement(
-        """
+    private static let addGroups: PreparedStatement = """
         INSERT INTO drift_groups (\(DriftRecord.columns)) SELECT * FROM \(rowsWith: DriftRecord.columns)
         """
-    )
     /// Deletes the counts of at most four spans: usually one is too old, after a pause several are.
-    private static let removeOldest = PreparedStatement(
-        """
+    private static let removeOldest: PreparedStatement = """
         DELETE FROM counts WHERE scope = $1 AND campaign = '' AND dimension = $3 AND span = \(Granularity.quarter.rawValue) AND period IN (
         SELECT DISTINCT period FROM counts WHERE scope = $1 AND campaign = '' AND dimension = $3
         AND span = \(Granularity.quarter.rawValue) AND period < $2 ORDER BY period LIMIT 4)
         """
-    )
 }
 
 /// Compacts the counts of rare names.
@@ -142,22 +136,18 @@ extension PostgreSQLWriter {
         AND period = $3 AND value <> ALL ($5) GROUP BY value
         ORDER BY coalesce(sum(count) FILTER (WHERE metric = 'clicks'), 0) DESC LIMIT 32 OFFSET $4)
         """
-    private static let foldCampaigns = PreparedStatement(
+    private static let foldCampaigns: PreparedStatement =
         "\(foldNames) WHERE \(rareCampaigns) \(grouped) \(addToConflicting)"
-    )
-    private static let foldRareLinks = PreparedStatement(
+    private static let foldRareLinks: PreparedStatement =
         "\(foldNames) WHERE \(rareLinks) \(grouped) \(addToConflicting)"
-    )
     private static let foldNames: SQLText = """
         INSERT INTO counts SELECT scope, ($5)[1], dimension, span, period, value, metric, \(clamped: "sum(count)") FROM counts
         """
     private static let grouped: SQLText = "GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7"
-    private static let foldValues = PreparedStatement(
-        """
+    private static let foldValues: PreparedStatement = """
         INSERT INTO counts SELECT scope, campaign, dimension, span, period, ($5)[1], metric, sum(count) FROM counts
         WHERE \(rareValues) \(grouped) \(addToConflicting)
         """
-    )
     static let addToConflicting: SQLText = """
         ON CONFLICT (scope, campaign, dimension, span, period, value, metric)
         DO UPDATE SET count = \(clamped: "counts.count::numeric + excluded.count")

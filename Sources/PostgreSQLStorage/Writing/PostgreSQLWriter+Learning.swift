@@ -57,31 +57,23 @@ extension PostgreSQLWriter {
         return try batch.run(Self.removeSome, scope.number, Int64(limit)).affectedCount >= limit
     }
 
-    private static let begin = PreparedStatement(
+    private static let begin: PreparedStatement =
         "INSERT INTO learning (scope, began_at, landmark) VALUES ($1::int8, $2, $3) ON CONFLICT DO NOTHING"
-    )
-    private static let beginEarlier = PreparedStatement(
+    private static let beginEarlier: PreparedStatement =
         "UPDATE learning SET began_at = $2 WHERE scope = $1 AND began_at > $2"
-    )
-    private static let remove = PreparedStatement(
+    private static let remove: PreparedStatement =
         "DELETE FROM learnt_counters WHERE scope = $1 AND family = $2 AND key = $3"
-    )
-    private static let keepLargest = PreparedStatement(
-        """
+    private static let keepLargest: PreparedStatement = """
         DELETE FROM learnt_counters WHERE scope = $1 AND family = $2 AND key IN (
         SELECT key FROM learnt_counters WHERE scope = $1 AND family = $2 ORDER BY value DESC OFFSET $3)
         """
-    )
-    private static let scale = PreparedStatement(
+    private static let scale: PreparedStatement =
         "UPDATE learnt_counters SET value = value * $3 WHERE scope = $1 AND family = $2 AND key BETWEEN $4 AND $5"
-    )
     private static let setLandmark = PreparedStatement("UPDATE learning SET landmark = $2 WHERE scope = $1")
     private static let forget = PreparedStatement("DELETE FROM learning WHERE scope = $1")
-    private static let removeSome = PreparedStatement(
-        """
+    private static let removeSome: PreparedStatement = """
         DELETE FROM learnt_counters WHERE scope = $1 AND (family, key) IN (
         SELECT family, key FROM learnt_counters WHERE scope = $1 ORDER BY family, key LIMIT $2)
         """
-    )
 }
 #endif

@@ -97,50 +97,37 @@ extension PostgreSQLWriter {
         try batch.run(Self.insertLimits, links.map(\.number), clicks)
     }
 
-    private static let lockSlugs = PreparedStatement(
+    private static let lockSlugs: PreparedStatement =
         "SELECT pg_advisory_xact_lock(\(AdvisoryLock.slugs.rawValue))"
-    )
-    private static let appsOfSlugs = PreparedStatement(
-        """
+    private static let appsOfSlugs: PreparedStatement = """
         SELECT l.slug, a.id_high, a.id_low FROM links l JOIN apps a ON a.number = l.app WHERE l.slug = ANY ($1)
         """
-    )
-    private static let insertLinks = PreparedStatement(
-        """
+    private static let insertLinks: PreparedStatement = """
         INSERT INTO links (\(LinkRecord.columns)) SELECT * FROM \(rowsWith: LinkRecord.columns)
         RETURNING number, id_high, id_low
         """
-    )
-    static let lockLink = PreparedStatement(
+    static let lockLink: PreparedStatement =
         "SELECT number FROM links WHERE id_high = $1 AND id_low = $2 FOR UPDATE"
-    )
-    private static let updateLink = PreparedStatement(
-        """
+    private static let updateLink: PreparedStatement = """
         UPDATE links l SET \(assignmentsOf: LinkRecord.columns, from: "r") FROM \(rowsWith: LinkRecord.columns)
         WHERE l.id_high = r.id_high AND l.id_low = r.id_low
         """
-    )
     private static let deleteFields = PreparedStatement("DELETE FROM link_fields WHERE link = $1")
     private static let waitingCounts = PreparedStatement("SELECT payload FROM count_deltas")
-    private static let deleteLink = PreparedStatement(
-        """
+    private static let deleteLink: PreparedStatement = """
         DELETE FROM links WHERE number = $1 AND NOT EXISTS (SELECT 1 FROM link_counts WHERE link = $1)
         AND NOT EXISTS (SELECT 1 FROM link_limits WHERE link = $1 AND clicks > 0)
         """
-    )
-    private static let insertFields = PreparedStatement(
+    private static let insertFields: PreparedStatement =
         "INSERT INTO link_fields (link, field, position, value) SELECT * FROM unnest($1, $2, $3, $4)"
-    )
     /// Starts the exact counts of links with a limit at the counts so far; each click then raises its link's
     /// count in the click's transaction.
-    private static let insertLimits = PreparedStatement(
-        """
+    private static let insertLimits: PreparedStatement = """
         INSERT INTO link_limits (link, clicks) SELECT l.number, coalesce(c.clicks, 0) + k.waiting
         FROM unnest($1, $2) AS k (number, waiting) JOIN links l ON l.number = k.number
         LEFT JOIN link_counts c ON c.link = l.number AND c.variant = ''
         WHERE l.maximum_clicks IS NOT NULL ORDER BY l.number
         ON CONFLICT (link) DO UPDATE SET clicks = greatest(link_limits.clicks, excluded.clicks)
         """
-    )
 }
 #endif

@@ -121,9 +121,8 @@ extension PostgreSQLWriterReader {
 
     func dashboards() throws(PostgreSQLError) -> [(server: Int64, url: String)] { try reader.dashboards() }
 
-    private static let lockDirectory = PreparedStatement(
+    private static let lockDirectory: PreparedStatement =
         "SELECT pg_advisory_xact_lock(\(AdvisoryLock.directory.rawValue))"
-    )
 }
 
 /// Other subjects, which the database's reader reads.

@@ -116,25 +116,20 @@ enum SlotStatement: Hashable {
 enum RowReads {
     /// Locks the epochs too, so that no other server moves a landmark or deletes the sums before this transaction has
     /// added to them.
-    static let epochs = PreparedStatement(
+    static let epochs: PreparedStatement =
         "SELECT scope, began_at, landmark FROM unnest($1) AS k (n) JOIN learning l ON l.scope = k.n FOR SHARE OF l"
-    )
     /// Only a link with a limit counts each click in the click's own transaction, so only the rows of such links are
     /// locked.
-    static let lockLimits = PreparedStatement(
-        """
+    static let lockLimits: PreparedStatement = """
         SELECT m.link FROM unnest($1, $2) AS k (high, low)
         JOIN links l ON l.id_high = k.high AND l.id_low = k.low AND l.maximum_clicks IS NOT NULL
         JOIN link_limits m ON m.link = l.number ORDER BY m.link FOR UPDATE OF m
         """
-    )
-    static let limits = PreparedStatement(
-        """
+    static let limits: PreparedStatement = """
         SELECT l.number, l.id_high, l.id_low, (l.archived_at IS NOT NULL)::int4 AS is_archived, l.expires_at,
         l.maximum_clicks, coalesce(m.clicks, 0) AS clicks FROM unnest($1, $2) AS k (high, low)
         JOIN links l ON l.id_high = k.high AND l.id_low = k.low LEFT JOIN link_limits m ON m.link = l.number
         """
-    )
 }
 
 extension Parameters {

@@ -242,9 +242,8 @@ extension WriteBatch {
         payload = CountPayload()
     }
 
-    private static let insertDelta = PreparedStatement(
+    private static let insertDelta: PreparedStatement =
         "INSERT INTO count_deltas (b, payload) VALUES ($1::int8, $2)"
-    )
 }
 
 /// Reads and locks rows.

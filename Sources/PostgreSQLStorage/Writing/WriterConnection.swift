@@ -194,14 +194,11 @@ final class WriterConnection {
     private static let savepoint = PreparedStatement("SAVEPOINT one")
     private static let release = PreparedStatement("RELEASE SAVEPOINT one")
     private static let undo = PreparedStatement("ROLLBACK TO SAVEPOINT one")
-    private static let fence = PreparedStatement(
-        """
+    private static let fence: PreparedStatement = """
         UPDATE servers SET batch = batch + 1, seen_at = clock_timestamp() WHERE number = $1 AND holder = $2
         RETURNING batch
         """
-    )
-    private static let look = PreparedStatement(
+    private static let look: PreparedStatement =
         "UPDATE servers SET seen_at = clock_timestamp() WHERE number = $1 AND holder = $2 RETURNING batch"
-    )
 }
 #endif

@@ -166,7 +166,7 @@ final class OtherSession {
         connection = try DatabaseOpening(configuration).connect()
     }
 
-    func execute(_ sql: StaticString) throws { try connection.execute(SQLText(stringLiteral: sql)) }
+    func execute(_ sql: StaticString) throws { try connection.execute(PreparedStatement(stringLiteral: sql)) }
 }
 
 extension Written {
