@@ -340,9 +340,7 @@ extension PostgreSQLConnection {
 
     /// Queues a transaction, which is sent when the turn ends.
     func send(_ batch: StatementBatch, by deadline: MonotonicTime, _ resume: @escaping (BatchOutcome) -> Void)
-    {
-        send(batch.steps, .batch, by: deadline, resume)
-    }
+    { send(batch.steps, .batch, by: deadline, resume) }
 
     private func send(
         _ steps: [StatementBatch.Step],

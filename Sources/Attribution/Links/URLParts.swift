@@ -221,11 +221,7 @@ package enum PercentEncoding {
         var text: [UInt8] = []
         text.reserveCapacity(value.utf8.count)
         for byte in value.utf8 {
-            if isUnreserved(byte) {
-                text.append(byte)
-            } else {
-                append(byte, to: &text)
-            }
+            if isUnreserved(byte) { text.append(byte) } else { append(byte, to: &text) }
         }
         return text
     }

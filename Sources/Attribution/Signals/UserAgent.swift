@@ -305,9 +305,7 @@ struct AgentKeywordFinder: Sendable {
                 var index = 0
                 while index < candidate.rest.count,
                     text[start + 2 + index] == keywords[candidate.rest.lowerBound + index]
-                {
-                    index += 1
-                }
+                { index += 1 }
                 if index == candidate.rest.count { ends[candidate.keyword] = Int16(clamping: end) }
             }
         }

@@ -52,9 +52,7 @@ extension String {
         let sought = UInt8(ascii: character)
         guard utf8.contains(sought) else { return self }
         var bytes: [UInt8] = []
-        for byte in utf8 {
-            if byte == sought { bytes += replacement.utf8 } else { bytes.append(byte) }
-        }
+        for byte in utf8 { if byte == sought { bytes += replacement.utf8 } else { bytes.append(byte) } }
         return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -141,9 +141,7 @@ final class BlockingConnection {
     /// - Returns: the rows of each statement.
     /// - Throws: the failure of the transaction.
     func rows(of batch: StatementBatch, within limit: Duration? = nil) throws(PostgreSQLError) -> [ResultRows]
-    {
-        try perform(batch, within: limit).rows()
-    }
+    { try perform(batch, within: limit).rows() }
 
     /// Executes statements, and returns the outcome of each.
     func perform(_ batch: StatementBatch, within limit: Duration? = nil) -> BatchOutcome {

@@ -120,9 +120,7 @@ struct PartitionJob: Job {
             return true
         }
         guard try connection.execute(Self.hasTooManyChecks, PendingCheckRecords.maximumStored).count > 0
-        else {
-            return false
-        }
+        else { return false }
         for slot in slots where slot.neededUntil != nil {
             if try deleteChecks(of: slot.number, connection) { return true }
         }

@@ -49,15 +49,11 @@ extension PostgreSQLWriter {
 
     func removeDeliveries(to endpoint: Int64, before high: UInt64, atMost limit: Int) throws(PostgreSQLError)
         -> Int
-    {
-        try batch.run(Self.removeDeliveries, endpoint, high, Int64(limit)).affectedCount
-    }
+    { try batch.run(Self.removeDeliveries, endpoint, high, Int64(limit)).affectedCount }
 
     func removeOutboxEvents(of scope: Int64, before high: UInt64, atMost limit: Int) throws(PostgreSQLError)
         -> Int
-    {
-        try batch.run(Self.removeEvents, scope, high, Int64(limit)).affectedCount
-    }
+    { try batch.run(Self.removeEvents, scope, high, Int64(limit)).affectedCount }
 
     func removeOutboxEvents(about subject: Int64, in scope: Int64, from high: UInt64) throws(PostgreSQLError)
     {

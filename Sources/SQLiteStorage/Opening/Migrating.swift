@@ -9,9 +9,7 @@ extension AppliedMigrations {
             return
         }
         let rows = try connection.statement("SELECT number, name, digest FROM migrations ORDER BY number").all
-        {
-            Row(number: $0.integer(0), name: $0.text(1), digest: $0.bytes(2))
-        }
+        { Row(number: $0.integer(0), name: $0.text(1), digest: $0.bytes(2)) }
         self.init(version: version, rows: rows)
     }
 }

@@ -124,9 +124,7 @@ extension DomainFileValidation {
     static func fetch(_ kind: DomainFile?, _ url: WebURL, by client: HTTPSClient) -> DomainFileValidation {
         let usualKind = kind ?? (url.target.contains("assetlinks") ? .google : .apple)
         guard let request = HTTPSRequest(url, fields: [FieldLine(name: "Accept", value: "application/json")])
-        else {
-            return Self(usualKind, from: url.text, without: [AssociationFinding(.unusableAddress)])
-        }
+        else { return Self(usualKind, from: url.text, without: [AssociationFinding(.unusableAddress)]) }
         var client = client
         client.bounds.bodyByteCount = bodyLimit
         let response: HTTPSResponse

@@ -98,9 +98,7 @@ extension WriteTransaction {
 extension DatabaseSession where Backend.Reader: ReportReader {
     public func store(_ postback: StoredApplePostback) async throws(StoreError) -> ApplePostbackOutcome {
         guard case .applePostback(let outcome) = try await loop.write(.applePostbacks(.store(postback)))
-        else {
-            throw .mismatch
-        }
+        else { throw .mismatch }
         return outcome
     }
 

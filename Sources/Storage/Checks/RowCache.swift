@@ -353,9 +353,7 @@ extension RowCache {
 
     public func liveLinks(ofCampaign key: CampaignKey, at now: Timestamp)
         throws(RowCacheFailure) -> [StoredLink]
-    {
-        try storedLinks(.linksOfCampaign(key, at: now))
-    }
+    { try storedLinks(.linksOfCampaign(key, at: now)) }
 
     private func contents(ofLink number: Int64) throws(RowCacheFailure) -> LinkContents? {
         if let known = contents[number] { return known }
@@ -368,9 +366,7 @@ extension RowCache {
 
     public func fields(ofLink number: Int64, _ body: (_ name: String, _ text: String) -> Void)
         throws(RowCacheFailure)
-    {
-        for field in try contents(ofLink: number)?.fields ?? [] { body(field.name, field.text) }
-    }
+    { for field in try contents(ofLink: number)?.fields ?? [] { body(field.name, field.text) } }
 
     public func counts(ofLink number: Int64) throws(RowCacheFailure) -> [String: LinkCounts] {
         try contents(ofLink: number)?.counts ?? [:]

@@ -165,9 +165,7 @@ extension ExportRows {
                 if let hour = try countedHour(of: scope, from: hour) { hours.append((hour, scope)) }
             }
             guard let first = hours.min(by: { ($0.hour, $0.scope.number) < ($1.hour, $1.scope.number) })
-            else {
-                return
-            }
+            else { return }
             if first.hour != next.hour || first.scope.number != next.scope {
                 next = CountCursor(hour: first.hour, scope: first.scope.number)
             }

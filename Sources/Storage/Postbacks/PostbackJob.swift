@@ -316,9 +316,7 @@ extension PostbackJob {
         for lease in step.leases {
             guard
                 let (number, _) = senders.first(where: { $0.value.record.endpoint.id.text == lease.subject })
-            else {
-                continue
-            }
+            else { continue }
             let isHeld = held.contains(lease.name)
             let end = lease.now.advanced(byMilliseconds: lease.milliseconds)
             senders[number]?.leaseUntil = isHeld ? end : nil

@@ -31,9 +31,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
 
     public func change(_ endpoint: EndpointID, _ change: EndpointChange, by actor: AuditActor)
         async throws(StoreError)
-    {
-        try await loop.write(.postbacks(.change(endpoint, change), by: actor))
-    }
+    { try await loop.write(.postbacks(.change(endpoint, change), by: actor)) }
 
     public func sendSample(_ type: PostbackType, to endpoint: EndpointID, by actor: AuditActor)
         async throws(StoreError) -> OutboxEventID
@@ -62,9 +60,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
     public func deliveries(_ query: DeliveryQuery) async throws(StoreError) -> DeliveryPage {
         let page = try await loop.readInBackground { reader throws(Backend.Reader.Failure) -> DeliveryPage? in
             guard let record = try reader.endpointRecords().first(where: { $0.endpoint.id == query.endpoint })
-            else {
-                return nil
-            }
+            else { return nil }
             var walk = PageWalk<PostbackDelivery, OutboxEventID>(limit: query.limit, rowLimit: 20_000)
             // A read returns events before an id. To return this event first, the read gets the id that
             // follows this event's id.

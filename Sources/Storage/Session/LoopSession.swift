@@ -225,9 +225,7 @@ extension DatabaseSession {
 
     public func update(_ link: Link, ifUpdatedAt earlier: Timestamp?, by actor: AuditActor)
         async throws(LinkStoreError)
-    {
-        try await change(.update(link, ifUpdatedAt: earlier), by: actor)
-    }
+    { try await change(.update(link, ifUpdatedAt: earlier), by: actor) }
 
     public func delete(_ link: LinkID, by actor: AuditActor) async throws(LinkStoreError) {
         try await change(.delete(link), by: actor)

@@ -234,9 +234,7 @@ extension WriteTransaction {
     ///
     /// - Returns: false if there are no rare names left.
     private func compact(_ names: RareNames) throws(Failure) -> Bool {
-        if !names.kept.isEmpty {
-            guard try writer.foldRareNames(names) else { return false }
-        }
+        if !names.kept.isEmpty { guard try writer.foldRareNames(names) else { return false } }
         return try writer.removeRareNames(names)
     }
 }

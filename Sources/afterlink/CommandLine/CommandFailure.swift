@@ -97,9 +97,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
         var clause = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
         // A word in capitals, such as TLS, does not change.
         guard let first = clause.first, first.isUppercase, clause.dropFirst().first?.isLowercase == true
-        else {
-            return clause
-        }
+        else { return clause }
         clause.replaceSubrange(...clause.startIndex, with: first.lowercased())
         return clause
     }

@@ -18,9 +18,7 @@ struct CommandDatabase {
     /// Opens the existing database that a command's settings name.
     static func open(_ invocation: Invocation, for purpose: DatabasePurpose = .command) throws
         -> CommandDatabase
-    {
-        try open(ConfigurationReader.read(invocation), for: purpose)
-    }
+    { try open(ConfigurationReader.read(invocation), for: purpose) }
 
     /// Opens an existing database that is up to date.
     static func open(_ configuration: Configuration, for purpose: DatabasePurpose = .command)

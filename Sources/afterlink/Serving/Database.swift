@@ -99,9 +99,7 @@ extension Database {
     }
 
     func fill(from source: any MoveSource, note: @escaping (String) -> Void) throws(StoreError) -> MoveReport
-    {
-        throw StoreError(.unsupported, "rows move to PostgreSQL databases only")
-    }
+    { throw StoreError(.unsupported, "rows move to PostgreSQL databases only") }
 
     func finishFilling() throws(StoreError) {}
 }

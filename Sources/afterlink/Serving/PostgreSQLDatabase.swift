@@ -59,9 +59,7 @@ struct PostgreSQLDatabase: Database {
     ) throws(StoreError) -> DatabaseCopy { throw Self.isNoFile }
 
     func fill(from source: any MoveSource, note: @escaping (String) -> Void) throws(StoreError) -> MoveReport
-    {
-        try PostgreSQLMove.run(from: source, to: settings(.command), note: note)
-    }
+    { try PostgreSQLMove.run(from: source, to: settings(.command), note: note) }
 
     func finishFilling() throws(StoreError) { try PostgreSQLMove.finish(settings(.command)) }
 

@@ -45,9 +45,7 @@ enum SettingsForms {
         }
         let label = (visit.form["label"] ?? "").trimmed
         guard label.unicodeScalars.count <= 100, !label.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f })
-        else {
-            throw .invalidField("label", DashboardText.wrongLabel)
-        }
+        else { throw .invalidField("label", DashboardText.wrongLabel) }
         let hasNone =
             kind.belongsToApp == false || (kind.belongsToApp == nil && visit.form["app"]?.isEmpty != false)
         guard hasNone || visit.form["app"]?.isEmpty == false else {

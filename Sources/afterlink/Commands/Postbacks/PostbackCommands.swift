@@ -389,9 +389,7 @@ enum PostbackChoice {
     {
         let id = try id(invocation)
         guard let found = try await database.postbacks.endpoints().first(where: { $0.endpoint.id == id })
-        else {
-            throw StoreError.noEndpoint
-        }
+        else { throw StoreError.noEndpoint }
         return found.endpoint
     }
 

@@ -75,9 +75,7 @@ enum SimulateCommand {
         let choice = try TrialChoice(arguments)
         let configuration = try ConfigurationReader.read(invocation)
         let named = try arguments.read("server", "must be a URL without a path, as in http://127.0.0.1:8080")
-        {
-            Exchange($0)
-        }
+        { Exchange($0) }
         let server = TrialServer(exchange: named ?? Exchange(configuration.listen))
         try server.requireReady()
         let key = try await TrialKey.find(arguments, choice.poster, configuration)
