@@ -161,7 +161,6 @@ enum EventTime {
     private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
     static func text(_ date: Date) -> String { style.format(date) }
-
     static func date(_ text: String) -> Date? { try? style.parse(text) }
 
     /// Reads a date of a header, such as `Sun, 06 Nov 1994 08:49:37 GMT`.

@@ -35,7 +35,6 @@ extension RequestHandler {
     }
 
     public func loopTurnWillBegin(connectionCount: Int) {}
-
     public func loopTurnDidEnd() {}
 }
 

@@ -38,7 +38,6 @@ public protocol ResponseStream: AnyObject {
 
 extension ResponseStream {
     public func interrupt() {}
-
     public func end() {}
 }
 

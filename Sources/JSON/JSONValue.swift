@@ -8,9 +8,7 @@ public enum JSONValue: Equatable, Sendable {
     case object(JSONObject)
 
     public var isNull: Bool { self == .null }
-
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-
     public var number: JSONNumber? { if case .number(let value) = self { value } else { nil } }
 
     /// The number as ``JSONNumber/int64``; nil if it is not whole or too large, and for any other kind of value.
@@ -20,9 +18,7 @@ public enum JSONValue: Equatable, Sendable {
     public var double: Double? { number?.double }
 
     public var string: String? { if case .string(let value) = self { value } else { nil } }
-
     public var array: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
-
     public var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
 
     /// The kind of value, for messages: "a string", "an object".

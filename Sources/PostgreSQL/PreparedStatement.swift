@@ -12,7 +12,6 @@ public struct SQLText: Hashable, Sendable, ExpressibleByStringInterpolation {
     public init(ofMigration text: String) { self.text = text }
 
     public init(stringLiteral literal: StaticString) { text = literal.description }
-
     public init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 
     public struct StringInterpolation: StringInterpolationProtocol {
@@ -23,11 +22,8 @@ public struct SQLText: Hashable, Sendable, ExpressibleByStringInterpolation {
         }
 
         public mutating func appendLiteral(_ literal: StaticString) { text += literal.description }
-
         public mutating func appendInterpolation(_ literal: StaticString) { appendLiteral(literal) }
-
         public mutating func appendInterpolation(_ part: SQLText) { text += part.text }
-
         public mutating func appendInterpolation(_ number: some FixedWidthInteger) { text += String(number) }
     }
 }
@@ -44,9 +40,7 @@ public final class PreparedStatement: Sendable, ExpressibleByStringInterpolation
     public let text: String
 
     public init(_ sql: SQLText) { text = sql.text }
-
     public init(stringLiteral literal: StaticString) { text = literal.description }
-
     public init(stringInterpolation: SQLText.StringInterpolation) { text = stringInterpolation.text }
 }
 

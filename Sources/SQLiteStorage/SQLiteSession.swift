@@ -51,6 +51,5 @@ struct SQLiteReader: LoopReader, LoopRows, WriterReader, KeyNeedsReader {
     }
 
     func beginSnapshot() throws(SQLiteError) { try connection.begin(.deferred) }
-
     func endSnapshot() throws(SQLiteError) { try connection.rollback() }
 }

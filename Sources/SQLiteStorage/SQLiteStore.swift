@@ -96,7 +96,6 @@ extension SQLiteStore {
     public var isClockSettled: Bool { state.isClockSettled }
 
     package func makeJobContext() -> JobContext<some ReportReader> { threads.makeJobContext() }
-
     package func makeScanContext() -> JobContext<some JobReader> { threads.makeScanContext() }
 
     /// Runs `body` on the writing thread within a transaction.

@@ -39,7 +39,6 @@ private struct SQLiteDatabase: Database {
     }
 
     func holder() -> Int32? { DatabaseSurvey.holder(of: configuration.databasePath) }
-
     func requireHeader(of path: String) throws(StoreError) { try DatabaseSurvey.checkIsDatabase(path) }
 
     func survey() throws(StoreError) -> DatabaseReport {

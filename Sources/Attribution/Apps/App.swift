@@ -227,7 +227,6 @@ public final class Directory: Equatable, Sendable {
     }
 
     public func key(_ id: KeyID) -> APIKey? { keys.first { $0.id == id } }
-
     public func key(_ digest: KeyDigest) -> APIKey? { keyIndexes[digest].map { keys[$0] } }
 }
 

@@ -229,7 +229,6 @@ struct ModelCounters {
     }
 
     subscript(family: CounterFamily, key: UInt64) -> Double { values[CounterKey(family, key)] ?? 0 }
-
     subscript(total: AppTotal) -> Double { self[.totals, total.rawValue] }
 
     /// Returns the counters of one family by their keys.

@@ -183,7 +183,6 @@ enum RelativeClickRateLevel {
     }
 
     static func key(_ multiple: Double) -> UInt64 { UInt64(of(multiple)) }
-
     static func multiple(ofLevel level: Int) -> Double { cmath_exp2((Double(level) - middle) / 2) }
 }
 

@@ -46,7 +46,6 @@ public struct StructuredItem: Equatable, Sendable {
     public let value: Value
 
     public var string: String? { if case .string(let text) = value { text } else { nil } }
-
     public var boolean: Bool? { if case .boolean(let isTrue) = value { isTrue } else { nil } }
 
     /// Parses a field; nil if it breaks the grammar, and for decimals and byte sequences, which hints never are.

@@ -7,7 +7,6 @@ public struct Fingerprint: Hashable, Sendable {
     public init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
 
     public static func == (left: Fingerprint, right: Fingerprint) -> Bool { left.words == right.words }
-
     public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 }
 
@@ -170,7 +169,6 @@ public struct FingerprintInput: Hashable, Sendable {
     }
 
     public var text: String { values.joined(separator: "|") }
-
     public var fingerprint: Fingerprint { Fingerprint(of: text) }
 
     /// Returns the value of a component; nil if the form does not contain it.

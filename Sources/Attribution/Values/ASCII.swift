@@ -6,7 +6,6 @@ extension UInt8 {
     }
 
     package var isASCIIDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
-
     package var isASCIIAlphanumeric: Bool { isASCIILetter || isASCIIDigit }
 
     package var asciiLowercased: UInt8 {

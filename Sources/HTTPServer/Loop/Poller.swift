@@ -14,7 +14,6 @@ struct Poller: ~Copyable {
         }
 
         var isReadable: Bool { events & EPOLLIN.rawValue != 0 || hasEnded }
-
         var isWritable: Bool { events & (EPOLLOUT.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 }
 
         /// Whether the peer sends no more, or has reset the connection.

@@ -23,7 +23,6 @@ extension PostgreSQLWriter {
     }
 
     func insert(_ event: OutboxRecord) { batch.append(.outboxEvent) { event.write(to: &$0) } }
-
     func insert(_ delivery: DeliveryRecord) { batch.append(.postback) { delivery.write(to: &$0) } }
 
     func update(_ deliveries: [DeliveryRecord]) throws(PostgreSQLError) {
@@ -113,7 +112,6 @@ extension PostgreSQLWriter {
 
 extension PostgreSQLWriterReader {
     func endpointRecords() throws(PostgreSQLError) -> [EndpointRecord] { try rows.endpointRecords() }
-
     func appsWithClickIDs() throws(PostgreSQLError) -> [Int64] { try rows.appsWithClickIDs() }
 
     func apps(ofAppleItem item: String) throws(PostgreSQLError) -> [Int64] {

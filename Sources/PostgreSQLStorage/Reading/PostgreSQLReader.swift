@@ -180,7 +180,6 @@ extension PostgreSQLReader {
 /// Returns no rows for the filter of fingerprints, because only a database in a file has this filter.
 extension PostgreSQLReader {
     func indexPosition(after position: Int64?, count: Int) -> Int64? { nil }
-
     func indexHashes(after position: Int64?, count: Int, _ body: (UInt64) -> Void) -> Int64? { nil }
 }
 

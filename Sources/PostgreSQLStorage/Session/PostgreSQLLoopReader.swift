@@ -32,7 +32,6 @@ struct PostgreSQLLoopReader: LoopReader {
     }
 
     func beginSnapshot() {}
-
     func endSnapshot() {}
 
     // Apps and keys come into memory by `DirectoryCache.publish`, and there is no filter, so a loop never reads these.

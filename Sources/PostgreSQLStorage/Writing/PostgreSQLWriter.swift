@@ -227,7 +227,6 @@ extension PostgreSQLWriter {
 /// Counts, which a job adds to their tables.
 extension PostgreSQLWriter {
     func write(_ deltas: CountDeltas) { batch.payload.counts.merge(deltas) }
-
     func add(_ count: Int64, to name: StoredValue) { batch.payload.values[name, default: 0] += count }
 
     func count(_ kind: LinkClickKind, of link: Int64, variant: String) {

@@ -116,9 +116,7 @@ extension PostgreSQLWriterReader {
     { try reader.fields(ofLink: number, body) }
 
     func session(_ digest: KeyDigest) throws(PostgreSQLError) -> SessionRecord? { try reader.session(digest) }
-
     func sessions() throws(PostgreSQLError) -> [SessionRecord] { try reader.sessions() }
-
     func dashboards() throws(PostgreSQLError) -> [(server: Int64, url: String)] { try reader.dashboards() }
 
     private static let lockDirectory: PreparedStatement =
@@ -128,13 +126,9 @@ extension PostgreSQLWriterReader {
 /// Other subjects, which the database's reader reads.
 extension PostgreSQLWriterReader {
     func number(of app: AppID) throws(PostgreSQLError) -> Int64? { try reader.number(of: app) }
-
     func newestClick() throws(PostgreSQLError) -> Int64 { try reader.newestClick() }
-
     func newestCheck() throws(PostgreSQLError) -> Int64 { try reader.newestCheck() }
-
     func value(of name: StoredValue) throws(PostgreSQLError) -> Int64? { try reader.value(of: name) }
-
     func numberedApps() throws(PostgreSQLError) -> [NumberedApp] { try reader.numberedApps() }
 
     func storedProgress(of name: String) throws(PostgreSQLError) -> Int64? {

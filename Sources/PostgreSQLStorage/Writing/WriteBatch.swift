@@ -179,7 +179,6 @@ final class WriteBatch {
 /// The ends of a transaction.
 extension WriteBatch {
     func savepoint() { saved = (rows, changes, payload) }
-
     func undo() { if let saved { (rows, changes, payload) = saved } }
 
     func clear() {

@@ -128,7 +128,6 @@ extension SQLiteReader {
         """
 
     func unrecordedCheckCount() throws(SQLiteError) -> Int64 { try value(of: .unrecordedChecks) ?? 0 }
-
     func databaseByteCount() throws(SQLiteError) -> Int64 { try connection.databaseByteCount() }
 }
 

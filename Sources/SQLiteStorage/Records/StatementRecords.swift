@@ -89,7 +89,6 @@ extension Statement {
 /// Reads unsigned words and times from the row that ``step()`` moved to.
 extension Statement {
     func word(_ column: Int32) -> UInt64 { UInt64(bitPattern: integer(column)) }
-
     func time(_ column: Int32) -> Timestamp { Timestamp(milliseconds: integer(column)) }
 }
 

@@ -38,9 +38,7 @@ struct ClickReading {
     }
 
     var isTest: Bool { exchange.key?.kind == .test }
-
     var isCounted: Bool { provenance.basis == .counted }
-
     var campaignKey: CampaignKey? { body.campaignKey ?? destination.link?.settings.campaignKey }
 
     /// The click, ready to be stored.

@@ -74,7 +74,6 @@ extension HTML {
     }
 
     mutating func paragraph(_ text: String) { element("p") { $0.prose(text) } }
-
     mutating func note(_ text: String) { element("p", ["class": "note"]) { $0.prose(text) } }
 
     /// Writes why there is nothing to show.

@@ -112,7 +112,6 @@ extension JSONBody {
     }
 
     func flag(_ name: String) throws(APIError) -> Bool? { try value(name, "true or false") { $0.bool } }
-
     func integer(_ name: String) throws(APIError) -> Int64? { try value(name, "a whole number") { $0.int64 } }
 
     func integer(_ name: String, in allowed: ClosedRange<Int64>) throws(APIError) -> Int64? {

@@ -291,6 +291,5 @@ extension ReplayStore: EvidenceSource {
     }
 
     func liveClickCount() -> Double { Double(liveCount) }
-
     func learntSum(_ family: CounterFamily, _ key: UInt64) -> Double { counters.sum(family, key) }
 }

@@ -71,7 +71,6 @@ struct CheckSnapshot<Rows: CheckRowReader>: EvidenceSource {
     }
 
     func read(_ selection: inout KeySelection) throws(Failure) { try rows.read(&selection, in: scope) }
-
     func read(_ selection: inout AddressSelection) throws(Failure) { try rows.read(&selection, in: scope) }
 
     func lookUp(_ clicks: [AddressSelection.Wanted], for selection: inout AddressSelection) throws(Failure) {

@@ -5,7 +5,6 @@ public struct Scope: Hashable, Sendable {
     public let number: Int64
 
     public init(number: Int64) { self.number = number }
-
     public init(app: Int64, isTest: Bool) { number = app * 2 + (isTest ? 1 : 0) }
 
     public var isTest: Bool { number & 1 == 1 }

@@ -9,7 +9,6 @@ public enum LiveClicks {
     static let keptSeconds: Int64 = 7200
 
     public static func second(of moment: Timestamp) -> Int64 { floorDivide(moment.milliseconds, by: 1000) }
-
     public static func hour(ofSecond second: Int64) -> Int64 { floorDivide(second, by: 3600) }
 
     private static func floorDivide(_ value: Int64, by divisor: Int64) -> Int64 {

@@ -435,7 +435,6 @@ extension PostbackJob {
 
 extension PostbackJob.Sender {
     var isBusy: Bool { !inFlight.isEmpty || !waiting.isEmpty }
-
     static var leaseMilliseconds: Int64 { 4000 }
 
     func holds(at now: Timestamp) -> Bool { leaseRest(at: now) > 0 }

@@ -5,7 +5,6 @@ public struct Columns: Sendable, ExpressibleByArrayLiteral {
     public let names: [StaticString]
 
     public init(arrayLiteral names: StaticString...) { self.names = names }
-
     private init(_ names: [StaticString]) { self.names = names }
 
     public static func + (left: Columns, right: Columns) -> Columns { Columns(left.names + right.names) }

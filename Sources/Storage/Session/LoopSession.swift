@@ -18,7 +18,6 @@ public protocol DatabaseSession: AnyObject, SendableMetatype, ClickStore, AppSto
 
 extension DatabaseSession {
     public func beginTurn(with connectionCount: Int) { loop.beginTurn(with: connectionCount) }
-
     public func endTurn() { loop.endTurn() }
 
     public var skippedReadCount: Int { loop.skippedReadCount }

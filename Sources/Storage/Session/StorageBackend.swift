@@ -84,9 +84,7 @@ public protocol StorageBackend: Sendable {
 
 extension StorageBackend {
     public func clearLog() -> Bool { true }
-
     public func openReportReader() throws(Reader.Failure) -> Reader { try openReader() }
-
     public static func reader(of loop: Loop) -> Reader? { nil }
 }
 

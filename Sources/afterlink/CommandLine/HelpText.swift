@@ -97,7 +97,6 @@ package enum HelpText {
 
 extension CommandDescription {
     var firstWord: String { name.split(separator: " ").first.map(String.init) ?? name }
-
     var lastWord: String { name.split(separator: " ").last.map(String.init) ?? name }
 }
 

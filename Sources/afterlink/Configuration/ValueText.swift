@@ -83,7 +83,6 @@ enum ValueText {
 
 extension ValueKind where Value: FixedWidthInteger & Sendable {
     static func number(_ range: ClosedRange<Value>) -> ValueKind { whole("N", "number", range) }
-
     static func bytes(_ range: ClosedRange<Value>) -> ValueKind { whole("BYTES", "number", range) }
 
     static func seconds(_ range: ClosedRange<Value>) -> ValueKind {
@@ -131,7 +130,6 @@ extension ValueKind {
     }
 
     static var file: ValueKind<String> { .init("FILE", "the path of a file", ValueText.path) }
-
     static var directory: ValueKind<String> { .init("DIR", "the path of a directory", ValueText.path) }
 
     static var database: ValueKind<String> {

@@ -32,7 +32,6 @@ struct PostgreSQLDatabase: Database {
     func holder() -> Int32? { nil }
 
     func requireHeader(of path: String) throws(StoreError) { throw Self.isNoFile }
-
     func survey() throws(StoreError) -> DatabaseReport { try PostgreSQLSurvey.report(settings(.reading)) }
 
     func verify(_ keys: [ServerKey]) throws(StoreError) -> VerificationReport {

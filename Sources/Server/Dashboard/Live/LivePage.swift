@@ -290,6 +290,5 @@ final class LiveStream: ResponseStream {
     }
 
     func interrupt() { isInterrupted = true }
-
     func end() { service.liveFeed.closeStream() }
 }

@@ -89,11 +89,8 @@ extension DashboardText {
     static let noLimit = "none meets it"
 
     static func answersTitle(_ span: String) -> String { "Launches by answer, \(span)" }
-
     static func client(_ group: DriftGroup) -> String { part(group.client) }
-
     static func system(of group: DriftGroup) -> String { "\(part(group.platform)) \(part(group.osVersion))" }
-
     static func system(_ side: DriftSide) -> String { side == .launch ? "System, SDK" : "System, browser" }
 
     private static func part(_ part: DriftGroup.Part) -> String {

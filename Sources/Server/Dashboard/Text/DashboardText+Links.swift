@@ -82,7 +82,6 @@ extension DashboardText {
     }
 
     static func codeOf(_ url: String) -> String { "QR code of \(url)" }
-
     static func download(_ format: String) -> String { "Download \(format)" }
 
     static func firstVariant(_ name: String) -> String {

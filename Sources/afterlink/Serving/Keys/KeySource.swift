@@ -138,7 +138,6 @@ struct KeyFiles: KeySource {
     }
 
     func serverKeys() throws -> ServerKeyList { try server.open(databaseIsNew: false) }
-
     func addressKeys(at now: Timestamp) throws -> AddressKeys { try addresses.open(at: now) }
 
     var stamps: [[Int]] { [server.stamp, addresses.stamp] }
