@@ -2,8 +2,6 @@ internal import Attribution
 
 /// A URL of a link host, split into the parts that the rules of domain files compare.
 public struct AssociationURL: Equatable, Sendable {
-    /// The host in lower case; nil for a path alone.
-    public let host: String?
     /// The path in ASCII with its escapes, as browsers send it; at least `/`.
     public let path: String
     /// The part after `?`; nil without a `?`.
@@ -18,10 +16,8 @@ public struct AssociationURL: Equatable, Sendable {
         // Parse a path alone with a placeholder host, which is dropped below.
         let whole = Array((isPath ? "https://path.invalid" + text : text).utf8)
         guard whole.allSatisfy({ $0 > 0x20 && $0 != 0x7f }), let written = try? URLParts(whole),
-            written.isWeb,
-            let host = try? written.host(), let parts = try? URLParts(written.encoded)
+            written.isWeb, (try? written.host()) != nil, let parts = try? URLParts(written.encoded)
         else { return nil }
-        self.host = isPath ? nil : host.name
         path = parts.path.isEmpty ? "/" : String(decoding: parts.path, as: UTF8.self)
         query = parts.query.map { String(decoding: $0, as: UTF8.self) }
         fragment = parts.fragment.map { String(decoding: $0, as: UTF8.self) }

@@ -30,14 +30,10 @@ public struct SignedApplePostback: Equatable, Sendable {
         case unsupported
     }
 
-    let key: Key
-    /// The signed bytes.
-    let message: [UInt8]
-    /// The signature in DER; nil for one that cannot be a signature.
-    let signature: [UInt8]?
     public var verification = AppleVerification.unverifiable
     public var environment = AppleEnvironment.production
 
+    /// Verifies the signature, which is in DER, of the bytes `message`; nil stands for one that cannot be a signature.
     init(
         _ postback: ApplePostback,
         _ key: Key,
@@ -45,7 +41,7 @@ public struct SignedApplePostback: Equatable, Sendable {
         signature: [UInt8]?,
         _ keys: ApplePublicKeys
     ) {
-        (self.postback, self.key, self.message, self.signature) = (postback, key, message, signature)
+        self.postback = postback
         let publicKey: [UInt8]?
         switch key {
         case .skAdNetwork: publicKey = keys.skAdNetwork

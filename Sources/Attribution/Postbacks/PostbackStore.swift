@@ -16,7 +16,6 @@ public enum DeliveryState: Int64, CaseIterable, Sendable {
 
 /// A delivery with its last attempt.
 public struct PostbackDelivery: Equatable, Sendable {
-    public let endpoint: EndpointID
     public let event: OutboxEvent
     /// The number of the delivery among the deliveries of its endpoint; 0 before the first attempt.
     public var sequence: Int64
@@ -28,16 +27,9 @@ public struct PostbackDelivery: Equatable, Sendable {
     public var attemptedAt: Timestamp?
     public var answer: PostbackAnswer?
 
-    public init(
-        endpoint: EndpointID,
-        event: OutboxEvent,
-        sequence: Int64,
-        state: DeliveryState,
-        attempts: Int,
-        dueAt: Timestamp
-    ) {
-        (self.endpoint, self.event, self.sequence) = (endpoint, event, sequence)
-        (self.state, self.attempts, self.dueAt) = (state, attempts, dueAt)
+    public init(event: OutboxEvent, sequence: Int64, state: DeliveryState, attempts: Int, dueAt: Timestamp) {
+        (self.event, self.sequence, self.state) = (event, sequence, state)
+        (self.attempts, self.dueAt) = (attempts, dueAt)
     }
 }
 

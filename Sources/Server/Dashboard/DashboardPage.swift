@@ -4,20 +4,9 @@ internal import HTTPServer
 struct DashboardPage {
     let title: String
     var status = Status.ok
-    /// Whether the page needs no session, so that it has no navigation.
-    var isOpen = false
     /// The origin of another site whose pictures the page shows; nil for none.
     var pictureSource: String?
     let content: (inout HTML) -> Void
-
-    init(
-        title: String,
-        status: Status = .ok,
-        isOpen: Bool = false,
-        _ content: @escaping (inout HTML) -> Void
-    ) {
-        (self.title, self.status, self.isOpen, self.content) = (title, status, isOpen, content)
-    }
 
     /// Makes the response, with the navigation for a visit.
     func response(visit: DashboardVisit?) -> Response {

@@ -166,8 +166,7 @@ extension Routes {
     static func errorPage(_ error: APIError, visit: DashboardVisit?) -> Response {
         // If a choice is wrong, the links to other pages must not repeat it.
         let visit = error.field == nil ? visit : visit?.withoutChoices
-        let page = DashboardPage(title: DashboardText.problem, status: error.status, isOpen: visit == nil) {
-            html in
+        let page = DashboardPage(title: DashboardText.problem, status: error.status) { html in
             for message in error.problems.isEmpty ? [error.message] : error.problems.map(\.message) {
                 let text = message.hasSuffix(".") ? message : message + "."
                 html.element("p", ["class": "bad", "role": "alert"], text)
@@ -195,7 +194,7 @@ enum Reply {
     case response(Response)
 
     static func page(title: String, _ content: @escaping (inout HTML) -> Void) -> Reply {
-        .page(DashboardPage(title: title, content))
+        .page(DashboardPage(title: title, content: content))
     }
 }
 

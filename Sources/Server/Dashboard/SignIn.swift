@@ -35,7 +35,7 @@ enum SignIn {
     static func showLink(_ exchange: inout Exchange) async throws(APIError) -> Response {
         _ = try cookieName(exchange)
         let link = exchange.parameter ?? ""
-        return DashboardPage(title: DashboardText.signIn, isOpen: true) { html in
+        return DashboardPage(title: DashboardText.signIn) { html in
             html.element("form", ["method": "post", "action": "/enter", "class": "card"]) { html in
                 html.hidden("link", link)
                 html.paragraph(DashboardText.linkExplained)
@@ -114,7 +114,7 @@ enum SignIn {
     }
 
     private static func page(next: String?, problem: String?, _ status: Status = .ok) -> DashboardPage {
-        DashboardPage(title: DashboardText.signIn, status: status, isOpen: true) { html in
+        DashboardPage(title: DashboardText.signIn, status: status) { html in
             html.element("form", ["method": "post", "action": "/sign-in", "class": "card"]) { html in
                 if let problem { html.element("p", ["class": "bad", "role": "alert"], problem) }
                 html.hidden("next", next)

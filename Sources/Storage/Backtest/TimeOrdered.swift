@@ -9,7 +9,6 @@ struct TimeOrdered<Element: Sendable>: Sendable {
     private var goneCount = 0
 
     var isEmpty: Bool { start == elements.count }
-    var count: Int { elements.count - start }
     /// The index of the first remaining element.
     var firstIndex: Int { goneCount + start }
     /// The index of the next element to come.

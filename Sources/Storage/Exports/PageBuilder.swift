@@ -74,9 +74,7 @@ struct PageBuilder {
 
     mutating func add(_ row: DeliveryRow, to endpoint: PostbackEndpoint) -> Bool {
         let cursor = DeliveryCursor(endpoint: endpoint.id.low, event: row.event.id)
-        return add(.delivery(cursor), of: endpoint.app) { _ in
-            row.delivery(to: endpoint.id).exportValues(to: endpoint)
-        }
+        return add(.delivery(cursor), of: endpoint.app) { _ in row.delivery.exportValues(to: endpoint) }
     }
 
     mutating func add(_ row: ErasedRow) -> Bool {

@@ -179,9 +179,8 @@ public struct DeliveryRow: Record, Equatable, Sendable {
         event = OutboxEvent(id: record.id, type: row.get("type"), data: row.get("data"))
     }
 
-    func delivery(to endpoint: EndpointID) -> PostbackDelivery {
+    var delivery: PostbackDelivery {
         var delivery = PostbackDelivery(
-            endpoint: endpoint,
             event: event,
             sequence: record.sequence,
             state: record.state,

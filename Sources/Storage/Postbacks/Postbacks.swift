@@ -71,7 +71,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
                 let isWanted =
                     (query.state == nil || row.record.state == query.state)
                     && (query.type == nil || row.event.type == query.type?.rawValue)
-                let isMore = walk.add(isWanted ? row.delivery(to: query.endpoint) : nil, at: row.event.id)
+                let isMore = walk.add(isWanted ? row.delivery : nil, at: row.event.id)
                 return isMore && query.event == nil
             }
             return DeliveryPage(walk.elements, next: query.event == nil ? walk.next : nil)
