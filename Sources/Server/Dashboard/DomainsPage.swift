@@ -6,7 +6,7 @@ internal import HTTPServer
 enum DomainsPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let app = try exchange.appItem()
-        let (directory, now) = (exchange.directory, exchange.now)
+        let directory = exchange.directory
         let apps = app.map { [$0] } ?? directory.apps
         let hosts = Set(apps.flatMap(\.settings.links.hosts)).sorted { $0.text < $1.text }
         let sent = exchange.sentQueryItem("host")
@@ -28,7 +28,7 @@ enum DomainsPage {
                     .running(["check-domain", host.text], [("url", text)])
                 write(served, deciding: url, exports, to: &html)
             }
-            writeCopies(watch?.all, of: hosts, visit, at: now, to: &html)
+            writeCopies(watch?.all, of: hosts, visit, to: &html)
             for (file, body) in served { write(file, body, of: host, to: &html) }
             writeReceivers(apps, visit, to: &html)
         }
@@ -74,7 +74,6 @@ enum DomainsPage {
         _ copies: [DomainCopy]?,
         of hosts: [LinkHost],
         _ visit: DashboardVisit,
-        at now: Timestamp,
         to html: inout HTML
     ) {
         guard let copies else { return html.note(DashboardText.noDomainWatch) }

@@ -43,7 +43,7 @@ enum SystemPage {
             writeCounts(DashboardText.refusals, refusals, visit, to: &html)
             writeCounts(DashboardText.errors, errors.map { ($0.key.rawValue, $0.value) }, visit, to: &html)
             write(process, visit, to: &html)
-            write(servers, at: now, visit, to: &html)
+            write(servers, visit, to: &html)
             write(lines, containing: wanted, to: &html)
         }
     }
@@ -125,12 +125,7 @@ enum SystemPage {
         html.exports(exports(DashboardText.process, visit))
     }
 
-    private static func write(
-        _ servers: [RunningServer],
-        at now: Timestamp,
-        _ visit: DashboardVisit,
-        to html: inout HTML
-    ) {
+    private static func write(_ servers: [RunningServer], _ visit: DashboardVisit, to html: inout HTML) {
         guard !servers.isEmpty else { return }
         html.table(DashboardText.servers, DashboardText.serverHeadings, servers) { html, server in
             html.rowName(String(server.number))

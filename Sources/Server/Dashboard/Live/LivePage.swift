@@ -25,7 +25,7 @@ enum LivePage {
         let (choice, newest, minutes) = try await read(exchange)
         let (events, directory, now) = (newest.reversed(), exchange.directory, exchange.now)
         return .page(title: DashboardText.liveTraffic) { html in
-            writeForm(choice, visit, directory, to: &html)
+            writeForm(choice, directory, to: &html)
             writeChart(minutes, to: &html)
             html.exports(exports(of: DashboardText.perMinute, choice, visit, at: now))
             html.element("p", ["class": "note", "id": "live-note"], DashboardText.liveNote)
@@ -95,12 +95,7 @@ enum LivePage {
         AppID(group.app).flatMap(directory.app)?.settings.name ?? group.app
     }
 
-    private static func writeForm(
-        _ choice: Choice,
-        _ visit: DashboardVisit,
-        _ directory: Directory,
-        to html: inout HTML
-    ) {
+    private static func writeForm(_ choice: Choice, _ directory: Directory, to html: inout HTML) {
         html.filters("/live") { html in
             html.appChoice(directory.apps, chosen: choice.app?.id)
             let traffic = [("false", DashboardText.live), ("true", DashboardText.test)]
