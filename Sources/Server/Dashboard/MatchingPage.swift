@@ -102,8 +102,8 @@ enum MatchingPage {
             for (group, days) in history.days where group.side == side {
                 let count = days.prefix(rateDays).reduce(DriftCount(), +)
                 guard count.trials > 0 else { continue }
-                cells[group.systemName, default: [:]][DashboardText.client(group), default: DriftCount()] +=
-                    count
+                let (system, client) = (DashboardText.system(of: group), DashboardText.client(group))
+                cells[system, default: [:]][client, default: DriftCount()] += count
             }
             guard !cells.isEmpty else { continue }
             html.heatTable(caption, DashboardText.system(side), cells)
@@ -160,8 +160,4 @@ enum MatchingPage {
         }
         html.exports(PanelExports(table: DashboardText.limits(app), of: visit.address).running(command))
     }
-}
-
-extension DriftGroup {
-    fileprivate var systemName: String { DashboardText.system(of: self) }
 }

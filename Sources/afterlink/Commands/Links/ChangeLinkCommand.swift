@@ -48,12 +48,8 @@ enum ArchiveLinkCommand {
         summary: "Switch a link off",
         discussion: "Keeps the slug and the counts; `afterlink links restore` undoes it.",
         examples: ["afterlink links archive summer25": "Switch off the link of last summer."],
-        run: run
+        run: { invocation in try await archive(invocation) { $0 ?? WallClock.system.now() } }
     )
-
-    private static func run(_ invocation: Invocation) async throws {
-        try await archive(invocation) { $0 ?? WallClock.system.now() }
-    }
 
     /// Replaces the time at which a link was archived (nil if it is not archived) with the result of `since`.
     static func archive(_ invocation: Invocation, _ since: (Timestamp?) -> Timestamp?) async throws {
@@ -72,12 +68,8 @@ enum RestoreLinkCommand {
         summary: "Switch an archived link on again",
         discussion: "Undoes `afterlink links archive`.",
         examples: ["afterlink links restore summer25": "Use the link again."],
-        run: run
+        run: { invocation in try await ArchiveLinkCommand.archive(invocation) { _ in nil } }
     )
-
-    private static func run(_ invocation: Invocation) async throws {
-        try await ArchiveLinkCommand.archive(invocation) { _ in nil }
-    }
 }
 
 /// The command `afterlink links delete`.
