@@ -38,11 +38,8 @@ public struct AppleAssociation: Equatable, Sendable {
             defaults: MatchingSettings = MatchingSettings(),
             place: String = ""
         ) {
-            self.appIDs = appIDs
-            self.components = components
-            self.paths = paths
-            self.defaults = defaults
-            self.place = place
+            (self.appIDs, self.components, self.paths) = (appIDs, components, paths)
+            (self.defaults, self.place) = (defaults, place)
         }
     }
 

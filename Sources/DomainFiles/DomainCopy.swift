@@ -38,11 +38,8 @@ public struct DomainCopy: Equatable, Sendable {
     public let since: Timestamp
 
     public init(host: LinkHost, file: DomainFile, holder: Holder, state: State, since: Timestamp) {
-        self.host = host
-        self.file = file
-        self.holder = holder
-        self.state = state
-        self.since = since
+        (self.host, self.file, self.holder) = (host, file, holder)
+        (self.state, self.since) = (state, since)
     }
 
     /// The copy's name, as the subject of a sentence.

@@ -56,10 +56,7 @@ public struct Request: Sendable {
         let unwritten: UnwrittenPath? = target.isAsterisk ? .asterisk : target.path.isEmpty ? .root : nil
         self.target = Target(path: target.path.narrowed, query: target.query?.narrowed, unwritten: unwritten)
         version = parsed.version
-        self.body = body
-        self.peer = peer
-        self.firstByteAt = firstByteAt
-        self.isSecure = isSecure
+        (self.body, self.peer, self.firstByteAt, self.isSecure) = (body, peer, firstByteAt, isSecure)
         head = RequestHead(bytes: bytes, lines: parsed.lines)
         // RFC 9112 §3.2.2: the host of an absolute-form target replaces the Host field.
         authority = target.authority?.narrowed ?? parsed.framing.host
@@ -77,12 +74,8 @@ public struct Request: Sendable {
         firstByteAt: MonotonicTime = .now(),
         isSecure: Bool = false
     ) {
-        self.method = method
-        self.version = version
-        self.body = body
-        self.peer = peer
-        self.firstByteAt = firstByteAt
-        self.isSecure = isSecure
+        (self.method, self.version, self.body) = (method, version, body)
+        (self.peer, self.firstByteAt, self.isSecure) = (peer, firstByteAt, isSecure)
         var head = RequestHead(fields)
         target = Target(path: head.append(path), query: query.map { head.append($0) })
         self.head = head

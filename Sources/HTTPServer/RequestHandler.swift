@@ -84,11 +84,8 @@ public struct Rejection: Sendable, Hashable {
         firstByteAt: MonotonicTime,
         origin: String? = nil
     ) {
-        self.kind = kind
-        self.reason = reason
-        self.peer = peer
-        self.origin = origin
-        self.firstByteAt = firstByteAt
+        (self.kind, self.reason, self.peer) = (kind, reason, peer)
+        (self.origin, self.firstByteAt) = (origin, firstByteAt)
     }
 
     public var status: Status { kind.status }

@@ -80,10 +80,7 @@ public struct Response {
         contentType: ContentType? = nil,
         body: [UInt8] = []
     ) {
-        self.status = status
-        self.fields = fields
-        self.contentType = contentType
-        self.body = body
+        (self.status, self.fields, self.contentType, self.body) = (status, fields, contentType, body)
     }
 
     /// Creates a response with text, in UTF-8.

@@ -178,10 +178,8 @@ public struct StartError: Error, Sendable {
     public let underlying: (any Error)?
 
     init(_ cause: Cause, _ message: String, systemError: Int32? = nil, underlying: (any Error)? = nil) {
-        self.cause = cause
-        self.message = message
-        self.systemError = systemError
-        self.underlying = underlying
+        (self.cause, self.message) = (cause, message)
+        (self.systemError, self.underlying) = (systemError, underlying)
     }
 
     /// Creates the error for a thread that the system refused.

@@ -48,12 +48,8 @@ public struct QRStyle: Hashable, Sendable {
         } catch {
             throw .color(error)
         }
-        self.errorCorrection = errorCorrection
-        self.foreground = foreground
-        self.background = background
-        self.quietZone = quietZone
-        self.pixels = pixels
-        self.hasRoomForLogo = hasRoomForLogo
+        (self.errorCorrection, self.foreground, self.background) = (errorCorrection, foreground, background)
+        (self.quietZone, self.pixels, self.hasRoomForLogo) = (quietZone, pixels, hasRoomForLogo)
     }
 }
 

@@ -136,14 +136,9 @@ public final class Service: Sendable {
         connections: @escaping @Sendable () -> Statistics,
         process: @escaping @Sendable () -> [MetricFamily] = { [] }
     ) {
-        self.settings = settings
-        self.clock = clock
-        self.random = random
-        self.keyring = keyring
-        self.log = log
-        self.storeHealth = storeHealth
-        self.connections = connections
-        self.process = process
+        (self.settings, self.clock, self.random) = (settings, clock, random)
+        (self.keyring, self.log, self.storeHealth) = (keyring, log, storeHealth)
+        (self.connections, self.process) = (connections, process)
         rateLimiters = settings.rateLimits.makeLimiters()
         metrics = Metrics(routes: Routes.makePublic().map(\.name))
     }

@@ -48,9 +48,7 @@ public struct LoopPort {
         unwatch: @escaping (Int32) -> Void,
         wake: @escaping (MonotonicTime, @escaping () -> Void) -> Void
     ) {
-        self.watch = watch
-        self.setWatchesWriting = setWatchesWriting
-        self.unwatch = unwatch
-        self.wake = wake
+        (self.watch, self.setWatchesWriting) = (watch, setWatchesWriting)
+        (self.unwatch, self.wake) = (unwatch, wake)
     }
 }

@@ -79,15 +79,9 @@ public struct APIKey: Equatable, Sendable {
         revokedAt: Timestamp? = nil,
         lastUsedAt: Timestamp? = nil
     ) {
-        self.id = id
-        self.kind = kind
-        self.app = app
-        self.label = label
-        self.digest = digest
-        self.createdAt = createdAt
-        self.expiresAt = expiresAt
-        self.revokedAt = revokedAt
-        self.lastUsedAt = lastUsedAt
+        (self.id, self.kind, self.app) = (id, kind, app)
+        (self.label, self.digest, self.createdAt) = (label, digest, createdAt)
+        (self.expiresAt, self.revokedAt, self.lastUsedAt) = (expiresAt, revokedAt, lastUsedAt)
     }
 
     public func isValid(at now: Timestamp) -> Bool {

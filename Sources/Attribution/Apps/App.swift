@@ -55,18 +55,11 @@ public struct App: Equatable, Sendable {
             reportingOffset: Int64 = 0,
             clickIDs: ClickIDPolicy = .keep
         ) {
-            self.name = name
-            self.openClicks = openClicks
-            self.allowedOrigins = allowedOrigins
-            self.destinations = destinations
-            self.window = window
-            self.localizations = localizations
-            self.developmentLanguage = developmentLanguage
-            self.policy = policy
+            (self.name, self.openClicks, self.allowedOrigins) = (name, openClicks, allowedOrigins)
+            (self.destinations, self.window, self.localizations) = (destinations, window, localizations)
+            (self.developmentLanguage, self.policy) = (developmentLanguage, policy)
             self.defaultLink = defaultLink
-            self.links = links
-            self.reportingOffset = reportingOffset
-            self.clickIDs = clickIDs
+            (self.links, self.reportingOffset, self.clickIDs) = (links, reportingOffset, clickIDs)
         }
 
         /// The ``policy`` in effect: without a default link, `campaignOnly` becomes `noMatch`.

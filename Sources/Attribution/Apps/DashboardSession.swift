@@ -22,11 +22,8 @@ public struct DashboardSession: Equatable, Sendable {
         usedAt: Timestamp,
         expiresAt: Timestamp
     ) {
-        self.digest = digest
-        self.key = key
-        self.createdAt = createdAt
-        self.usedAt = usedAt
-        self.expiresAt = expiresAt
+        (self.digest, self.key, self.createdAt) = (digest, key, createdAt)
+        (self.usedAt, self.expiresAt) = (usedAt, expiresAt)
     }
 
     /// The session's name in lists: the start of its digest, which does not reveal the cookie.

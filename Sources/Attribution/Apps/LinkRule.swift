@@ -205,13 +205,8 @@ public struct AssociationComponent: Equatable, Sendable {
         settings: MatchingSettings = MatchingSettings(),
         place: String = ""
     ) {
-        self.path = path
-        self.query = query
-        self.fragment = fragment
-        self.excludes = excludes
-        self.comment = comment
-        self.settings = settings
-        self.place = place
+        (self.path, self.query, self.fragment) = (path, query, fragment)
+        (self.excludes, self.comment, self.settings, self.place) = (excludes, comment, settings, place)
     }
 }
 

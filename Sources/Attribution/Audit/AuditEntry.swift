@@ -110,13 +110,8 @@ public struct AuditEntry: Equatable, Sendable {
         before: String,
         after: String
     ) {
-        self.id = id
-        self.actor = actor
-        self.action = action
-        self.app = app
-        self.subject = subject
-        self.before = before
-        self.after = after
+        (self.id, self.actor, self.action) = (id, actor, action)
+        (self.app, self.subject, self.before, self.after) = (app, subject, before, after)
     }
 
     public var at: Timestamp { id.time }

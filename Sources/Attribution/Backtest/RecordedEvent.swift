@@ -29,10 +29,7 @@ public struct RecordedFingerprint: Hashable, Sendable {
     public var release: OSRelease?
 
     public init(key: UInt64, form: FingerprintForm?, weight: Double = 1, release: OSRelease? = nil) {
-        self.key = key
-        self.form = form
-        self.weight = weight
-        self.release = release
+        (self.key, self.form, self.weight, self.release) = (key, form, weight, release)
     }
 }
 
@@ -72,12 +69,8 @@ public struct RecordedClick: Equatable, Sendable {
         visitor: UInt64,
         destination: CreditedDestination
     ) {
-        self.name = name
-        self.at = at
-        self.platform = platform
-        self.fingerprints = fingerprints
-        self.visitor = visitor
-        self.destination = destination
+        (self.name, self.at, self.platform) = (name, at, platform)
+        (self.fingerprints, self.visitor, self.destination) = (fingerprints, visitor, destination)
     }
 }
 

@@ -9,10 +9,7 @@ public struct FingerprintEntry: Hashable, Sendable {
     public let release: OSRelease?
 
     public init(form: FingerprintForm?, key: KeyedHash, weight: Double = 1, release: OSRelease? = nil) {
-        self.form = form
-        self.key = key
-        self.weight = weight
-        self.release = release
+        (self.form, self.key, self.weight, self.release) = (form, key, weight, release)
     }
 }
 
@@ -62,13 +59,9 @@ public struct Click: Equatable, Sendable {
             recordedAt: Timestamp,
             window: AttributionWindow
         ) {
-            self.app = app
-            self.destination = destination
-            self.campaignKey = campaignKey
-            self.journeyID = journeyID
-            self.clickedAt = clickedAt
-            self.recordedAt = recordedAt
-            self.window = window
+            (self.app, self.destination, self.campaignKey) = (app, destination, campaignKey)
+            (self.journeyID, self.clickedAt) = (journeyID, clickedAt)
+            (self.recordedAt, self.window) = (recordedAt, window)
         }
 
         /// The group of clicks (platform, OS version and browser) whose match rate is watched.
@@ -112,10 +105,7 @@ public struct NewClick: Equatable, Sendable {
     public var fingerprintWindow: AttributionWindow?
 
     public init(facts: Click.Facts, fingerprints: [FingerprintEntry], visit: KeyedHash, post: KeyedHash) {
-        self.facts = facts
-        self.fingerprints = fingerprints
-        self.visit = visit
-        self.post = post
+        (self.facts, self.fingerprints, self.visit, self.post) = (facts, fingerprints, visit, post)
     }
 }
 

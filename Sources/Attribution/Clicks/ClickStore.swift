@@ -41,11 +41,8 @@ public struct CheckView: Sendable {
         model: MatchingModel? = nil,
         reason: NoMatchReason = .noClick
     ) {
-        self.replay = replay
-        self.certainChoice = certainChoice
-        self.evidence = evidence
-        self.model = model
-        self.reason = reason
+        (self.replay, self.certainChoice, self.evidence) = (replay, certainChoice, evidence)
+        (self.model, self.reason) = (model, reason)
     }
 
     /// Whether there is neither an answer to return, nor a click to claim or to weigh.

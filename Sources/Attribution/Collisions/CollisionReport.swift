@@ -37,13 +37,9 @@ public struct CollisionReport: Equatable, Sendable {
         spread: Double,
         limits: [FalseMatchLimit]
     ) {
-        self.countedAt = countedAt
-        self.window = window
-        self.forms = forms
-        self.matches = matches
-        self.expectedFalse = expectedFalse
-        self.spread = spread
-        self.limits = limits
+        (self.countedAt, self.window, self.forms) = (countedAt, window, forms)
+        (self.matches, self.expectedFalse) = (matches, expectedFalse)
+        (self.spread, self.limits) = (spread, limits)
     }
 
     /// The share of matches that is expected to be wrong; nil without a match.
@@ -176,11 +172,8 @@ public struct CollisionRow: Hashable, Sendable {
 
     public init(key: UInt64, platformForm: PlatformForm?, at: Timestamp, weight: Double = 1, visitor: UInt64)
     {
-        self.key = key
-        self.platformForm = platformForm
-        self.at = at
-        self.weight = weight
-        self.visitor = visitor
+        (self.key, self.platformForm, self.at) = (key, platformForm, at)
+        (self.weight, self.visitor) = (weight, visitor)
     }
 }
 

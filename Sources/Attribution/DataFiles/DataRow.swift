@@ -139,11 +139,8 @@ public struct DataFileError: Error, Equatable, Sendable {
     public let remedy: String
 
     public init(_ file: String, _ line: Int, _ column: Int, _ problem: String, _ remedy: String) {
-        self.file = file
-        self.line = line
-        self.column = column
-        self.problem = problem
-        self.remedy = remedy
+        (self.file, self.line, self.column) = (file, line, column)
+        (self.problem, self.remedy) = (problem, remedy)
     }
 
     /// The error as one line: `devices.tsv, line 12, column 3 is missing. Write …`.

@@ -152,11 +152,8 @@ public struct DriftAlarm: Equatable, Sendable {
     public let rate: Double
 
     public init(group: DriftGroup, since: Timestamp, began: Timestamp, usualRate: Double, rate: Double) {
-        self.group = group
-        self.since = since
-        self.began = began
-        self.usualRate = usualRate
-        self.rate = rate
+        (self.group, self.since, self.began) = (group, since, began)
+        (self.usualRate, self.rate) = (usualRate, rate)
     }
 }
 

@@ -35,10 +35,7 @@ public struct DriftGroup: Hashable, Sendable {
     public let client: Part
 
     public init(_ side: DriftSide, platform: Part, osVersion: Part, client: Part) {
-        self.side = side
-        self.platform = platform
-        self.osVersion = osVersion
-        self.client = client
+        (self.side, self.platform, self.osVersion, self.client) = (side, platform, osVersion, client)
     }
 
     public init(launchOn platform: Platform, release: OSRelease?, sdk: SDKVersion?) {

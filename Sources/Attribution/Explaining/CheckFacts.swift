@@ -210,11 +210,8 @@ public struct RecordedCheck: Equatable, Sendable {
     public var campaign: CampaignKey?
 
     public init(id: CheckID, app: AppID, isTest: Bool, facts: CheckFacts, campaign: CampaignKey? = nil) {
-        self.id = id
-        self.app = app
-        self.isTest = isTest
-        self.facts = facts
-        self.campaign = campaign
+        (self.id, self.app, self.isTest) = (id, app, isTest)
+        (self.facts, self.campaign) = (facts, campaign)
     }
 }
 

@@ -13,10 +13,8 @@ public struct ClickExplanation: Equatable, Sendable {
         at now: Timestamp,
         windows: MethodWindows = MethodWindows()
     ) {
-        self.material = material
-        self.usesFingerprints = usesFingerprints
-        self.now = now
-        self.windows = windows
+        (self.material, self.usesFingerprints) = (material, usesFingerprints)
+        (self.now, self.windows) = (now, windows)
     }
 
     public var click: KnownClick { material.click }
@@ -46,11 +44,8 @@ public struct ClickExplanationInput: Equatable, Sendable {
     public static let nearLimit = 8
 
     public init(_ click: KnownClick, app: AppID, isTest: Bool, keyCount: Int, isIndexed: Bool) {
-        self.click = click
-        self.app = app
-        self.isTest = isTest
-        self.keyCount = keyCount
-        self.isIndexed = isIndexed
+        (self.click, self.app, self.isTest) = (click, app, isTest)
+        (self.keyCount, self.isIndexed) = (keyCount, isIndexed)
     }
 }
 

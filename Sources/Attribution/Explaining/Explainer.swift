@@ -22,10 +22,7 @@ public struct Explainer: Sendable {
         localizations: [AppID: AppLocalization] = [:],
         signals: @escaping @Sendable (String) -> CanonicalSignals?
     ) {
-        self.keys = keys
-        self.data = data
-        self.localizations = localizations
-        self.signals = signals
+        (self.keys, self.data, self.localizations, self.signals) = (keys, data, localizations, signals)
     }
 
     public func explain(_ material: ExplanationInput) -> Explanation {

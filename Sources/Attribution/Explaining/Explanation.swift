@@ -282,10 +282,7 @@ public struct KnownClick: Equatable, Sendable {
     public var clickIDs: String?
 
     public init(id: ClickID, clickedAt: Timestamp, expiresAt: Timestamp, campaign: CampaignKey? = nil) {
-        self.id = id
-        self.clickedAt = clickedAt
-        self.expiresAt = expiresAt
-        self.campaign = campaign
+        (self.id, self.clickedAt, self.expiresAt, self.campaign) = (id, clickedAt, expiresAt, campaign)
     }
 
     /// Returns the click with its expiry shortened to a window, if the window is shorter than the click's own.

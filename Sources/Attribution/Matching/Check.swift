@@ -38,16 +38,10 @@ public struct Check: Sendable {
         policy: MatchPolicy = MatchPolicy(),
         launch: CountedLaunch? = nil
     ) {
-        self.app = app
-        self.isTest = isTest
-        self.ladder = ladder
-        self.source = source
-        self.installs = installs
-        self.at = at
-        self.firstByteAt = firstByteAt
-        self.replayGrace = replayGrace
-        self.platform = platform
-        self.policy = policy
+        (self.app, self.isTest, self.ladder) = (app, isTest, ladder)
+        (self.source, self.installs, self.at) = (source, installs, at)
+        (self.firstByteAt, self.replayGrace) = (firstByteAt, replayGrace)
+        (self.platform, self.policy) = (platform, policy)
         self.launch = launch ?? CountedLaunch(platform: platform)
     }
 

@@ -24,11 +24,8 @@ public final class Claim: Equatable, Sendable {
         competingClicks: Int? = nil,
         isCampaignOnly: Bool = false
     ) {
-        self.click = click
-        self.claimedAt = claimedAt
-        self.method = method
-        self.confidence = confidence
-        self.competingClicks = competingClicks
+        (self.click, self.claimedAt, self.method) = (click, claimedAt, method)
+        (self.confidence, self.competingClicks) = (confidence, competingClicks)
         self.isCampaignOnly = isCampaignOnly
     }
 

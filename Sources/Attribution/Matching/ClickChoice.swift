@@ -31,11 +31,8 @@ public struct ClickChoice: Equatable, Sendable {
         competingClicks: Int? = nil,
         isCampaignOnly: Bool = false
     ) {
-        self.target = target
-        self.method = method
-        self.confidence = confidence
-        self.competingClicks = competingClicks
-        self.isCampaignOnly = isCampaignOnly
+        (self.target, self.method, self.confidence) = (target, method, confidence)
+        (self.competingClicks, self.isCampaignOnly) = (competingClicks, isCampaignOnly)
     }
 
     /// Creates the choice of a certain match, with which no other click competes.

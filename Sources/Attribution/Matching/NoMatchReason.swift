@@ -59,10 +59,7 @@ extension NoMatchReason {
         public let advice: [String]
 
         fileprivate init(_ origin: Origin, _ clause: String, sentence: String, advice: [String]) {
-            self.origin = origin
-            self.clause = clause
-            self.sentence = sentence
-            self.advice = advice
+            (self.origin, self.clause, self.sentence, self.advice) = (origin, clause, sentence, advice)
         }
     }
 

@@ -76,10 +76,8 @@ public struct LaunchAddress: Sendable {
         since: Timestamp?,
         onOtherDay: (@Sendable (_ daysLater: Int) -> AddressHashes?)?
     ) {
-        self.current = current
-        self.searchedDays = searchedDays
-        self.since = since
-        self.onOtherDay = onOtherDay
+        (self.current, self.searchedDays) = (current, searchedDays)
+        (self.since, self.onOtherDay) = (since, onOtherDay)
     }
 
     /// Compares the address with a click's.

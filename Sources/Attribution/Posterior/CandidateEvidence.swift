@@ -58,12 +58,8 @@ public struct Candidate: Equatable, Sendable {
         form: FingerprintForm?,
         visitor: UInt64
     ) {
-        self.click = click
-        self.clickedAt = clickedAt
-        self.destination = destination
-        self.platform = platform
-        self.form = form
-        self.visitor = visitor
+        (self.click, self.clickedAt, self.destination) = (click, clickedAt, destination)
+        (self.platform, self.form, self.visitor) = (platform, form, visitor)
     }
 
     /// The platform and form by which the share of converting clicks is learnt.
@@ -95,12 +91,8 @@ public struct BackgroundCount: Equatable, Sendable {
         shareWithAddress: Double = 1,
         release: OSRelease? = nil
     ) {
-        self.destination = destination
-        self.platformForm = platformForm
-        self.ageBin = ageBin
-        self.weight = weight
-        self.shareWithAddress = shareWithAddress
-        self.release = release
+        (self.destination, self.platformForm, self.ageBin) = (destination, platformForm, ageBin)
+        (self.weight, self.shareWithAddress, self.release) = (weight, shareWithAddress, release)
     }
 }
 
@@ -120,10 +112,7 @@ public struct LaunchTraits: Equatable, Sendable {
         release: OSRelease? = nil,
         signals: SignalHashes = .none
     ) {
-        self.at = at
-        self.hasAddress = hasAddress
-        self.release = release
-        self.signals = signals
+        (self.at, self.hasAddress, self.release, self.signals) = (at, hasAddress, release, signals)
     }
 }
 

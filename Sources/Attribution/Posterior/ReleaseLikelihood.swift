@@ -9,10 +9,7 @@ public struct OSRelease: Hashable, Sendable {
     public let isAtLeast: Bool
 
     public init(platform: Platform, major: Int, minor: Int? = nil, isAtLeast: Bool = false) {
-        self.platform = platform
-        self.major = major
-        self.minor = minor
-        self.isAtLeast = isAtLeast
+        (self.platform, self.major, self.minor, self.isAtLeast) = (platform, major, minor, isAtLeast)
     }
 
     public init(_ version: OSVersion, on platform: Platform) {

@@ -22,13 +22,9 @@ public struct Link: Equatable, Sendable {
         updatedAt: Timestamp,
         archivedAt: Timestamp? = nil
     ) {
-        self.id = id
-        self.app = app
-        self.slug = slug
-        self.settings = settings
-        self.createdAt = createdAt
-        self.updatedAt = updatedAt
-        self.archivedAt = archivedAt
+        (self.id, self.app, self.slug) = (id, app, slug)
+        (self.settings, self.createdAt) = (settings, createdAt)
+        (self.updatedAt, self.archivedAt) = (updatedAt, archivedAt)
     }
 
     /// Returns the link's URL on the app's first link host; nil for an app without one.

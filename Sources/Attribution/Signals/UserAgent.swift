@@ -278,10 +278,7 @@ struct AgentKeywordFinder: Sendable {
             )
             first[slot] = Int16(entries.count - 1)
         }
-        self.bytes = bytes
-        self.entries = entries
-        self.first = first
-        self.blocks = blocks
+        (self.bytes, self.entries, self.first, self.blocks) = (bytes, entries, first, blocks)
     }
 
     /// Returns the end of the first occurrence of each keyword, by its raw value; 0 for a missing keyword.

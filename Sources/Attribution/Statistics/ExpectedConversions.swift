@@ -88,10 +88,8 @@ public struct CalibrationTable: Equatable, Sendable {
         public static let zero = Bin(launches: 0, statedMillionths: 0, expectedMillionths: 0, right: 0)
 
         public init(launches: Int64, statedMillionths: Int64, expectedMillionths: Int64, right: Int64) {
-            self.launches = launches
-            self.statedMillionths = statedMillionths
-            self.expectedMillionths = expectedMillionths
-            self.right = right
+            (self.launches, self.statedMillionths) = (launches, statedMillionths)
+            (self.expectedMillionths, self.right) = (expectedMillionths, right)
         }
 
         public var stated: Double { Double(statedMillionths) / 1_000_000 }

@@ -50,10 +50,7 @@ public struct HTTPSClient: Sendable {
         lookup: @escaping Lookup = { HostLookup.addresses(of: $0, port: $1) },
         permits: @escaping @Sendable (PeerAddress) -> Bool
     ) {
-        self.bounds = bounds
-        self.roots = roots
-        self.lookup = lookup
-        self.permits = permits
+        (self.bounds, self.roots, self.lookup, self.permits) = (bounds, roots, lookup, permits)
     }
 
     /// Sends a request and waits for the whole response; throws if there is none within the bounds.
@@ -161,11 +158,8 @@ public struct HTTPSRequest: Sendable {
             fields.allSatisfy(ResponseWriter.isWritable)
         else { return nil }
         self.host = name
-        self.port = port
-        self.method = method
-        self.target = target
-        self.fields = fields
-        self.body = body
+        (self.port, self.method, self.target) = (port, method, target)
+        (self.fields, self.body) = (fields, body)
     }
 
     /// The bytes of the request, which asks the server to close the connection after the response.

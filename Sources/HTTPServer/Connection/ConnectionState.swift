@@ -85,11 +85,8 @@ package struct ConnectionState {
         memory: RequestMemory,
         acceptedAt: MonotonicTime
     ) {
-        self.limits = limits
-        self.timeouts = timeouts
-        self.peer = peer
-        self.isSecure = isSecure
-        self.memory = memory
+        (self.limits, self.timeouts, self.peer) = (limits, timeouts, peer)
+        (self.isSecure, self.memory) = (isSecure, memory)
         firstByteAt = acceptedAt
         deadline = acceptedAt.advanced(byNanoseconds: timeouts.idle)
     }

@@ -57,10 +57,7 @@ public struct StatisticsBody {
     public var domainCopies: [DomainCopy] = []
 
     public init(report: StatisticsReport, query: StatisticsQuery, directory: Directory, now: Timestamp) {
-        self.report = report
-        self.query = query
-        self.directory = directory
-        self.now = now
+        (self.report, self.query, self.directory, self.now) = (report, query, directory, now)
     }
 
     /// Returns the share of checks that led to a match, without replays; nil if there is no check.

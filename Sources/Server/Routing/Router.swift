@@ -52,15 +52,10 @@ final class Route: Sendable {
         query queryNames: [String]? = nil,
         _ endpoint: @escaping Endpoint
     ) {
-        self.method = method
-        self.path = path
-        self.access = access
-        self.rateLimitClass = rateLimitClass
+        (self.method, self.path, self.access, self.rateLimitClass) = (method, path, access, rateLimitClass)
         isCrossOrigin = crossOrigin
-        self.consumes = consumes
-        self.takesEveryMethod = takesEveryMethod
-        self.queryNames = queryNames
-        self.endpoint = endpoint
+        (self.consumes, self.takesEveryMethod) = (consumes, takesEveryMethod)
+        (self.queryNames, self.endpoint) = (queryNames, endpoint)
         name = "\(method.rawValue) \(path)"
         self.needsDirectory = if case .anyone = access { needsDirectory || crossOrigin } else { true }
     }

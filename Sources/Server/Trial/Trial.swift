@@ -65,12 +65,8 @@ public struct Trial: Sendable {
         localization: AppLocalization = .unknown,
         campaignKey: String = Trial.standardCampaign
     ) {
-        self.profile = profile
-        self.device = device
-        self.release = release
-        self.person = person
-        self.poster = poster
-        self.destination = destination
+        (self.profile, self.device, self.release) = (profile, device, release)
+        (self.person, self.poster, self.destination) = (person, poster, destination)
         journey = Self.journey(number)
         build = String(number % 1_000_000)
         self.app = app

@@ -30,10 +30,7 @@ public struct TrialResult: Sendable {
     ) {
         self.trial = trial
         reading = TrialAnalysis(trial)
-        self.click = click
-        self.launch = launch
-        self.launchedAt = launchedAt
-        self.token = token
+        (self.click, self.launch, self.launchedAt, self.token) = (click, launch, launchedAt, token)
     }
 
     /// Whether the launch got this click, or the earlier click that this one repeats.

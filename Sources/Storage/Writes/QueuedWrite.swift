@@ -27,10 +27,8 @@ final class QueuedWrite: @unchecked Sendable {
         whenEnded: (@Sendable () -> Void)? = nil,
         completion: @escaping @Sendable (Written) -> Void
     ) {
-        self.write = write
-        self.deadline = deadline
-        self.whenEnded = whenEnded
-        self.completion = completion
+        (self.write, self.deadline) = (write, deadline)
+        (self.whenEnded, self.completion) = (whenEnded, completion)
     }
 
     /// Passes the outcome, which is on disk now, to the caller.

@@ -8,10 +8,7 @@ package struct CommandOption: Sendable {
     package let help: String
 
     package init(_ name: String, _ placeholder: String? = nil, isRepeatable: Bool = false, help: String) {
-        self.name = name
-        self.placeholder = placeholder
-        self.isRepeatable = isRepeatable
-        self.help = help
+        (self.name, self.placeholder, self.isRepeatable, self.help) = (name, placeholder, isRepeatable, help)
     }
 
     /// Returns options from a table: the syntax of each option, with its help.

@@ -84,10 +84,7 @@ struct ValueKind<Value>: Sendable {
         format: @escaping @Sendable (Value) -> String = { "\($0)" },
         _ parse: @escaping @Sendable (String) throws(InvalidValue) -> Value?
     ) {
-        self.placeholder = placeholder
-        self.allowed = allowed
-        self.format = format
-        self.parse = parse
+        (self.placeholder, self.allowed, self.format, self.parse) = (placeholder, allowed, format, parse)
     }
 }
 

@@ -48,7 +48,7 @@ enum ArchiveLinkCommand {
         summary: "Switch a link off",
         discussion: "Keeps the slug and the counts; `afterlink links restore` undoes it.",
         examples: ["afterlink links archive summer25": "Switch off the link of last summer."],
-        run: { invocation in try await archive(invocation) { $0 ?? WallClock.system.now() } }
+        run: { invocation in try await Self.archive(invocation) { $0 ?? WallClock.system.now() } }
     )
 
     /// Replaces the time at which a link was archived (nil if it is not archived) with the result of `since`.

@@ -32,10 +32,7 @@ struct LinkImport {
     ///   - app: the app of lines that name no app.
     ///   - isNamed: whether `--app` named `app`, so that it also gets the lines of apps that do not exist here.
     init(into database: CommandDatabase, _ directory: Directory, app: App?, isNamed: Bool) {
-        self.database = database
-        self.directory = directory
-        self.app = app
-        self.isNamed = isNamed
+        (self.database, self.directory, self.app, self.isNamed) = (database, directory, app, isNamed)
     }
 
     /// Creates the valid links; with `allOrNothing`, none if one is wrong.
