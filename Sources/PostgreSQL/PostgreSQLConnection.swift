@@ -588,7 +588,8 @@ extension PostgreSQLConnection {
         let lost = PostgreSQLError(.connectionLost, "The database sent nothing for \(settings.silenceLimit).")
         guard let timeout = settings.probeTimeout else { return lose(lost) }
         var second = settings
-        (second.connectTimeout, second.probeTimeout) = (timeout, nil)
+        // The limit of silence is that of an established connection; a busy server may set up a session more slowly.
+        (second.connectTimeout, second.silenceLimit, second.probeTimeout) = (timeout, timeout, nil)
         let probe = PostgreSQLConnection(second, port: port, now: now, randomShare: randomShare)
         self.probe = probe
         probe.stateDidChange = { [weak self] state in

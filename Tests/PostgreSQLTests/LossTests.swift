@@ -69,11 +69,15 @@ struct LossTests {
         try harness.whenReady { _ = try await $0.read(Self.echo, 1 as Int64) }
     }
 
-    @Test("is kept if PostgreSQL is silent but answers a second connection, even with a refusal")
-    func slow() throws {
+    @Test(
+        "is kept if PostgreSQL is silent but answers a second connection, even with a refusal",
+        arguments: [50, 1]
+    )
+    func slow(silence: Int) throws {
         let database = try PostgreSQLTestDatabase()
         var settings = try ConnectionHarness.settings(database.socketURL)
-        settings.silenceLimit = .milliseconds(50)
+        // The set-up of a session takes longer than 1 ms.
+        settings.silenceLimit = .milliseconds(silence)
         settings.probeTimeout = .seconds(Polling.seconds)
         let harness = ConnectionHarness(settings, database)
         try harness.whenReady { _ in }
