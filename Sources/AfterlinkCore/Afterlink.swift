@@ -74,7 +74,7 @@ public final class Afterlink: Sendable {
     /// Sends the stored events now, and returns whether none is left.
     @discardableResult public func flush() async -> Bool { await engine.flush() }
 
-    /// Stops all requests and deletes the stored events.
+    /// Stops all requests and deletes the stored events and tokens.
     ///
     /// The choice is stored.
     public func optOut() async { await engine.setOptedOut(true) }

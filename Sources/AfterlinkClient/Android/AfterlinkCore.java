@@ -398,7 +398,7 @@ public final class AfterlinkCore {
         return String.format(Locale.ROOT, "%1$tFT%1$tT.%1$tLZ", calendar);
     }
 
-    /** Stops all requests and deletes the stored events, or permits requests again. The choice is stored. */
+    /** Stops all requests and deletes the stored events and token, or permits requests again. The choice is stored. */
     public void setOptedOut(boolean isOptedOut) {
         choose(isOptedOut, state -> {
             if (isOptedOut) { heldToken = null; eventFile().delete(); state.remove("openedToken"); }
