@@ -146,6 +146,8 @@ public struct PostbackJob<Reader: JobReader>: Job {
         /// Deliveries that were read and not sent yet, the next one first.
         var waiting: [DeliveryRow] = []
         var inFlight: Set<OutboxEventID> = []
+        /// The deliveries under way when the lease was lost; another process may have sent them meanwhile.
+        var outdated: Set<OutboxEventID> = []
         /// When to read due deliveries next, in nanoseconds of the monotonic clock.
         var readsAt: UInt64 = 0
         /// When to request the lease again if another process holds it, in nanoseconds of the monotonic clock.
@@ -224,7 +226,9 @@ extension PostbackJob {
             case .retry(let time): record.dueAt = time
             case .givenUp: record.state = .failed
             }
-            step.deliveries.append(record)
+            // Without the lease, or under a new one, only a success is stored.
+            let isOutdated = sender.outdated.remove(record.id) != nil
+            if record.state == .delivered || !isOutdated { step.deliveries.append(record) }
             let age = record.state == .delivered ? now.milliseconds(since: item.row.event.at) : nil
             context.state.health.notePostback(record.state, deliveredAfter: age)
             let before = sender.record.endpoint.circuit
@@ -305,23 +309,21 @@ extension PostbackJob {
         let now = context.state.configuration.clock.now()
         step.leases = senders.filter { missing.contains($0.key) || $0.value.renews(at: now) }
             .map { lease(of: $0.value, at: now) }
-        // Their leases were lost in an earlier slice, while calls were under way.
-        let lost = Set(senders.filter { $0.value.leaseUntil == nil }.keys)
-        step.deliveries.removeAll { $0.state != .delivered && lost.contains($0.endpoint) }
         step.progress = senders.values.filter { $0.hasProgress && $0.leaseUntil != nil }.map(\.record)
         guard !step.isEmpty else { return false }
         guard case .leases(let held, let isMore) = try context.queue.perform(.job(.postbacks(step))) else {
             throw .mismatch
         }
         for lease in step.leases {
-            guard
-                let (number, _) = senders.first(where: { $0.value.record.endpoint.id.text == lease.subject })
+            let endpoint = EndpointID(lease.subject)
+            guard let (number, sender) = senders.first(where: { $0.value.record.endpoint.id == endpoint })
             else { continue }
             let isHeld = held.contains(lease.name)
             let end = lease.now.advanced(byMilliseconds: lease.milliseconds)
             senders[number]?.leaseUntil = isHeld ? end : nil
             guard !isHeld else { continue }
             senders[number]?.waiting = []
+            senders[number]?.outdated = sender.inFlight
             senders[number]?.refusedUntil = moment + 2 * Self.interval
         }
         for record in step.progress { senders[record.number]?.hasProgress = false }

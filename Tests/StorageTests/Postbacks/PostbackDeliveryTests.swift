@@ -314,6 +314,37 @@ struct PostbackDeliveryTests {
         #expect(scenario.receiver.calls.count == 1)
     }
 
+    @Test("the failure of a call that outlived its lease changes no delivery", arguments: backends)
+    func regainedLease(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        let endpoint = try await scenario.endpoint()
+        try await scenario.match()
+        scenario.receiver.answer { _ in nil }
+        try await scenario.send()
+        // Another process sends the delivery after the lease has ended.
+        let second = try await TestStore(backend, in: scenario.test.place)
+        second.clock.advance(seconds: 5)
+        let receiver = TestReceiver()
+        func job(_ database: some TestDatabase) -> any Job {
+            PostbackJob(database.makeJobContext(), receiver.settings)
+        }
+        var other = job(second.database)
+        for moment in 1...4 as ClosedRange<UInt64> { _ = try other.slice(at: moment * 1_000_000_000) }
+        #expect(receiver.calls.count == 1)
+        // The first process notices that, and takes the lease for another delivery after the other process has lost it.
+        scenario.test.clock.advance(seconds: 5)
+        try await scenario.send()
+        scenario.test.clock.advance(seconds: 10)
+        scenario.receiver.answer { _ in PostbackAnswer(status: 204) }
+        try await scenario.match(2)
+        try await scenario.send()
+        #expect(scenario.receiver.calls.count == 2)
+        scenario.receiver.answerWaiting(PostbackAnswer(status: 500))
+        try await scenario.send()
+        #expect(try await scenario.deliveries(endpoint).map(\.state) == [.delivered, .delivered])
+        #expect(scenario.receiver.calls.count == 2)
+    }
+
     @Test("a write that waits until its lease has ended stores no numbers or failures", arguments: backends)
     func slowWrite(backend: Backend) async throws {
         let scenario = try await PostbackScenario(backend)
