@@ -103,7 +103,8 @@ extension Engine {
             var queue = EventQueue(try folder.content(of: EventQueue.fileName))
             _ = queue.trim(at: configuration.clock.now)
             guard !queue.lines.isEmpty else {
-                sendFailures = 0
+                // While the disk refuses events, the pauses must grow.
+                if unsavedEvents.isEmpty { sendFailures = 0 }
                 return true
             }
             let batch = queue.lines.prefix(count)

@@ -2,6 +2,7 @@ import AfterlinkClient
 @testable import AfterlinkCore
 import Foundation
 import Support
+import Synchronization
 import Testing
 
 @Suite("Events of the client", .blocking)
@@ -174,6 +175,37 @@ struct EventTests {
         #expect(await server.eventNames == ["open"])
     }
 
+    @Test("are written again after pauses that grow, while the disk refuses them")
+    func refusedByDisk() async throws {
+        let folder = try TemporaryFolder()
+        // The file of events is a link into a folder that does not exist, so it can be neither read nor made.
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file(EventQueue.fileName),
+            withDestinationPath: folder.file("missing/events")
+        )
+        var options = Options()
+        options.folder = folder.url
+        var configuration = Configuration(
+            server: folder.url,
+            appKey: "app_x",
+            options: options,
+            transport: NoTransport()
+        )
+        let clock = QuickClock()
+        configuration.clock = clock
+        let afterlink = Afterlink(configuration)
+        await afterlink.track(.open)
+        for _ in 0..<1000 {
+            if clock.pauses.withLock({ $0.count }) > 3 { break }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let pauses = clock.pauses.withLock { $0 }
+        try #require(pauses.count > 3)
+        // A second after the event, and then after each failure.
+        #expect(pauses[0] == 1 && pauses[3] > 10)
+        withExtendedLifetime((afterlink, folder)) {}
+    }
+
     @Test("are deleted by an opt-out that could not get the lock of the state at first")
     func deletedLater() async throws {
         let server = FakeServer(.noMatch)
@@ -224,5 +256,22 @@ struct EventTests {
         for file in files {
             #expect(!(try String(contentsOfFile: folder.file(file), encoding: .utf8)).contains(id), "\(file)")
         }
+    }
+}
+
+/// A transport without a network.
+private struct NoTransport: Transport {
+    func send(_ request: ClientRequest) async throws -> ClientResponse { throw DiskFailure.busy }
+}
+
+/// A clock whose pauses last a millisecond.
+private final class QuickClock: ClientClock {
+    let pauses = Mutex<[Double]>([])
+
+    var now: Date { Date() }
+
+    func sleep(seconds: Double) async throws {
+        pauses.withLock { $0.append(seconds) }
+        try await Task.sleep(for: .milliseconds(1))
     }
 }
