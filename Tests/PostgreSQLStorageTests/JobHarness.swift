@@ -164,7 +164,8 @@ private final class LeaseEngine: BlockingEngine {
                     lease.holder,
                     now,
                     length,
-                    JobLease.noProgress
+                    JobLease.noProgress,
+                    lease.isRenewal
                 )
                 return .flag(rows.count > 0)
             case .finish(let job, let holder, let progress):

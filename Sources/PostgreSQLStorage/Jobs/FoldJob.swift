@@ -111,7 +111,8 @@ extension BlockingConnection {
             lease.holder,
             now,
             length,
-            JobLease.noProgress
+            JobLease.noProgress,
+            lease.isRenewal
         )
         return rows.count > 0 ? try rows.value(0, 0) : nil
     }

@@ -9,12 +9,13 @@ enum JobRows {
     /// Takes a lease if it is free, if the holder has it already, or if it ends so late that a wrong clock
     /// must have set the end.
     ///
-    /// The parameters are the job, the holder, now, the length in milliseconds and ``JobLease/noProgress``. The statement
-    /// returns the job's progress, or no row if another process holds the lease.
+    /// A renewal takes it only if no other process was the last one that took it. The parameters are the job, the
+    /// holder, now, the length in milliseconds, ``JobLease/noProgress`` and whether it is a renewal. The statement returns
+    /// the job's progress, or no row if the lease is not taken.
     static let take: PreparedStatement = """
         INSERT INTO jobs VALUES ($1, $2, $3 + $4, $5)
         ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
-        WHERE jobs.holder = $2 OR jobs.until <= $3 OR jobs.until > $3 + 2 * $4 RETURNING progress
+        WHERE jobs.holder = $2 OR NOT $6 AND (jobs.until <= $3 OR jobs.until > $3 + 2 * $4) RETURNING progress
         """
     /// Releases a lease; the parameters are the job, the holder and the progress.
     static let finish: PreparedStatement = """

@@ -13,7 +13,8 @@ extension PostgreSQLWriter {
             lease.holder,
             now,
             lease.milliseconds,
-            JobLease.noProgress
+            JobLease.noProgress,
+            lease.isRenewal
         )
         return taken.count > 0
     }

@@ -30,7 +30,9 @@ extension SQLiteReader: ClockReader {
 extension SQLiteWriter {
     func take(_ lease: JobLease) throws(SQLiteError) -> Bool {
         let (job, now, length) = (lease.name, lease.now.milliseconds, lease.milliseconds)
-        try connection.statement(Self.takeLease).run(job, lease.holder, now, length, JobLease.noProgress)
+        let isRenewal: Int64 = lease.isRenewal ? 1 : 0
+        try connection.statement(Self.takeLease)
+            .run(job, lease.holder, now, length, JobLease.noProgress, isRenewal)
         return connection.changeCount > 0
     }
 
@@ -44,11 +46,12 @@ extension SQLiteWriter {
 
     /// Takes a lease that is free, is already the holder's, or ends later than two usual lengths from now.
     ///
-    /// The end of such a long lease was set while the clock was ahead.
+    /// The end of such a long lease was set while the clock was ahead. A renewal takes the lease only if no other process
+    /// was the last one that took it.
     private static let takeLease: SQL = """
         INSERT INTO jobs VALUES (?1, ?2, ?3 + ?4, ?5)
         ON CONFLICT DO UPDATE SET holder = excluded.holder, until = excluded.until
-        WHERE holder = ?2 OR until <= ?3 OR until > ?3 + 2 * ?4
+        WHERE holder = ?2 OR NOT ?6 AND (until <= ?3 OR until > ?3 + 2 * ?4)
         """
     private static let finishJob: SQL = """
         INSERT INTO jobs VALUES (?1, ?2, 0, ?3)

@@ -164,6 +164,8 @@ public struct JobLease: Sendable {
     public var now: Timestamp
     /// How long the lease lasts, in milliseconds; longer than a slice of the job takes.
     public let milliseconds: Int64
+    /// Whether to take the lease only if no other process has taken it since this one did, even if it has ended.
+    public var isRenewal = false
 
     /// The name of the row that stores the lease.
     public var name: String { subject.isEmpty ? job.rawValue : "\(job.rawValue)/\(subject)" }

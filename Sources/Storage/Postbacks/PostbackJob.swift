@@ -298,6 +298,10 @@ extension PostbackJob {
     private func lease(of sender: Sender, at now: Timestamp) -> JobLease {
         var lease = context.lease(of: .postbacks, at: now, milliseconds: Sender.leaseMilliseconds)
         lease.subject = sender.record.endpoint.id.text
+        let number = sender.record.number
+        let hasOutcomes = sender.hasProgress || step.deliveries.contains { $0.endpoint == number }
+        // If another process had the lease after this one, these numbers and outcomes are out of date.
+        lease.isRenewal = sender.leaseUntil != nil && (sender.isBusy || hasOutcomes)
         return lease
     }
 

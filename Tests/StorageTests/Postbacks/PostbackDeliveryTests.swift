@@ -286,9 +286,9 @@ struct PostbackDeliveryTests {
     @Test(
         "a process that has lost a lease changes neither the failures nor the retries, whenever its call ends",
         arguments: backends,
-        [(500, false), (500, true), (410, false), (410, true)]
+        [(500, false, 5), (500, true, 5), (410, false, 5), (410, true, 5), (500, false, 20), (500, true, 20)]
     )
-    func lostLease(backend: Backend, end: (status: Int, isLate: Bool)) async throws {
+    func lostLease(backend: Backend, end: (status: Int, isLate: Bool, seconds: Int)) async throws {
         let scenario = try await PostbackScenario(backend)
         let endpoint = try await scenario.endpoint()
         try await scenario.match()
@@ -304,8 +304,8 @@ struct PostbackDeliveryTests {
         var other = job(second.database)
         for moment in 1...4 as ClosedRange<UInt64> { _ = try other.slice(at: moment * 1_000_000_000) }
         #expect(receiver.calls.count == 1)
-        // The first process continues, and its call has failed.
-        scenario.test.clock.advance(seconds: 5)
+        // The first process continues, perhaps after the lease of the other one has ended, and its call has failed.
+        scenario.test.clock.advance(seconds: Int64(end.seconds))
         if end.isLate { try await scenario.send() }
         scenario.receiver.answerWaiting(PostbackAnswer(status: end.status))
         try await scenario.send()
