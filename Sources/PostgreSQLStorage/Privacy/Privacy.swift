@@ -98,9 +98,11 @@ extension PostgreSQLWriter {
         """
     private static let removeErasures = PreparedStatement("DELETE FROM erasures WHERE erased_at < $1")
     /// Finds the names by their numbers, which contain the time at which each row was erased.
+    ///
+    /// Skips locked names, because two servers that delete the same names would wait for each other.
     private static let removeErased: PreparedStatement = """
         DELETE FROM erased_rows WHERE number IN (SELECT number FROM erased_rows WHERE number < $1
-        ORDER BY number LIMIT $2)
+        ORDER BY number LIMIT $2 FOR UPDATE SKIP LOCKED)
         """
 }
 

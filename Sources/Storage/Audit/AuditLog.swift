@@ -167,7 +167,7 @@ extension AuditRows {
     }
 }
 
-/// Deletes entries of the audit log after the retention that the operator has set.
+/// Deletes entries of the audit log after the retention that the operator has set, and records of erasures after theirs.
 public struct AuditJob<Reader: JobReader>: Job {
     public let name = JobName.audit
     public let share = 1.0 / 8
@@ -182,8 +182,9 @@ public struct AuditJob<Reader: JobReader>: Job {
         guard let now = context.clock.settledNow() else { return .after(Self.interval) }
         let seconds = context.state.configuration.auditRetentionSeconds
         let before = now.advanced(byMilliseconds: -seconds * 1000)
-        guard case .flag(true) = try context.queue.perform(.job(.audit(before: before, limit: Self.limit)))
-        else { return .after(Self.interval) }
+        let erasedBefore = now.advanced(byMilliseconds: -Erasure.keptMilliseconds)
+        let step = JobStep.audit(before: before, erasedBefore: erasedBefore, limit: Self.limit)
+        guard case .flag(true) = try context.queue.perform(.job(step)) else { return .after(Self.interval) }
         return .more
     }
 }

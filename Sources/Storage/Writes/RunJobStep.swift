@@ -25,9 +25,11 @@ extension WriteTransaction {
             for event in findings.events { try publish(scope, at: lease.now) { _ in .drift(event) } }
             return .flag(true)
         case .postbacks(let step): return try perform(step)
-        case .audit(let time, let limit):
+        case .audit(let time, let erasedBefore, let limit):
             let id = AuditID(high: UInt64(max(0, time.milliseconds)) << 16, low: 0)
-            return .flag(try writer.deleteAudit(before: id, atMost: Int64(limit)) == limit)
+            let hasMoreEntries = try writer.deleteAudit(before: id, atMost: Int64(limit)) == limit
+            let hasMoreErasures = try writer.removeErasures(before: erasedBefore, atMost: Int64(limit))
+            return .flag(hasMoreEntries || hasMoreErasures)
         case .collisions(let reports):
             for entry in reports { try writer.keep(entry.report.figures, as: .collisions, of: entry.scope) }
         case .policyGrid(let grid, let scope): try writer.keep(grid.figures, as: .policyGrid, of: scope)
@@ -223,9 +225,6 @@ extension WriteTransaction {
                 if MonotonicTime.now().nanoseconds >= deadline { return position }
             }
         }
-        // The names of erased rows are deleted 500 at a time, because an erasure may have named very many.
-        let kept = start.day.advanced(byMilliseconds: -Erasure.keptMilliseconds)
-        guard try !writer.removeErasures(before: kept, atMost: 500) else { return position }
         try writer.set(.compactedBefore, to: start.day.advanced(byMilliseconds: 86_400_000).milliseconds)
         return nil
     }

@@ -218,8 +218,9 @@ public enum JobStep: Sendable {
     case finish(JobName, holder: Int64, progress: Timestamp)
     /// Stores findings; ``Written/flag(_:)`` is false, and nothing is stored, if another process holds the lease.
     case drift(DriftDetector.Findings, of: Scope, end: Timestamp, holding: JobLease)
-    /// Deletes some entries of the audit log before a time; ``Written/flag(_:)`` is true if there may be more.
-    case audit(before: Timestamp, limit: Int)
+    /// Deletes some entries of the audit log from before a time, and some records of erasures from before another;
+    /// ``Written/flag(_:)`` is true if there may be more.
+    case audit(before: Timestamp, erasedBefore: Timestamp, limit: Int)
     /// Stores reports of collisions.
     case collisions([(scope: Scope, report: CollisionReport)])
     /// The answer is ``Written/leases(_:isMore:)``.
