@@ -77,7 +77,7 @@ extension PostgreSQLWriter {
 /// Reads events, and the matches that events are credited to.
 extension PostgreSQLReader: EventRows {
     func attributedInstalls(_ subjects: EventSubjects) throws(PostgreSQLError) -> [AttributedInstall] {
-        let installs = Set(subjects.installs)
+        let (installs, clicks) = (Set(subjects.installs), Set(subjects.clicks))
         return try all(
             Self.attributedInstalls,
             subjects.scope.number,
@@ -85,7 +85,7 @@ extension PostgreSQLReader: EventRows {
             subjects.clicks
         ) { row throws(PostgreSQLError) in try row.record(AttributedInstall.self) }
         .filter { match in
-            subjects.clicks.contains(match.number) || match.install.map(installs.contains) ?? false
+            clicks.contains(match.number) || match.install.map(installs.contains) ?? false
         }
     }
 
@@ -98,6 +98,7 @@ extension PostgreSQLReader: EventRows {
         -> [EventRecord]
     {
         let (installs, users) = (Set(subjects.installs), Set(subjects.users))
+        let clicks = Set(subjects.clicks)
         let parameters = Parameters(
             subjects.scope.number,
             installs.map(\.index),
@@ -111,7 +112,7 @@ extension PostgreSQLReader: EventRows {
         .filter { event in
             event.install.map(installs.contains) ?? false || event.user.map(users.contains) ?? false
                 || [event.namedClick, event.attribution?.click].contains { click in
-                    click.map { subjects.clicks.contains(Int64(bitPattern: $0.high)) } ?? false
+                    click.map { clicks.contains(Int64(bitPattern: $0.high)) } ?? false
                 }
         }
     }

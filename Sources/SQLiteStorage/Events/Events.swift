@@ -98,10 +98,10 @@ extension SQLiteReader: EventRows {
                 .all(AttributedInstall.self, subjects.scope.number, install.index)
                 .filter { $0.install == install }
         }
-        for click in Set(subjects.clicks) {
+        // The number of the click is the key of the table, so each of these clicks finds at most one match.
+        for click in Set(subjects.clicks).subtracting(found.map(\.number)) {
             found += try connection.statement(Self.installsByClick)
                 .all(AttributedInstall.self, subjects.scope.number, click)
-                .filter { ofClick in !found.contains { $0.number == ofClick.number } }
         }
         return found.sorted { $0.attribution.matchedAt > $1.attribution.matchedAt }
     }
