@@ -312,6 +312,24 @@ struct MoveTests {
         #expect(throws: StoreError.self) { _ = try place.fill(from: file.moveSource()) }
     }
 
+    @Test("an unfinished move does not continue with a file in which an erasure was interrupted in between")
+    func refusesPartlyErased() async throws {
+        let test = try await TestStore(.sqlite)
+        _ = try await test.run { try await $0.record(.sample()) }
+        test.stop()
+        let file = try #require(test.place as? SQLitePlace)
+        try file.execute(
+            "INSERT INTO erasures VALUES (1, 1, 9, 1, 1, 'user', 'command ann', 0, 0, 0, 0, 0, 2, 0, 0)"
+        )
+        let place = try await PostgreSQLPlace.make(at: TestStore.noon)
+        #expect(throws: StoreError.self) {
+            _ = try place.fill(from: StoppingSource(source: try file.moveSource(), calls: 3))
+        }
+        // A further step has deleted learnt sums; the step that adds an entry to the audit log never ran.
+        try file.execute("UPDATE erasures SET learnt_counters = 3")
+        #expect(throws: StoreError.self) { _ = try place.fill(from: file.moveSource()) }
+    }
+
     @Test("an unfinished move does not continue with a file from which a command has erased rows in between")
     func refusesErased() async throws {
         let test = try await TestStore(.sqlite)

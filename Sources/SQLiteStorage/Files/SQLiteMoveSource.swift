@@ -32,7 +32,8 @@ public final class SQLiteMoveSource: MoveSource {
     ///
     /// The digest covers the leases of jobs, which every running server takes. It also covers the numbers of clicks,
     /// claims and checks, their counts, the links, and the version that a change of apps or keys raises. And it covers the
-    /// audit log, to which every command that changes something adds an entry.
+    /// audit log, to which every command that changes something adds an entry, and the records of erasures: an erasure that
+    /// was interrupted has deleted rows, but has no entry.
     public var mark: Int64 {
         get throws(StoreError) {
             let state = try opening.translated { () throws(SQLiteError) in
@@ -54,6 +55,8 @@ public final class SQLiteMoveSource: MoveSource {
         UNION ALL SELECT 'counts', count(*), sum(count % 1000003), 0, 0 FROM counts
         UNION ALL SELECT 'links', count(*), max(updated_at), (SELECT count(*) FROM link_fields), 0 FROM links
         UNION ALL SELECT 'audit_log', count(*), max(id_high), 0, 0 FROM audit_log
+        UNION ALL SELECT 'erasures', count(*), max(erased_at), sum(checks + learnt_counters),
+            sum(events + attributed_installs) FROM erasures
         UNION ALL SELECT 'directory', version, (SELECT count(*) FROM keys), 0, 0 FROM directory
         ORDER BY 1
         """
