@@ -52,13 +52,17 @@ extension WriteTransaction {
         // The process that has a lost lease now may have numbered and sent the endpoint's deliveries.
         let deliveries = step.deliveries.filter { $0.state == .delivered || !lost.contains($0.endpoint) }
         if !deliveries.isEmpty { try writer.update(deliveries) }
-        for record in step.progress where !lost.contains(record.number) { try writer.setProgress(of: record) }
         if let keys = step.keys, let random = step.random {
             let endpoints = try reader.endpointRecords().map(\.endpoint)
             for id in endpoints.filter({ $0.needsRewrapping(keys) }).map(\.id).sorted() {
                 guard var record = try lockedEndpoint(id) else { continue }
                 if record.endpoint.rewrap(keys, random) { try writer.update(record) }
             }
+        }
+        // Like the locks above, in one order; an endpoint that is locked there needs no further lock here.
+        let progress = step.progress.filter { !lost.contains($0.number) }
+        for record in progress.sorted(by: { $0.endpoint.id < $1.endpoint.id }) {
+            try writer.setProgress(of: record)
         }
         for (id, reason) in step.disabled { try disable(id, because: reason) }
         var isMore = false

@@ -256,6 +256,48 @@ struct ChangingTests {
         #expect(held == ["postbacks/1", "postbacks/2"])
     }
 
+    /// Stores two endpoints whose secrets are encrypted under a missing key, and returns them.
+    private func makeEndpoints() throws -> [PostbackEndpoint] {
+        var endpoints: [PostbackEndpoint] = []
+        for number in [1, 2] as [UInt64] {
+            var endpoint = PostbackEndpoint(
+                id: EndpointID(high: 3, low: number),
+                app: WrittenDatabase.app,
+                isTest: false,
+                url: "https://example.com/hook",
+                types: [.matchCreated],
+                body: nil,
+                createdAt: WrittenDatabase.noon
+            )
+            endpoint.secret = [UInt8](repeating: 1, count: 40)
+            let actor = AuditActor.command(user: "test")
+            #expect(try server.write(.postbacks(.create(endpoint), by: actor)).isDone)
+            endpoints.append(endpoint)
+        }
+        return endpoints
+    }
+
+    @Test("the progress of endpoints is stored in one order, so that two servers do not wait for each other")
+    func progressOrder() throws {
+        defer { server.stop() }
+        let endpoints = try makeEndpoints()
+        let (blocker, other) = (try OtherSession(database.database), try OtherSession(database.database))
+        try blocker.execute("BEGIN")
+        try blocker.execute("UPDATE postback_endpoints SET reason = 'a' WHERE id_low = 1")
+        var step = PostbackStep()
+        step.progress = endpoints.reversed().map { EndpointRecord($0, scope: 2) }
+        let outcome = server.queue(.job(.postbacks(step)))
+        #expect(try isWaiting())
+        // The server waits for the first endpoint, and has not locked the second one yet.
+        try other.execute("SET lock_timeout = 50")
+        try other.execute("UPDATE postback_endpoints SET reason = 'b' WHERE id_low = 2")
+        try blocker.execute("ROLLBACK")
+        guard case .leases(_, _)? = outcome() else {
+            Issue.record("the progress was not stored")
+            return
+        }
+    }
+
     @Test("two erasures that find the same records of checks at once delete and count them once")
     func erasuresAtOnce() throws {
         defer { server.stop() }
