@@ -109,9 +109,11 @@ extension PostbackEndpoint {
         return isChanged
     }
 
-    /// Returns whether a secret is encrypted under another key than the current one.
+    /// Returns whether a secret is encrypted under another key than the current one, and that key is not missing.
     fileprivate func needsRewrapping(_ keys: ServerKeys) -> Bool {
-        [secret, headers, formerSecret].contains { !$0.isEmpty && !keys.current.isSealed($0) }
+        [secret, headers, formerSecret].contains { sealed in
+            !sealed.isEmpty && !keys.current.isSealed(sealed) && keys.open(sealed, of: id) != nil
+        }
     }
 }
 

@@ -298,6 +298,24 @@ struct ChangingTests {
         }
     }
 
+    @Test("an endpoint whose secrets are encrypted under a missing key is not locked for a new key")
+    func missingKey() throws {
+        defer { server.stop() }
+        _ = try makeEndpoints()
+        let other = try OtherSession(database.database)
+        try other.execute("BEGIN")
+        try other.execute("UPDATE postback_endpoints SET reason = 'a'")
+        var step = PostbackStep()
+        let key = try #require(ServerKey(bytes: [UInt8](repeating: 7, count: ServerKey.byteCount)))
+        (step.keys, step.random) = (ServerKeys(key), RandomSource { [UInt8](repeating: 1, count: $0) })
+        let written = server.queue(.job(.postbacks(step)))()
+        try other.execute("ROLLBACK")
+        guard case .leases(_, _)? = written else {
+            Issue.record("the step waited for the endpoints")
+            return
+        }
+    }
+
     @Test("two erasures that find the same records of checks at once delete and count them once")
     func erasuresAtOnce() throws {
         defer { server.stop() }
