@@ -57,8 +57,12 @@ extension PostgreSQLWriter {
     func removeOutboxEvents(about subject: Int64, in scope: Int64, from high: UInt64) throws(PostgreSQLError)
     {
         try batch.sendPostbacks()
-        try batch.run(Self.removeDeliveriesAbout, scope, high, subject)
-        try batch.run(Self.removeEventsAbout, scope, high, subject)
+        // This waits for replays that have locked the events, so that the next statement finds their deliveries.
+        let gone = try batch.run(Self.removeEventsAbout, scope, high, subject)
+        guard gone.count > 0 else { return }
+        let highs = try gone.map { (row) throws(PostgreSQLError) in try gone.value(row, 0, as: Int64.self) }
+        let lows = try gone.map { (row) throws(PostgreSQLError) in try gone.value(row, 1, as: Int64.self) }
+        try batch.run(Self.removeDeliveriesOfEvents, scope, highs, lows)
     }
 
     private static let insertEndpoint: PreparedStatement = """
@@ -81,9 +85,14 @@ extension PostgreSQLWriter {
         milliseconds = r.milliseconds FROM \(rowsWith: DeliveryRecord.columns)
         WHERE d.endpoint = r.endpoint AND d.id_high = r.id_high AND d.id_low = r.id_low
         """
+    /// Locks the events, so that an erasure on another server deletes the deliveries too.
+    ///
+    /// Skips events that are being deleted: a delivery without its event would stay due.
     private static let addDeliveries: SQLText = """
         INSERT INTO deliveries AS d (endpoint, id_high, id_low, sequence, state, attempts, due_at)
-        SELECT $1, r.high, r.low, 0, 0, 0, $2 FROM unnest($3, $4) AS r (high, low)
+        SELECT $1, e.id_high, e.id_low, 0, 0, 0, $2 FROM unnest($3, $4) AS r (high, low)
+        JOIN outbox_events e ON e.id_high = r.high AND e.id_low = r.low
+        AND e.scope = (SELECT scope FROM postback_endpoints WHERE id_low = $1) FOR KEY SHARE OF e SKIP LOCKED
         ON CONFLICT (endpoint, id_high, id_low) DO
         """
     private static let addMissing = PreparedStatement("\(addDeliveries) NOTHING")
@@ -102,12 +111,14 @@ extension PostgreSQLWriter {
         DELETE FROM outbox_events WHERE scope = $1 AND (id_high, id_low) IN (SELECT id_high, id_low FROM outbox_events
         WHERE scope = $1 AND id_high < $2 ORDER BY id_high, id_low LIMIT $3 FOR UPDATE SKIP LOCKED)
         """
-    private static let isAbout: SQLText = "scope = $1 AND id_high BETWEEN $2 AND $2 + 65535 AND click = $3"
-    private static let removeDeliveriesAbout: PreparedStatement = """
-        DELETE FROM deliveries WHERE endpoint IN (SELECT id_low FROM postback_endpoints WHERE scope = $1)
-        AND (id_high, id_low) IN (SELECT id_high, id_low FROM outbox_events WHERE \(isAbout))
+    private static let removeEventsAbout: PreparedStatement = """
+        DELETE FROM outbox_events WHERE scope = $1 AND id_high BETWEEN $2 AND $2 + 65535 AND click = $3
+        RETURNING id_high, id_low
         """
-    private static let removeEventsAbout = PreparedStatement("DELETE FROM outbox_events WHERE \(isAbout)")
+    private static let removeDeliveriesOfEvents: PreparedStatement = """
+        DELETE FROM deliveries WHERE endpoint IN (SELECT id_low FROM postback_endpoints WHERE scope = $1)
+        AND (id_high, id_low) IN (SELECT * FROM unnest($2, $3))
+        """
 }
 
 extension PostgreSQLWriterReader {
@@ -187,8 +198,8 @@ extension PostgreSQLReader: PostbackRows {
                 next.low
             ) { row throws(PostgreSQLError) in try row.record(DeliveryRow.self) }
             for row in rows where !body(row) { return }
-            // A page may have fewer rows than its limit although more follow: a delivery that a replay has stored while an
-            // erasure deleted its event has no row.
+            // A page may have fewer rows than its limit although more follow: if an erasure deleted an event during a
+            // replay, earlier versions stored a delivery without its event.
             guard let last = rows.last else { return }
             next = last.event.id
         }

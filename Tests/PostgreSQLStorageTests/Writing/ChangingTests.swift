@@ -316,6 +316,67 @@ struct ChangingTests {
         }
     }
 
+    /// Stores a match about which an endpoint has a delivery, and returns the click and the endpoint.
+    private func makeDelivery() throws -> (click: ClickID, endpoint: EndpointID) {
+        let endpoint = try #require(try makeEndpoints().first).id
+        let click = try #require(try server.record(try .sample(1))?.click).id
+        #expect(try server.claim(click)?.isClaimed == true)
+        #expect(try database.number("SELECT count(*) FROM deliveries WHERE endpoint = 1") == 1)
+        return (click, endpoint)
+    }
+
+    @Test("a replay stores no delivery of an event that another server is erasing")
+    func replayDuringErasure() throws {
+        defer { server.stop() }
+        let endpoint = try makeDelivery().endpoint
+        try database.database.execute("DELETE FROM deliveries")
+        let other = try OtherSession(database.database)
+        try other.execute("BEGIN")
+        try other.execute("DELETE FROM outbox_events")
+        let replay = PostbackChange.replay(PostbackReplay(.all), endpoint, after: nil)
+        let written = server.queue(.postbacks(replay, by: .command(user: "test")))()
+        try other.execute("COMMIT")
+        guard case .replayed(let count, _)? = written else {
+            Issue.record("the replay was not stored")
+            return
+        }
+        #expect(try count == 0 && database.number("SELECT count(*) FROM deliveries") == 0)
+    }
+
+    @Test("an erasure deletes the deliveries that a replay on another server stores at the same time")
+    func erasureDuringReplay() throws {
+        defer { server.stop() }
+        let click = try makeDelivery().click
+        try database.database.execute("DELETE FROM deliveries")
+        let other = try OtherSession(database.database)
+        try other.execute("BEGIN")
+        try other.execute(
+            """
+            INSERT INTO deliveries (endpoint, id_high, id_low, sequence, state, attempts, due_at)
+            SELECT 1, id_high, id_low, 0, 0, 0, 0 FROM outbox_events FOR KEY SHARE
+            """
+        )
+        let record = Erasure(
+            id: ErasureID(high: 1, low: 1),
+            at: WrittenDatabase.minuteLater,
+            app: WrittenDatabase.app,
+            kind: .click,
+            actor: .command(user: "test")
+        )
+        let scope = Scope(app: 1, isTest: false)
+        var slice = ErasureSlice(record: record, scopes: [scope], windows: MethodWindows())
+        slice.clicks = [Int64(bitPattern: click.high)]
+        let outcome = server.queue(.erase(slice))
+        #expect(try isWaiting())
+        try other.execute("COMMIT")
+        guard case .erased(let counts, _)? = outcome() else {
+            Issue.record("the click was not erased")
+            return
+        }
+        #expect(try counts.clicks == 1 && database.number("SELECT count(*) FROM outbox_events") == 0)
+        #expect(try database.number("SELECT count(*) FROM deliveries") == 0)
+    }
+
     @Test("two erasures that find the same records of checks at once delete and count them once")
     func erasuresAtOnce() throws {
         defer { server.stop() }
