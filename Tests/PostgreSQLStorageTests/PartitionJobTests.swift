@@ -275,6 +275,42 @@ struct PartitionJobTests {
         )
     }
 
+    @Test("records of checks that an erasure deletes at the same time are not subtracted twice")
+    func checksDuringErasure() throws {
+        var job = PartitionJob(server.makeContext())
+        try job.runToEnd()
+        for hour in 1...2 as ClosedRange<Int64> {
+            try database.insertCheck(Self.number(Self.today, at: hour * Self.hour))
+        }
+        let maximum = PendingCheckRecords.maximumStored
+        try database.database.execute("INSERT INTO progress VALUES ('kept_checks', \(maximum + 2))")
+        server.move(to: Timestamp(milliseconds: (Self.today + 1) * Self.day + Self.hour))
+        let erasing = try database.connect()
+        try erasing.execute("SET idle_in_transaction_session_timeout = 0")
+        try erasing.execute("BEGIN")
+        try erasing.execute("DELETE FROM checks WHERE id = $1", Self.number(Self.today))
+        let (mayEnd, hasEnded) = (ConditionLock(false), ConditionLock(false))
+        try SystemThread.start { [server] in
+            var job = PartitionJob(server.makeContext())
+            // A step that has waited for half a second ends, and the next one waits again.
+            repeat { try? job.runToEnd() } while !mayEnd.withLock({ $0 })
+            hasEnded.withLock { $0 = true }
+            hasEnded.broadcast()
+        }
+        let waiting =
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        let isWaiting = try Polling.until { try database.integer(waiting) == 1 }
+        try erasing.execute("COMMIT")
+        mayEnd.withLock { $0 = true }
+        _ = hasEnded.wait(until: nil) { $0 ? true : nil }
+        try job.runToEnd()
+        #expect(isWaiting)
+        #expect(try database.integer("SELECT count(*) FROM checks") == 0)
+        // The erasure itself has not subtracted its record yet.
+        let kept = try database.integer("SELECT value FROM progress WHERE name = 'kept_checks'")
+        #expect(Int64(kept) == maximum + 1)
+    }
+
     @Test("a minute after the death of the lease's holder, another server takes the lease")
     func takesOver() throws {
         var job = PartitionJob(server.makeContext())

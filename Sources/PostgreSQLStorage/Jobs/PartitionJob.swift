@@ -237,12 +237,16 @@ extension BlockingConnection {
         guard try execute(Self.partition, partition.text).count > 0,
             try execute(Self.anyCheck, slot).count > 0
         else { return false }
-        var batch = StatementBatch()
         let uncount: SQLText =
             "UPDATE progress SET value = value - (SELECT count(*) FROM \(partition)) WHERE name = 'kept_checks'"
-        batch.append(PreparedStatement(uncount))
-        batch.append(PreparedStatement("TRUNCATE \(partition)"))
-        _ = try rows(of: batch)
+        // A table that Citus distributes has its rows in shards.
+        let isLocal = try !isCitus()
+        try transaction { () throws(PostgreSQLError) in
+            // An erasure subtracts the records that it deletes, so they must not be counted here as well.
+            if isLocal { try execute(PreparedStatement("LOCK TABLE \(partition) IN ACCESS EXCLUSIVE MODE")) }
+            try execute(PreparedStatement(uncount))
+            try execute(PreparedStatement("TRUNCATE \(partition)"))
+        }
         return true
     }
 
