@@ -222,6 +222,31 @@ struct PrivacyTests {
         #expect(try test.verify().isWhole)
     }
 
+    @Test("a record of a check that is stored while its click is erased is erased too")
+    func lateCheck() async throws {
+        let (test, click) = try await Self.filled(.sqlite)
+        // An app's request searches checks only for the clicks of the installation.
+        let subject = DataSubject(.install(live: [Self.install], test: []), of: test.app)
+            .ofInstall(isTest: false)
+        let record = Self.record(.install)
+        // Showing the data stores the records that wait in memory.
+        _ = try await test.run { try await $0.held(subject) }
+        let checks = try test.count(.checks)
+        try test.execute(
+            """
+            CREATE TABLE late AS SELECT * FROM checks WHERE click = \(Int64(bitPattern: click.id.high));
+            CREATE TRIGGER later AFTER DELETE ON clicks BEGIN
+                INSERT INTO checks SELECT * FROM late; DELETE FROM late;
+            END
+            """
+        )
+        #expect(try test.integer("SELECT count(*) FROM late") == 1)
+        let counts = try await test.run { try await $0.erase(subject, record).counts }
+        #expect(try test.integer("SELECT count(*) FROM late") == 0)
+        #expect(counts.clicks == 1 && counts.checks == 2)
+        #expect(try test.count(.checks) == checks - 1)
+    }
+
     @Test("a post that repeats an erased click is a new click", arguments: backends)
     func repeatedPost(backend: Backend) async throws {
         let test = try await TestStore(backend)

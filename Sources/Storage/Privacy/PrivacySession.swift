@@ -117,7 +117,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         }
         let all = found.clicks.map(\.click.number) + erased.values.joined()
         let numbers = Set(all.map { UInt64(bitPattern: $0) })
-        if subject.isSearchedInChecks || !found.clicks.isEmpty {
+        if subject.isSearchedInChecks || !numbers.isEmpty {
             try await forEachPart(of: found.scopes) { check in
                 subject.has(check.facts, isTest: check.scope.isTest)
                     || check.facts.click.map { numbers.contains($0.high) } ?? false
