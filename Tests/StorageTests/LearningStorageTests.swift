@@ -214,6 +214,24 @@ struct LearningStorageTests {
         #expect(try await model(again, at: hourLater).epoch.began == TestStore.noon)
     }
 
+    @Test("the counters of a full scope are counted at most once a minute")
+    func countsFullScope() {
+        let (second, maximum): (UInt64, Int) = (1_000_000_000, CounterTally.maximum)
+        var tally = CounterTally()
+        #expect(!tally.hasRoom && tally.mustCount(at: 5 * second))
+        tally.set(maximum - 10, at: 5 * second)
+        tally.add(9)
+        #expect(tally.hasRoom && !tally.mustCount(at: 600 * second))
+        tally.add(1)
+        #expect(!tally.hasRoom && tally.mustCount(at: 600 * second))
+        tally.set(maximum, at: 600 * second)
+        tally.add(3)
+        #expect(!tally.hasRoom && !tally.mustCount(at: 605 * second) && !tally.mustCount(at: 659 * second))
+        #expect(tally.mustCount(at: 660 * second))
+        tally.set(maximum - 1, at: 660 * second)
+        #expect(tally.hasRoom)
+    }
+
     @Test("background threads also update the model", arguments: backends)
     func learnsInBackground(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.hasBackgroundWork = true }

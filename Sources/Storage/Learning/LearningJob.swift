@@ -9,23 +9,19 @@ public struct LearningJob<Reader: JobReader>: Job {
     private var learnt: LearningState { context.state.learnt }
     /// The scopes whose models are not computed yet in the current round; the next one is at the end.
     private var scopes: [Scope] = []
-    /// The number of each scope's counters at the last count, plus all sums that this process has written since, also
-    /// outside of this job.
-    private var counts: [Scope: Int] = [:]
+    private var tallies: [Scope: CounterTally] = [:]
 
     /// The pause between two rounds, in nanoseconds.
     private static var interval: UInt64 { 5_000_000_000 }
-    /// If a scope has this many counters, new fingerprints and addresses get no counters.
-    private static var maximumCounters: Int { 2_000_000 }
     /// If a scope has this many counters of systems, or this many of signals, neither new systems nor new
     /// signals get counters.
     private static var maximumMarks: Int { 4000 }
 
     public init(_ context: JobContext<Reader>) { self.context = context }
 
-    public mutating func slice(at _: UInt64) throws(StoreError) -> Due {
+    public mutating func slice(at moment: UInt64) throws(StoreError) -> Due {
         do throws(StoreError) {
-            try runStep()
+            try runStep(at: moment)
         } catch {
             // The round is dropped, so that increments do not accumulate while the database cannot be written.
             learnt.dropRound()
@@ -35,13 +31,13 @@ public struct LearningJob<Reader: JobReader>: Job {
         return scopes.isEmpty && learnt.hasStoredRound ? .after(Self.interval) : .more
     }
 
-    private mutating func runStep() throws(StoreError) {
+    private mutating func runStep(at moment: UInt64) throws(StoreError) {
         if let slice = learnt.nextSlice() {
             try context.queue.perform(.learning(.add([slice])))
-            counts[slice.scope, default: 0] += slice.sums.count
+            tallies[slice.scope, default: CounterTally()].add(slice.sums.count)
         } else if let scope = learnt.nextScopeOfRound {
             let length = context.state.configuration.learntSumsAtOnce
-            learnt.splitRound(scope, atMost: length, try room(in: scope))
+            learnt.splitRound(scope, atMost: length, try room(in: scope, at: moment))
         } else if let scope = scopes.popLast() {
             try reload(scope)
         } else {
@@ -50,14 +46,12 @@ public struct LearningJob<Reader: JobReader>: Job {
         }
     }
 
-    private mutating func room(in scope: Scope) throws(StoreError) -> LearntSlice.Room {
-        var room = LearntSlice.Room()
-        let takenCount = learnt.takeTakenCount(of: scope)
-        counts[scope]? += takenCount
-        if counts[scope, default: Self.maximumCounters] >= Self.maximumCounters {
-            counts[scope] = try count(of: scope, nil)
-        }
-        room.forKeys = counts[scope, default: 0] < Self.maximumCounters
+    private mutating func room(in scope: Scope, at moment: UInt64) throws(StoreError) -> LearntSlice.Room {
+        var (room, tally) = (LearntSlice.Room(), tallies[scope] ?? CounterTally())
+        tally.add(learnt.takeTakenCount(of: scope))
+        if tally.mustCount(at: moment) { tally.set(try count(of: scope, nil), at: moment) }
+        tallies[scope] = tally
+        room.forKeys = tally.hasRoom
         for family in CounterFamily.openEndedModelFamilies
         where try count(of: scope, family) >= Self.maximumMarks { room.forMarks = false }
         return room
@@ -76,6 +70,35 @@ public struct LearningJob<Reader: JobReader>: Job {
         guard model.epoch.began > now, let settled = context.settledNow() else { return }
         try context.queue.perform(.learning(.beginEarlier(scope, at: settled)))
     }
+}
+
+/// The number of a scope's counters at the last count, plus all sums that this process has written since, also outside
+/// of the job.
+public struct CounterTally: Sendable {
+    /// If a scope has this many counters, new fingerprints and addresses get no counters.
+    public static let maximum = 2_000_000
+    /// The pause between two counts of a full scope, in nanoseconds: a count reads all its counters.
+    private static let interval: UInt64 = 60_000_000_000
+
+    private var count = Self.maximum
+    private var countedAt: UInt64?
+
+    /// Creates the tally of a scope whose counters are not counted yet.
+    public init() {}
+
+    /// Whether new fingerprints and addresses get counters.
+    public var hasRoom: Bool { count < Self.maximum }
+
+    /// Adds written sums, each of which may be a new counter.
+    public mutating func add(_ sums: Int) { count += sums }
+
+    /// Returns whether to count the counters: the scope seems to be full, and was not counted in the last minute.
+    public func mustCount(at moment: UInt64) -> Bool {
+        !hasRoom && (countedAt.map { moment >= $0 + Self.interval } ?? true)
+    }
+
+    /// Notes the number of counters that was found at a time.
+    public mutating func set(_ count: Int, at moment: UInt64) { (self.count, countedAt) = (count, moment) }
 }
 
 /// A part of what the loops have learnt of a scope, small enough for one write.
