@@ -115,6 +115,26 @@ struct RateLimitTests {
         #expect(limiter.count < RateLimiter.maximumCount)
     }
 
+    @Test("asking whether a request would pass takes no token, and removes full buckets from a full table")
+    func questions() throws {
+        let rule = RateLimits.Rule(try #require(RateLimit("1/s:1")), countsLoopback: true)
+        let limiter = RateLimiter(rule)
+        let here = NetworkAddress(ipv4: 400_000)
+        for _ in 0..<3 { #expect(limiter.refusal(for: here, at: start) == nil) }
+        #expect(limiter.count == 0)
+        #expect(limiter.take(for: here, at: start) == nil)
+        let refusal = limiter.refusal(for: here, at: start)
+        #expect(refusal != nil && refusal == limiter.take(for: here, at: start))
+        for number in UInt32(0)..<300_000 { _ = limiter.take(for: NetworkAddress(ipv4: number), at: start) }
+        #expect(limiter.count == RateLimiter.maximumCount)
+        // Otherwise each question would search a full part of the table again.
+        let later = start.advanced(by: .seconds(60))
+        for number in UInt32(1_000_000)..<1_001_000 {
+            #expect(limiter.refusal(for: NetworkAddress(ipv4: number), at: later) == nil)
+        }
+        #expect(limiter.count == 0)
+    }
+
     @Test("if a link's QR code gets 429, the log hints at a proxy that --trusted-proxy does not name")
     func unnamedProxyOfVisitors() async throws {
         let service = try await TestService(LinkScenario.shop, rateLimits: RateLimits([.pictures], "1/s:1"))

@@ -193,12 +193,10 @@ package final class RateLimiter: Sendable {
     }
 
     /// Returns what ``take(for:at:)`` would return, and takes nothing.
-    func refusal(for address: NetworkAddress, at now: MonotonicTime) -> Refusal? {
+    package func refusal(for address: NetworkAddress, at now: MonotonicTime) -> Refusal? {
         guard countsLoopback || !address.isLoopback else { return nil }
         let (bucket, shard) = place(of: address)
-        // The token is taken from a copy, which is dropped.
-        var copy = shard.shard.withLock { $0 }
-        return take(bucket, now.nanoseconds, &copy)
+        return shard.shard.withLock { take(bucket, now.nanoseconds, &$0, counts: false) }
     }
 
     /// Returns the bucket of an address, and the shard that contains it.
@@ -215,7 +213,10 @@ package final class RateLimiter: Sendable {
     /// The largest possible ``count``.
     package static let maximumCount = shardCount * entriesPerShard
 
-    private func take(_ address: NetworkAddress, _ now: UInt64, _ shard: inout Shard) -> Refusal? {
+    /// Takes a token, unless `counts` is false; returns nil if the bucket has one.
+    private func take(_ address: NetworkAddress, _ now: UInt64, _ shard: inout Shard, counts: Bool = true)
+        -> Refusal?
+    {
         if shard.fullAt.count >= Self.entriesPerShard, shard.fullAt[address] == nil, now >= shard.nextSweep {
             shard.fullAt = shard.fullAt.filter { $0.value > now }
             shard.nextSweep = now + Self.sweepInterval
@@ -227,6 +228,7 @@ package final class RateLimiter: Sendable {
             let (wait, reset) = (fullAt + interval - now - room, fullAt - now)
             return Refusal(retryAfter: Self.wholeSeconds(wait), reset: Self.wholeSeconds(reset))
         }
+        guard counts else { return nil }
         if isKept {
             shard.fullAt[address] = fullAt + interval
         } else {
