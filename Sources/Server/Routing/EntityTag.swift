@@ -12,13 +12,15 @@ struct EntityTag {
 
     /// Returns whether a request's `If-None-Match` is `*` or names the tag, strong or weak.
     ///
-    /// If so, the client has the body already.
+    /// If so, the client has the body already. A `*` in a list means nothing (RFC 9110 §13.1.2).
     func isNamed(by request: Request) -> Bool {
-        request.fields("if-none-match").contains { line in
+        let lines = request.fields("if-none-match")
+        guard lines.map(\.trimmed) != ["*"] else { return true }
+        return lines.contains { line in
             line.split(separator: ",").contains { candidate in
                 let tag = candidate.drop { $0 == " " || $0 == "\t" }
                 let name = tag.hasPrefix("W/") ? tag.dropFirst(2) : tag
-                return name == "*" || name.prefix(while: { $0 != " " && $0 != "\t" }) == text
+                return name.prefix(while: { $0 != " " && $0 != "\t" }) == text
             }
         }
     }
