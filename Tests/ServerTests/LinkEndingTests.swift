@@ -40,9 +40,15 @@ struct LinkEndingTests {
                 #expect(answer.field("Cache-Control") == "no-store")
                 #expect(!answer.text.contains("<script"))
             }
-            let program = await service.open(slug, fields: ["Accept": "*/*"])
-            #expect(program.status == status)
-            #expect(program.member("error_code") == code)
+            for accept in ["*/*", "text/html;q=0, */*", "application/json, TEXT/HTML; level=1 ; Q=0.000"] {
+                let program = await service.open(slug, fields: ["Accept": accept])
+                #expect(program.status == status, "\(accept)")
+                #expect(program.member("error_code") == code, "\(accept)")
+            }
+            for accept in ["text/html;q=0.001", "text/html;q=0, application/xhtml+xml"] {
+                let browser = await service.open(slug, fields: ["Accept": accept])
+                #expect(browser.page.text.contains(heading), "\(accept)")
+            }
         }
         let turkish = await service.open("unknown", fields: ["Accept-Language": "tr"])
         #expect(turkish.page.text.contains("Bu bağlantı bir yere gitmiyor"))

@@ -119,8 +119,17 @@ extension Request {
     /// Whether the client gets a page instead of a JSON error: browsers name HTML in `Accept`, programs do not.
     var wantsPage: Bool {
         fields("accept").contains { field in
-            let types = field.lowercased()
-            return types.contains("text/html") || types.contains("application/xhtml+xml")
+            field.lowercased().split(separator: ",").contains { type in
+                (type.contains("text/html") || type.contains("application/xhtml+xml")) && !Self.excludes(type)
+            }
+        }
+    }
+
+    /// Returns whether a part of `Accept`, in lower case, has the weight 0: the client does not accept this type.
+    private static func excludes(_ type: Substring) -> Bool {
+        type.split(separator: ";").dropFirst().contains { parameter in
+            let text = String(parameter).trimmed
+            return text.hasPrefix("q=0") && text.dropFirst(2).allSatisfy { $0 == "0" || $0 == "." }
         }
     }
 }
