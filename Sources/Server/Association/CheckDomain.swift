@@ -25,7 +25,7 @@ enum CheckDomain {
             DomainValidation.ofHost(name.text, url: url, by: client)
         }
         guard let validation else {
-            let message = "Too many domains are being checked; try again in 5 seconds"
+            let message = "Too many domains are being checked; try again after some seconds"
             throw APIError(status: .serviceUnavailable, code: .unavailable, message: message, retryAfter: 5)
         }
         guard let validation else { throw .invalidField("host", "is not a host name") }
