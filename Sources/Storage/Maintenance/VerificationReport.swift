@@ -94,7 +94,7 @@ extension VerificationReport.Check {
         guard missing > 0 else { return }
         add(
             "former server keys are missing (\(missing)), so clicks from before the rotation cannot be found",
-            "put them back from the backup, as further lines of the key file"
+            "put them back from the backup, as further lines of the key file or with the table `keyring`"
         )
     }
 }

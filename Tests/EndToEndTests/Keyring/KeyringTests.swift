@@ -250,6 +250,19 @@ struct KeyringTests {
         #expect(database.logged.contains("a former server key was destroyed"))
     }
 
+    @Test("if the keyring lacks a former server key, the warning at a start says to restore the table")
+    func missingFormerKey() throws {
+        let (first, second) = (try database.start(1, databaseIsNew: true), try database.start(2))
+        try database.rotate()
+        for server in [first, second, first] { server.turn() }
+        let keys = try database.load(3)
+        #expect(keys.server.all.count == 2 && keys.warnings.isEmpty)
+        try database.source().changeServerKeys(erasesFormer: false) { ServerKeyList([$0.entries[0]]) }
+        let warning = try database.load(4).warnings.joined()
+        #expect(warning.contains("is missing in the keyring"), "\(warning)")
+        #expect(warning.contains("restore the table `keyring`") && !warning.contains("file"), "\(warning)")
+    }
+
     @Test(
         "a server with a secret copies its key files into the database; servers without a secret are then refused"
     )

@@ -102,7 +102,7 @@ enum ServerKeyExamination {
                     "server_key",
                     "\(source.serverPlace) lacks \(keys): clicks from before the rotation are not found"
                 )
-                .advising("restore each from the backup, below the newer keys")
+                .advising(source.formerKeyAdvice)
             }
             let others = Int64(list.entries.count - 1)
             let rest = others == 0 ? "" : ", and \(DatabaseSummary.count(others, "other key"))"

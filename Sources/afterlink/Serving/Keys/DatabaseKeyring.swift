@@ -160,6 +160,11 @@ struct DatabaseKeyring: KeySource {
         )
         .advising("Restore the table `keyring` from the backup of the database.")
     }
+
+    /// A backup from before the last rotation would lack the current key.
+    var formerKeyAdvice: String {
+        "restore the table `keyring` from a backup of the database that is newer than the last rotation"
+    }
 }
 
 extension DatabaseKeyring {

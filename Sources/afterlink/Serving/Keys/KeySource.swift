@@ -63,9 +63,16 @@ protocol KeySource: Sendable {
 
     /// The failure for server keys that do not belong to the database.
     var foreign: CommandFailure { get }
+
+    /// How to put former server keys back that the database knows and the source lacks.
+    var formerKeyAdvice: String { get }
 }
 
 extension KeySource {
+    var formerKeyAdvice: String {
+        "restore each from the backup, as a further line of the file, below the newer keys"
+    }
+
     func report(_ keys: HeldKeys) throws {}
     func refusal(of list: ServerKeyList, after former: ServerKeyList) -> CommandFailure? { nil }
 }

@@ -37,8 +37,8 @@ struct LoadedKeys {
         guard missing > 0 else { return remarks }
         let keys = missing == 1 ? "a former server key is" : "\(missing) former server keys are"
         return remarks + [
-            "\(keys) missing in \(source.serverPlace): clicks from before the rotation are not found; restore each from the"
-                + " backup, as a further line of the file"
+            "\(keys) missing in \(source.serverPlace): clicks from before the rotation are not found;"
+                + " \(source.formerKeyAdvice)"
         ]
     }
 }
