@@ -88,8 +88,13 @@ struct DoctorTests {
     func domainFiles() throws {
         let installation = try Installation()
         #expect(lines(try doctor(installation), "domain_files").isEmpty, "no app has a link host")
+        let host = try installation.run(["apps", "set", "--link-host", "go.shop.invalid"])
+        #expect(host.status == 0, "\(host.errors)")
+        let empty = lines(try doctor(installation), "domain_files")
+        #expect(empty.count == 1 && empty.first?.hasPrefix("warning ") == true, "\(empty)")
+        #expect(empty.first?.contains("go.shop.invalid name no app") == true, "\(empty)")
         let apple = ["--ios-team", "ABCDE12345", "--ios-bundle", "com.example.shop"]
-        let app = try installation.run(["apps", "set", "--link-host", "go.shop.invalid"] + apple)
+        let app = try installation.run(["apps", "set"] + apple)
         #expect(app.status == 0, "\(app.errors)")
         let fine = lines(try doctor(installation), "domain_files")
         #expect(fine.count == 1 && fine.first?.hasPrefix("ok ") == true, "\(fine)")

@@ -12,7 +12,17 @@ extension Diagnosis {
         for host in hosts {
             let files = DomainFileValidation.generated(for: host, of: directory.apps(listing: host))
             // A file of two bytes is empty, because no app on the host has an id of the platform.
-            for (file, body) in files where body.count > 2 {
+            let filled = files.filter { $0.body.count > 2 }
+            if filled.isEmpty {
+                let text = "the generated files of \(host.text) name no app"
+                warnings.append(
+                    .warning("domain_files", "\(text), so phones open its links in the browser").advising(
+                        "give the app --ios-team and --ios-bundle, or --android-package and --android-certificate, with"
+                            + " `afterlink apps set`"
+                    )
+                )
+            }
+            for (file, _) in filled {
                 for finding in file.findings where finding.severity != .note {
                     let place = "\(host.text)\(file.source) \(finding.place)".trimmed
                     warnings.append(
