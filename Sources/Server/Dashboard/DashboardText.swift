@@ -35,7 +35,7 @@ enum DashboardText {
     static let spentLink =
         "This link was used before, or it is older than a minute. Run `afterlink dashboard` again."
     static let needsTLS =
-        "Sign in over https, or on the server itself over a loopback address: over plain HTTP, everybody on the way could"
+        "Sign in over https, or on the server itself over a loopback address: over plain HTTP, any machine on the way could"
         + " read the session's cookie."
     static let mayNotChange =
         "A read key changes nothing. Sign in with an admin key, or with a link of `afterlink dashboard`."

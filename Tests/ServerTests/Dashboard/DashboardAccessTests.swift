@@ -106,6 +106,7 @@ struct DashboardAccessTests {
         ] {
             let answer = await stranger.post("/sign-in", key, fields: same.merging(["Host": host]) { $1 })
             #expect(answer.status == 403 && answer.text.contains("https"), "\(host): \(answer.text)")
+            #expect(answer.text.contains("any machine on the way could read"), "\(host): \(answer.text)")
             // Without the form, no key is sent in plain text.
             let form = await stranger.get("/sign-in", fields: ["Host": host])
             #expect(form.status == 403 && form.text.contains("https") && !form.text.contains("<input"))
