@@ -59,6 +59,8 @@ public enum WebURLError: Error, Equatable, Sendable {
     /// What is wrong and what to do, in plain words.
     public var message: String {
         switch self {
+        case .malformed(.tooLong):
+            "The link is longer than \(WebURL.maximumLength) bytes (letters beyond ASCII have several); shorten it."
         case .malformed(let error): error.message
         case .notSecure: "Links send browsers only to https pages; start the URL with https://."
         }

@@ -24,6 +24,9 @@ struct WebURLTests {
         let page = try WebURL(parsing: longest)
         #expect(WebURL(stored: page.text) == page)
         #expect(throws: WebURLError.malformed(.tooLong)) { try WebURL(parsing: page.text + "x") }
+        // A link for a client may have as many characters; a page may have as many bytes.
+        #expect(WebURLError.malformed(.tooLong).message.contains("2048 bytes"))
+        #expect(DeepLinkURLError.tooLong.message.contains("2048 characters"))
     }
 
     @Test(
