@@ -369,7 +369,7 @@ struct Servers: Sendable {
         do throws(StartError) {
             dashboard = try configuration.dashboardListen.address.map { address throws(StartError) in
                 // Beyond this machine, the session's cookie needs HTTPS.
-                var settings = HTTPServerConfiguration(listenAddress: address, loopCount: 1)
+                var settings = Self.configurationForFewClients(at: address)
                 settings.tls = address.isLoopback ? nil : tls
                 return try WebServer(settings) { _, port in
                     try lateService.get().makeDashboardHandler(lateStore.get().makeStores(port))
@@ -394,10 +394,20 @@ struct Servers: Sendable {
         }
         // The address of the metrics is internal and serves plain HTTP.
         metrics = try configuration.metricsListen.map { address throws(StartError) in
-            try WebServer(HTTPServerConfiguration(listenAddress: address, loopCount: 1)) { _, port in
+            try WebServer(Self.configurationForFewClients(at: address)) { _, port in
                 try lateService.get().makeMetricsHandler(lateStore.get().makeStores(port))
             }
         }
+    }
+
+    /// Returns the configuration of a server for a few people or programs.
+    ///
+    /// Its connections use descriptors beside those of the main server, which a flood of connections must not use up.
+    private static func configurationForFewClients(at address: ListenAddress) -> HTTPServerConfiguration {
+        var configuration = HTTPServerConfiguration(listenAddress: address, loopCount: 1)
+        configuration.maximumConnections = 200
+        configuration.maximumRefusedConnections = 16
+        return configuration
     }
 
     /// The addresses that the servers listen on.

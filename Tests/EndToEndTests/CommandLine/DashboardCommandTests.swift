@@ -115,6 +115,23 @@ struct DashboardCommandTests {
         }
     }
 
+    @Test("the dashboard and the metrics each refuse a 201st connection, and the service continues")
+    func connections() throws {
+        let installation = try Installation()
+        let listen = ["--dashboard-listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"]
+        let server = try AfterlinkProcess(installation, listen)
+        #expect(Polling.until { installation.log.contains("metrics on") })
+        for start in ["dashboard at http://127.0.0.1:", "metrics on 127.0.0.1:"] {
+            let text = try #require(installation.log.components(separatedBy: start).dropFirst().first)
+            let port = try #require(UInt16(text.prefix { $0.isNumber }))
+            let clients = try (0..<200).map { _ in try RawClient(port: port) }
+            let further = try RawClient(port: port)
+            #expect(try further.answer().status == 503, "\(start)")
+            #expect(try server.connect().get("/healthz").status == 200)
+            for client in clients { client.close() }
+        }
+    }
+
     @Test("a process without a dashboard keeps another's address; a killed process's address is not used")
     func severalProcesses() throws {
         let installation = try Installation()
