@@ -61,7 +61,7 @@ actor EventLoop {
     /// They are tokens, because a reference would keep the socket of an ended connection open until the next sweep, and
     /// an idle loop does not sweep.
     var watched: [UInt64] = []
-    /// Unused output buffers.
+    /// Unused output buffers, which the loop drops once a second.
     var spareOutputs: [[UInt8]] = []
 
     init(_ configuration: HTTPServerConfiguration, listener: consuming Listener, counters: Counters)
@@ -144,7 +144,7 @@ extension EventLoop {
     }
 
     private var millisecondsToSleep: Int32 {
-        let mayRelease = hasMemoryToReturn || workers.hasSurplus
+        let mayRelease = hasMemoryToReturn || workers.hasSurplus || !spareOutputs.isEmpty
         let sweeps = table.count > 0 || acceptIsPaused || isStopping || mayRelease
         let end = sweeps ? min(nextSweep, portWaits.earliestTime) : portWaits.earliestTime
         guard end.nanoseconds < .max else { return -1 }
@@ -182,12 +182,13 @@ extension EventLoop {
         if now >= mayReturnMemoryAt { returnMemory(at: now) }
     }
 
-    /// Dismisses idle workers and, if much memory was freed, returns it to the system.
+    /// Dismisses idle workers, drops unused buffers and, if much memory was freed, returns it to the system.
     ///
     /// This happens at most once a second, because it takes time.
     private func returnMemory(at now: MonotonicTime) {
         mayReturnMemoryAt = now.advanced(byNanoseconds: Self.memoryReturnNanoseconds)
         workers.dismissIdle()
+        spareOutputs = []
         guard hasMemoryToReturn else { return }
         // Without this call, the allocator would keep the freed memory.
         linux_return_memory()
