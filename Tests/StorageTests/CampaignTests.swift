@@ -84,6 +84,17 @@ struct CampaignTests {
         }
         #expect(report.byCampaign.map { $0.counts[.clicks] } == [3])
         #expect(page.count == 1 && page.rows.map { $0.counts[.clicks] } == [3])
+        // The report of the campaign alone has the counts of its row, whichever spelling the row has.
+        for key in ["\u{E9}", "e\u{301}"] {
+            let one = try await test.run { session in
+                var query = StatisticsQuery()
+                query.campaign = CampaignKey(key)
+                return try await session.statistics(query, at: now)
+            }
+            #expect(one.totals[.clicks] == 3 && one.byCampaign.map { $0.counts[.clicks] } == [3])
+            #expect(one.bySource.map { $0.counts[.clicks] } == [3])
+            #expect(one.series.map { $0.counts[.clicks] } == [1, 2])
+        }
     }
 
     @Test("a search ignores case, and a found campaign has counts of an earlier span", arguments: backends)

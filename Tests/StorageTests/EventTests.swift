@@ -93,6 +93,32 @@ struct EventTests {
         #expect(try test.verify().problems == [])
     }
 
+    @Test("of a campaign count together, in whichever spelling its name is queried", arguments: backends)
+    func spellings(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let keys = ["\u{E9}", "e\u{301}"]
+        for (number, key) in zip([1, 2] as [UInt64], keys) {
+            let now = test.clock.now
+            try await test.run { session in
+                try await Self.match(session, install: number, fingerprint: number, campaign: key, at: now)
+                let event = try Self.event("e\(number)", install: number, at: now)
+                _ = try await session.record(Self.batch([event], at: now))
+            }
+            test.clock.advance(seconds: 86_400)
+            try test.database.catchUp()
+        }
+        for key in keys {
+            let (report, sums) = try await test.run { session in
+                var query = EventQuery(StatisticsQuery(app: Self.app))
+                let sums = try await session.eventSums(of: .campaigns([key]), query)
+                query.span.campaign = CampaignKey(key)
+                return (try await session.events(query), sums)
+            }
+            #expect(report.matches == 2 && report.totals.eventCount == 2)
+            #expect(sums.count == 1 && sums[key]?.eventCount == 2)
+        }
+    }
+
     @Test("whose source has no token are counted under `unknown`, like its matches", arguments: backends)
     func unlistedSource(backend: Backend) async throws {
         let test = try await TestStore(backend)

@@ -6,7 +6,8 @@ internal import Storage
 /// Reads the counts of each span, without deltas that are not merged into them yet.
 extension PostgreSQLReader {
     func sum(_ query: CountQuery) throws(PostgreSQLError) -> CountSum {
-        try sums(query, of: [query.campaign])[query.campaign] ?? CountSum()
+        // The spellings of one campaign are equal keys.
+        try sums(query, of: query.campaigns).values.first ?? CountSum()
     }
 
     func sums(_ query: CountQuery, of campaigns: [String]) throws(PostgreSQLError) -> [String: CountSum] {
@@ -24,7 +25,7 @@ extension PostgreSQLReader {
         _ query: CountQuery,
         _ body: (_ period: Timestamp, _ value: String, _ metric: String, _ count: Int64) -> Void
     ) throws(PostgreSQLError) {
-        _ = try all(Self.series, Parameters(query, of: [query.campaign])) { row in
+        _ = try all(Self.series, Parameters(query, of: query.campaigns)) { row in
             body(row.get("period"), row.get("value"), row.get("metric"), row.get("count"))
         }
     }

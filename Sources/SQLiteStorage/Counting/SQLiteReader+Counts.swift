@@ -18,8 +18,10 @@ extension SQLiteReader {
         let (statement, dimension) = (try connection.statement(Self.countSeries), query.dimension.rawValue)
         for (scope, spans) in query.parts {
             let (span, first, end) = (spans.granularity, spans.first.milliseconds, spans.end.milliseconds)
-            try statement.forEach(scope.number, query.campaign, dimension, span.rawValue, first, end) { row in
-                body(row.time(0), row.text(1), row.text(2), row.integer(3))
+            for campaign in query.campaigns {
+                try statement.forEach(scope.number, campaign, dimension, span.rawValue, first, end) { row in
+                    body(row.time(0), row.text(1), row.text(2), row.integer(3))
+                }
             }
         }
     }

@@ -3,8 +3,8 @@ public import Attribution
 /// A query for the counts of one dimension in the traffic of several apps, over spans of several lengths.
 public struct CountQuery: Sendable {
     public let scopes: [Scope]
-    /// Empty for all campaigns together.
-    public var campaign = ""
+    /// The spellings of one campaign, or a link; an empty text stands for all campaigns together.
+    public var campaigns = [""]
     public let dimension: Dimension
     public let spans: [CountedSpans]
 

@@ -5,6 +5,13 @@ struct EventReader<Reader: ReportReader> {
     let reader: Reader
     let query: EventQuery
     let scopes: [Scope]
+    /// The spellings of the query's campaign; an empty text if it has none.
+    private let spellings: [String]
+
+    init(reader: Reader, query: EventQuery, scopes: [Scope]) throws(Reader.Failure) {
+        (self.reader, self.query, self.scopes) = (reader, query, scopes)
+        spellings = try reader.spellings(of: [query.span.campaign?.text ?? ""], in: scopes)
+    }
 
     /// The maximum number of campaigns, and of links, in a report.
     private static var groupLimit: Int { 100 }
@@ -29,14 +36,15 @@ struct EventReader<Reader: ReportReader> {
 
     /// Returns a query for the counts of a dimension, by default over the query's span.
     private func counts(_ dimension: Dimension, over spans: [CountedSpans]? = nil) -> CountQuery {
-        let (campaign, spans) = (query.span.campaign?.text ?? "", spans ?? query.span.spans)
-        return CountQuery(scopes: scopes, campaign: campaign, dimension: dimension, spans: spans)
+        let spans = spans ?? query.span.spans
+        return CountQuery(scopes: scopes, campaigns: spellings, dimension: dimension, spans: spans)
     }
 
     func sums(of groups: EventGroups) throws(Reader.Failure) -> [String: EventSums] {
         let counts =
             switch groups {
-            case .campaigns(let names): try reader.sums(counts(.event), of: names)
+            case .campaigns(let names):
+                try reader.sums(counts(.event), of: reader.spellings(of: names, in: scopes))
             case .links(let names): try reader.sums(counts(.eventLink), of: names)
             }
         return counts.mapValues { EventSums($0) }.filter { !$0.value.isEmpty }

@@ -7,7 +7,7 @@ public protocol StatisticsRows {
 
     /// Adds up the counts of a query.
     func sum(_ query: CountQuery) throws(Failure) -> CountSum
-    /// Adds up the counts of each given campaign or link, as ``sum(_:)`` does if it is the query's campaign.
+    /// Adds up the counts of each given campaign or link, as ``sum(_:)`` does if it is the query's only one.
     ///
     /// The spellings of one name have one sum; see ``ClickedNames``.
     func sums(_ query: CountQuery, of campaigns: [String]) throws(Failure) -> [String: CountSum]
@@ -34,7 +34,7 @@ extension StatisticsRows {
     public func sums(_ query: CountQuery, of campaigns: [String]) throws(Failure) -> [String: CountSum] {
         var (query, sums) = (query, [String: CountSum]())
         for campaign in campaigns {
-            query.campaign = campaign
+            query.campaigns = [campaign]
             let counts = try sum(query)
             sums[campaign, default: CountSum()].add(counts)
         }
@@ -42,6 +42,19 @@ extension StatisticsRows {
     }
 
     public func runningServers() throws(Failure) -> [RunningServer] { [] }
+
+    /// Returns campaigns with their other spellings; see ``ClickedNames``.
+    ///
+    /// A name in ASCII has one spelling, and needs no search. The other spellings are found among the most clicked
+    /// campaigns of all time.
+    func spellings(of campaigns: [String], in scopes: [Scope]) throws(Failure) -> [String] {
+        let isASCII = { (name: String) in name.utf8.allSatisfy { $0 < 0x80 } }
+        guard !campaigns.allSatisfy(isASCII) else { return campaigns }
+        let whole = StatisticsQuery().spans
+        var names = try clicks(.campaign, of: scopes, over: whole, atMost: 10_000).names
+        for name in campaigns { names.add(name, 0) }
+        return names.spellings(of: Set(campaigns))
+    }
 }
 
 /// Campaigns or links with their clicks.
@@ -83,6 +96,14 @@ struct StatisticsReader<Reader: ReportReader> {
     let query: StatisticsQuery
     /// The apps of the query, each with the scope of its live or test traffic.
     let apps: [(id: AppID, scope: Scope)]
+    /// The spellings of the query's campaign; empty if it has none.
+    private let spellings: [String]
+
+    init(reader: Reader, query: StatisticsQuery, apps: [(id: AppID, scope: Scope)]) throws(Reader.Failure) {
+        (self.reader, self.query, self.apps) = (reader, query, apps)
+        let campaigns = query.campaign.map { [$0.text] } ?? []
+        spellings = try reader.spellings(of: campaigns, in: apps.map(\.scope))
+    }
 
     private var scopes: [Scope] { apps.map(\.scope) }
 
@@ -150,7 +171,7 @@ struct StatisticsReader<Reader: ReportReader> {
     ) -> CountQuery {
         CountQuery(
             scopes: scopes ?? self.scopes,
-            campaign: campaign ?? "",
+            campaigns: campaign.map { $0 == query.campaign?.text ? spellings : [$0] } ?? [""],
             dimension: dimension,
             spans: spans ?? query.spans
         )
@@ -172,7 +193,7 @@ struct StatisticsReader<Reader: ReportReader> {
         if let campaign = query.campaign {
             let (counts, expected) = (report.totals, report.expected)
             groups = counts.isEmpty ? [] : [.init(name: campaign.text, counts: counts, expected: expected)]
-            names = groups.map(\.name)
+            names = groups.isEmpty ? [] : spellings
         } else {
             let (sum, clicked) = try top(.campaign, by: .total)
             groups = sum.groups(atMost: query.groupLimit)
