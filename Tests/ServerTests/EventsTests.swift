@@ -398,7 +398,7 @@ struct EventsTests {
         )
         #expect(ofLinks.last?.first == "sale" && ofLinks.last?.last == "0.05 EUR")
         let page = await browser.get("/events?period=7d").text
-        #expect(page.contains("<a href=\"/links/\(link)\">sale</a>"))
+        #expect(page.contains("<a href=\"/links/\(link)?period=7d\">sale</a>"))
         #expect(page.contains("<a href=\"/campaigns/one?period=7d&amp;campaign=SUMMER\">SUMMER</a>"))
     }
 }

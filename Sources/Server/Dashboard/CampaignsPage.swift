@@ -210,7 +210,7 @@ enum OneCampaignPage {
         html.table(DashboardText.linksOfCampaign, DashboardText.campaignLinkHeadings, links) {
             html,
             listing in
-            html.rowName(listing.link.slug.text, DashboardAddress("/links/\(listing.link.id.text)"))
+            html.rowName(listing.link.slug.text, visit.address.page("/links/\(listing.link.id.text)"))
             html.number(DashboardText.count(Int64(listing.clicks)))
             html.number(DashboardText.count(Int64(listing.matches)))
         }

@@ -62,7 +62,7 @@ enum EventPanel: CaseIterable {
     {
         switch self {
         case .campaigns: visit.address.page(OneCampaignPage.path).with("campaign", name)
-        case .links: slugs[name].map { _ in DashboardAddress("/links/\(name)") }
+        case .links: slugs[name].map { _ in visit.address.page("/links/\(name)") }
         case .events, .revenue, .sources, .cohorts: nil
         }
     }

@@ -69,6 +69,12 @@ extension HTML {
         open("input", ["type": "hidden", "name": name, "value": value])
     }
 
+    /// Writes hidden fields that keep the choices of other pages, such as the period, in the address; the form has its
+    /// own fields for the choices in `own`.
+    mutating func keepChoices(of address: DashboardAddress, except own: Set<String> = []) {
+        for item in address.page("").items where !own.contains(item.name) { hidden(item.name, item.value) }
+    }
+
     /// Writes a field for a text, with a label.
     mutating func field(_ name: String, _ label: String, type: String? = nil, _ value: String?) {
         element("label") { html in

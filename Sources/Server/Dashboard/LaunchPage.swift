@@ -49,7 +49,7 @@ enum LaunchPage {
             let near = explanation.material.near
             guard !near.isEmpty else { return }
             html.table(DashboardText.nearLaunches, DashboardText.nearHeadings, near) { html, near in
-                let address = DashboardAddress("/launches/\(near.record.id.text)")
+                let address = visit.address.page("/launches/\(near.record.id.text)")
                 html.rowName(DashboardText.time(near.record.facts.at), address)
                 html.element("td", DashboardText.words(near.relation.rawValue))
                 html.element("td", DashboardText.answer(near.record.facts))

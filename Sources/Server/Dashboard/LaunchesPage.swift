@@ -15,7 +15,7 @@ enum LaunchesPage {
             if page.records.isEmpty {
                 if page.next == nil { html.empty(DashboardText.noLaunches(period)) }
             } else {
-                write(page.records, directory, to: &html)
+                write(page.records, directory, visit, to: &html)
                 html.exports(exports(visit, query))
             }
             html.searched(backTo: page.next?.time, isFull: page.records.count == query.limit)
@@ -71,13 +71,18 @@ enum LaunchesPage {
         html.field("sdk", "SDK", query.sdk)
     }
 
-    private static func write(_ records: [RecordedCheck], _ directory: Directory, to html: inout HTML) {
+    private static func write(
+        _ records: [RecordedCheck],
+        _ directory: Directory,
+        _ visit: DashboardVisit,
+        to html: inout HTML
+    ) {
         // Records are stored in the order of their ids. This is the order in which they were written, which differs a
         // little from the order of the launches.
         let newestFirst = records.sorted { ($0.facts.at, $0.id) > ($1.facts.at, $1.id) }
         html.table(DashboardText.launchCaption, DashboardText.launchHeadings, newestFirst) { html, record in
             let facts = record.facts
-            html.rowName(DashboardText.time(facts.at), DashboardAddress("/launches/\(record.id.text)"))
+            html.rowName(DashboardText.time(facts.at), visit.address.page("/launches/\(record.id.text)"))
             html.element(
                 "td",
                 ["class": facts.outcome == .noMatch ? "bad" : "good"],

@@ -150,12 +150,15 @@ struct DashboardJourneys {
         try tab.open("http://localhost" + stage.signInPath())
         try tab.focus("Sign in")
         try tab.press("Enter", opens: true)
-        try tab.open("http://localhost/live")
+        try tab.open("http://localhost/live?period=7d")
         let rows =
             "[...document.querySelectorAll('#live tbody tr')].map(e => e.children[1].textContent).sort().join()"
         #expect(try tab.value(of: rows) == "")
         try stage.makeTraffic()
         #expect(try Polling.until { try tab.value(of: rows) == "Click,Match,No match: no click" })
+        let queries =
+            "[...document.querySelectorAll('#live tbody a')].map(e => e.getAttribute('href').split('?')[1]).join()"
+        #expect(try tab.value(of: queries) == "period=7d,period=7d,period=7d")
         let columns =
             "[...document.querySelectorAll('#live-chart .chart > rect')].filter(e => +e.getAttribute('height')).length"
         #expect(try tab.value(of: columns) >= "3")

@@ -124,6 +124,33 @@ struct DashboardLinkTests {
         #expect(slugs == ["s5", "s4", "s3", "s2", "s1"])
     }
 
+    @Test("the choices of all pages stay in the address from a list to a row's page and to other pages")
+    func keptChoices() async throws {
+        let app = service.app.text
+        try await service.makeLink(#"{"slug":"one","destination":"/x","campaign_key":"Spring"}"#)
+        await click("one", 1, matches: 1, from: 1)
+        let draft = #"{"app":"\#(app)","url":"https://example.com/","types":["match.created"]}"#
+        #expect(await service.admin(.post, "/postbacks", draft).status == 201)
+        let choices = "app=\(app)&period=7d&compare=off"
+        for (list, start) in [
+            ("/launches?", "/launches/chk_"), ("/live?", "/launches/clk_"), ("/links?", "/links/lnk_"),
+            ("/campaigns/one?campaign=Spring&", "/links/lnk_"), ("/postbacks?", "/postbacks/pbe_"),
+        ] {
+            let page = PageMarkup(await browser.get(list + choices).text)
+            let row = page.tags.compactMap { $0.attributes["href"] }.first { $0.hasPrefix(start) }
+            let address = try #require(row, "\(list)")
+            let next = await browser.get(address)
+            #expect(next.status == 200, "\(address)")
+            let links = PageMarkup(next.text).tags.compactMap { $0.attributes["href"] }
+            #expect(links.contains("/campaigns?" + choices), "\(list): \(links)")
+            #expect(start != "/links/lnk_" || links.contains { $0.hasSuffix("/edit?" + choices) }, "\(links)")
+        }
+        for path in ["/live", "/links"] {
+            let page = PageMarkup(await browser.get("\(path)?period=7d").text)
+            #expect(page.hidden("period") == "7d", "\(path)")
+        }
+    }
+
     @Test("an empty list says why it is empty, and what to do")
     func empty() async throws {
         let empty = await browser.get("/links").text

@@ -76,7 +76,7 @@
     const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
     const show = (message) => {
       for (const row of message.rows) {
-        const path = "/launches/" + encodeURIComponent(row.id);
+        const path = "/launches/" + encodeURIComponent(row.id) + live.dataset.query;
         if (body.querySelector(`a[href="${CSS.escape(path)}"]`)) continue;
         const line = document.createElement("tr");
         const head = line.appendChild(document.createElement("th"));

@@ -15,7 +15,8 @@ enum LinkDetailPage {
             html.writeLinkWarnings(of: app)
             writeFigures(listing, to: &html)
             html.element("p") { html in
-                let days = DashboardAddress("/").with("link", link.id.text).with("period", "30d")
+                let days = visit.address.page("/").with("from", nil).with("to", nil)
+                    .with("link", link.id.text).with("period", "30d")
                 html.link(days, DashboardText.clicksByDay)
             }
             writeActions(listing, visit, to: &html)
@@ -131,7 +132,7 @@ extension LinkDetailPage {
         }
         let isClicked = listing.clicks > 0 || listing.robots > 0
         html.element("div", ["class": "actions"]) { html in
-            html.element("a", ["class": "button", "href": "\(path)/edit"], DashboardText.edit)
+            html.link(visit.address.page("\(path)/edit"), class: "button", DashboardText.edit)
             if listing.link.archivedAt == nil {
                 form("archive", DashboardText.archive, class: "quiet", to: &html)
             } else {

@@ -114,7 +114,7 @@ enum LinkFormPage {
                         link == nil ? DashboardText.create : DashboardText.save
                     )
                     let back = link.map { "/links/\($0.id.text)" } ?? "/links"
-                    html.element("a", ["class": "button quiet", "href": back], DashboardText.cancel)
+                    html.link(visit.address.page(back), class: "button quiet", DashboardText.cancel)
                 }
             }
         }

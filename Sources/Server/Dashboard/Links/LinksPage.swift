@@ -23,7 +23,7 @@ enum LinksPage {
             if page.links.isEmpty {
                 if page.next == nil { html.empty(reason(query, directory)) }
             } else {
-                write(page.links, directory, at: now, events: sums, to: &html)
+                write(page.links, directory, visit, at: now, events: sums, to: &html)
                 html.exports(exports(visit, query))
             }
             html.searched(backTo: page.next?.time, isFull: page.links.count == query.limit)
@@ -69,10 +69,7 @@ enum LinksPage {
         to html: inout HTML
     ) {
         html.filters("/links") { html in
-            // Keep the choices that other pages have, such as the period, in the address.
-            for item in visit.address.page("/links").items where item.name != "app" {
-                html.hidden(item.name, item.value)
-            }
+            html.keepChoices(of: visit.address, except: ["app"])
             html.appChoice(apps, chosen: query.app)
             html.field("search", DashboardText.searchLinks, type: "search", query.search)
             html.field("campaign", DashboardText.campaign, query.campaignKey?.text)
@@ -85,6 +82,7 @@ enum LinksPage {
     private static func write(
         _ links: [LinkListing],
         _ directory: Directory,
+        _ visit: DashboardVisit,
         at now: Timestamp,
         events: [String: EventSums],
         to html: inout HTML
@@ -95,7 +93,7 @@ enum LinksPage {
             + (hasApps ? [DashboardText.app] : [])
         html.table(DashboardText.linkCaption, headings, links) { html, listing in
             let (link, settings) = (listing.link, listing.link.settings)
-            html.rowName(link.slug.text, DashboardAddress("/links/\(link.id.text)"))
+            html.rowName(link.slug.text, visit.address.page("/links/\(link.id.text)"))
             html.element("td", settings.title ?? "–")
             html.element("td", settings.campaignKey?.text ?? "–")
             html.element("td", settings.tags.isEmpty ? "–" : settings.tags.joined(separator: ", "))

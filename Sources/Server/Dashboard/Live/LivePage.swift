@@ -25,7 +25,7 @@ enum LivePage {
         let (choice, newest, minutes) = try await read(exchange)
         let (events, directory, now) = (newest.reversed(), exchange.directory, exchange.now)
         return .page(title: DashboardText.liveTraffic) { html in
-            writeForm(choice, directory, to: &html)
+            writeForm(choice, directory, visit, to: &html)
             writeChart(minutes, to: &html)
             html.exports(exports(of: DashboardText.perMinute, choice, visit, at: now))
             html.element("p", ["class": "note", "id": "live-note"], DashboardText.liveNote)
@@ -41,9 +41,11 @@ enum LivePage {
             if events.isEmpty {
                 html.element("p", ["class": "empty", "id": "live-none"], DashboardText.noneLive)
             }
-            html.open("div", ["id": "live", "data-full": DashboardText.tooManyStreams])
+            // The script adds the query to the links of its rows.
+            let (full, query) = (DashboardText.tooManyStreams, visit.address.page("").text)
+            html.open("div", ["id": "live", "data-full": full, "data-query": query])
             html.table(DashboardText.newest, DashboardText.liveHeadings, events) { html, event in
-                html.rowName(DashboardText.time(event.at), DashboardAddress("/launches/\(event.id)"))
+                html.rowName(DashboardText.time(event.at), visit.address.page("/launches/\(event.id)"))
                 html.element("td", ["class": event.isMatch ? "good" : nil], event.text)
                 html.element("td", event.campaign ?? "–")
                 html.element("td", name(of: event.group, directory))
@@ -95,8 +97,14 @@ enum LivePage {
         AppID(group.app).flatMap(directory.app)?.settings.name ?? group.app
     }
 
-    private static func writeForm(_ choice: Choice, _ directory: Directory, to html: inout HTML) {
+    private static func writeForm(
+        _ choice: Choice,
+        _ directory: Directory,
+        _ visit: DashboardVisit,
+        to html: inout HTML
+    ) {
         html.filters("/live") { html in
+            html.keepChoices(of: visit.address, except: ["app", "test"])
             html.appChoice(directory.apps, chosen: choice.app?.id)
             let traffic = [("false", DashboardText.live), ("true", DashboardText.test)]
             html.select("test", DashboardText.traffic, traffic, chosen: choice.isTest ? "true" : "false")

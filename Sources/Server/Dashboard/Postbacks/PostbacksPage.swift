@@ -15,7 +15,7 @@ enum PostbacksPage {
                 html.table(DashboardText.endpoints, DashboardText.endpointHeadings, shown) {
                     html,
                     status in
-                    write(status, directory, at: now, to: &html)
+                    write(status, directory, visit, at: now, to: &html)
                 }
                 let exports = PanelExports(table: DashboardText.endpoints, of: visit.address)
                     .calling("/admin/api/postbacks", [("app", app?.text)])
@@ -29,11 +29,12 @@ enum PostbacksPage {
     private static func write(
         _ status: EndpointStatus,
         _ directory: Directory,
+        _ visit: DashboardVisit,
         at now: Timestamp,
         to html: inout HTML
     ) {
         let endpoint = status.endpoint
-        html.rowName(endpoint.url, DashboardAddress("/postbacks/\(endpoint.id.text)"))
+        html.rowName(endpoint.url, visit.address.page("/postbacks/\(endpoint.id.text)"))
         html.element("td", DashboardText.name(of: endpoint.app, in: directory))
         let (text, style) = DashboardText.state(endpoint)
         html.element("td", ["class": style], text)
@@ -145,6 +146,7 @@ enum PostbackPage {
 
     private static func writeFilter(_ visit: DashboardVisit, _ query: DeliveryQuery, to html: inout HTML) {
         html.filters(visit.address.path) { html in
+            html.keepChoices(of: visit.address)
             let states = [("", DashboardText.any)] + DeliveryState.allCases.map { ($0.word, $0.word) }
             html.select("state", DashboardText.deliveryState, states, chosen: query.state?.word ?? "")
             let types = [("", DashboardText.any)] + PostbackType.allCases.map { ($0.rawValue, $0.rawValue) }
