@@ -34,23 +34,28 @@ enum ApplePage {
         let newest = try await exchange.store(await store.applePostbacks(query)).postbacks
         let rows: [Count] = counts.map { Count(texts: $0.key, count: $0.value) }.sorted(by: Count.isGreater)
         let shown: [Count] = states.map { Count(texts: $0.key, count: $0.value) }.sorted(by: Count.isGreater)
+        // Live traffic includes the postbacks for development of apps whose settings say so.
+        let countsBoth = (filter.app.map { [$0] } ?? exchange.directory.apps)
+            .contains { AppleEnvironment.development.isCounted(for: $0) }
+        let environment: AppleEnvironment? = filter.isTest ? .development : countsBoth ? nil : .production
         return .page(title: DashboardText.apple) { html in
             filter.writeForm(visit, to: &html)
             html.note(DashboardText.appleExplained)
             guard !newest.isEmpty else { return html.empty(DashboardText.noPostbacks) }
             let app: PanelExports.Items = [("app", filter.app?.id.text)]
             let span: PanelExports.Items = [("from", from.iso8601), ("to", to.iso8601)]
-            func writeExports(_ caption: String) {
+            func writeExports(_ caption: String, _ environment: AppleEnvironment? = nil) {
+                let items: PanelExports.Items = app + span + [("environment", environment?.rawValue)]
                 html.exports(
                     PanelExports(table: caption, of: visit.address)
-                        .calling("/admin/api/apple-postbacks", app + span)
-                        .running(["apple-postbacks", "list"], app)
+                        .calling("/admin/api/apple-postbacks", command: ["apple-postbacks", "list"], items)
                 )
             }
             let most = Array(rows.prefix(rowLimit))
             write(most, DashboardText.byNetwork, DashboardText.networkHeadings, to: &html)
             if rows.count > most.count { html.note(DashboardText.shown(1, most.count, of: rows.count)) }
-            writeExports(DashboardText.byNetwork)
+            // The other tables have both environments.
+            writeExports(DashboardText.byNetwork, environment)
             write(shown, DashboardText.signatures, DashboardText.signatureHeadings, to: &html)
             writeExports(DashboardText.signatures)
             write(newest, apps, to: &html)

@@ -202,4 +202,31 @@ struct ApplePostbackEndpointTests {
         #expect(signatures.contains(["SKAdNetwork", "production", "verified", "4"]))
         #expect(await browser.get("/").text.contains("/apple"))
     }
+
+    @Test("the page's lines to copy have its span and its traffic's environment", arguments: [false, true])
+    func linesToCopy(countsDevelopment: Bool) async throws {
+        var settings = Self.shop
+        settings.links.apple.countsDevelopmentPostbacks = countsDevelopment
+        let service = try await TestService(settings)
+        _ = await service.send(.post, Self.skan, body: AppleSamples.version4)
+        let browser = await DashboardBrowser.signedIn(to: service)
+        let live: String? = countsDevelopment ? nil : "production"
+        for (isTest, environment) in [(false, live), (true, "development")] {
+            let page = await browser.get("/apple?period=7d&test=\(isTest)").text
+            let lines = page.components(separatedBy: "<pre").dropFirst()
+                .compactMap { $0.components(separatedBy: "</pre>").first }
+                .filter { $0.contains("apple-postbacks") }
+            #expect(lines.count == 6)
+            let commands = lines.filter { $0.contains(">afterlink apple-postbacks list ") }
+            #expect(commands.count { $0.contains(" --from 20") && $0.contains(" --to 20") } == 3)
+            // Only the table by network depends on the traffic.
+            #expect(lines.dropFirst(2).allSatisfy { !$0.contains("environment") })
+            guard let environment else {
+                #expect(lines.prefix(2).allSatisfy { !$0.contains("environment") })
+                continue
+            }
+            #expect(lines[0].contains("environment=\(environment)"))
+            #expect(lines[1].hasSuffix(" --environment \(environment)"))
+        }
+    }
 }

@@ -17,6 +17,8 @@ enum ListApplePostbacksCommand {
             "network NETWORK": "Only postbacks to this ad network.",
             "verification valid|invalid|unverifiable": "Only postbacks whose signature has this state.",
             "environment production|development": "Only postbacks that are signed for this environment.",
+            "from TIME": "Only postbacks received from this time on: 2027-01-31 or 2027-01-31T12:00:00Z.",
+            "to TIME": "Only postbacks received before this time.",
             "limit N": "The maximum number of postbacks. Default: 100.",
         ]) + [.json],
         settings: CommandDatabase.settings,
@@ -32,6 +34,7 @@ enum ListApplePostbacksCommand {
         query.network = arguments.value("network")
         (query.verification, query.environment) =
             (try arguments.word("verification"), try arguments.word("environment"))
+        (query.from, query.to) = try arguments.range
         let count = try arguments.limit ?? ApplePostbackQuery.standardLimit
         let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
