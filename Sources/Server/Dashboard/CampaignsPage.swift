@@ -33,7 +33,13 @@ enum CampaignsPage {
                 return
             }
             write(page, query, visit, events: sums, to: &html)
-            html.exports(filter.exports(of: visit.address)(DashboardText.campaignCaption))
+            let caption = DashboardText.campaignCaption
+            // `/admin/stats` and the command cannot search.
+            html.exports(
+                query.search == nil
+                    ? filter.exports(of: visit.address)(caption)
+                    : PanelExports(table: caption, of: visit.address)
+            )
             if query.earlier != nil { html.note(filter.comparison) }
             if page.isPartial { html.note(DashboardText.fewCampaigns) }
             writePages(page, query, visit, to: &html)

@@ -93,6 +93,18 @@ struct CampaignsPageTests {
         )
     }
 
+    @Test("a search has its files, but no lines to copy, because the statistics cannot search")
+    func linesToCopy() async {
+        await click("Spring", 1)
+        await click("Autumn", 2)
+        for (address, hasLines) in [("/campaigns", true), ("/campaigns?search=spr", false)] {
+            let page = await browser.get(address).text
+            #expect(page.contains("/admin/stats") == hasLines, "\(address)")
+            #expect(page.contains("afterlink stats") == hasLines, "\(address)")
+            #expect(page.contains("as=csv") && page.contains("as=json"), "\(address)")
+        }
+    }
+
     @Test("many campaigns are shown a hundred a page, and the page stays small")
     func paging() async {
         for number in 0..<120 { await click("Campaign \(number)", number) }
