@@ -71,13 +71,15 @@ enum OverviewPage {
         return (report, Figure(revenue: report.totals, earlier: earlier))
     }
 
-    /// Returns the sentences about endpoints that failed or are held, unless an operator has disabled them.
+    /// Returns the sentences about the chosen app's endpoints that failed or are held, unless an operator has disabled
+    /// them.
     private static func postbackAlarms(_ filter: DashboardFilter, _ exchange: Exchange) async throws(APIError)
         -> [String]
     {
         let all = try await exchange.store(await exchange.stores.postbacks.endpoints()).map(\.endpoint)
-        let shown = all.filter { exchange.maySee($0.app) && !$0.isDisabledByOperator }
-        return shown.compactMap(DashboardText.alarm)
+        let app = filter.app?.id
+        let shown = all.filter { (app == nil || $0.app == app) && exchange.maySee($0.app) }
+        return shown.filter { !$0.isDisabledByOperator }.compactMap(DashboardText.alarm)
     }
 
     /// Returns the sentence about a group whose match rate has fallen; nil for other groups.

@@ -124,6 +124,22 @@ struct PostbackEndpointTests {
         #expect(list.status == 200 && !list.text.contains(id))
     }
 
+    @Test("the overview warns of a failed endpoint, but not if another app is chosen")
+    func alarmOfChosenApp() async throws {
+        _ = try await create()
+        #expect(await service.click(anyClick).status == 201)
+        _ = await service.check(hex)
+        try send(PostbackAnswer(status: 410))
+        let other = try await service.addApp(App.Settings(name: "Other"))
+        let browser = await DashboardBrowser.signedIn(to: service)
+        for (query, warns) in [
+            ("", true), ("?app=\(service.app.text)", true), ("?app=\(other.app.text)", false),
+        ] {
+            let page = await browser.get("/\(query)").text
+            #expect(page.contains("it answered 410 Gone") == warns, "\(query)")
+        }
+    }
+
     @Test("a delivery is shown with request, base string and answer, and is replayed by the event's id")
     func deliveries() async throws {
         let (id, _) = try await create()
