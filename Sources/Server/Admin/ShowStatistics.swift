@@ -13,6 +13,7 @@ enum ShowStatistics {
         body.version = exchange.service.settings.version
         body.uptimeSeconds = Int64(exchange.service.uptime / 1_000_000_000)
         body.domainCopies = exchange.domainCopies
+        body.seesAllApps = exchange.onlyApp == nil
         let endpoints = try await exchange.store(await exchange.stores.postbacks.endpoints()).map(\.endpoint)
         body.warnings =
             warnings(exchange) + endpoints.filter { exchange.maySee($0.app) }.compactMap(\.warning)
@@ -55,6 +56,8 @@ public struct StatisticsBody {
     public var warnings: [String] = []
     /// The states of domain file copies; empty if the monitor is off.
     public var domainCopies: [DomainCopy] = []
+    /// Whether the body has the figures that concern all apps: the unrecorded checks, and the database's size.
+    public var seesAllApps = true
 
     public init(report: StatisticsReport, query: StatisticsQuery, directory: Directory, now: Timestamp) {
         (self.report, self.query, self.directory, self.now) = (report, query, directory, now)
@@ -122,6 +125,7 @@ public struct StatisticsBody {
                     json.member("since", copy.since.iso8601)
                 }
             }
+            guard seesAllApps else { return }
             json.object("database") { json in
                 json.member("bytes", report.databaseBytes)
                 json.member("wal_bytes", report.writeAheadLogBytes)
@@ -133,7 +137,7 @@ public struct StatisticsBody {
         write(report.totals, to: &json)
         write(report.expected, to: &json)
         json.member("live_clicks", report.liveClicks)
-        json.member("unrecorded_checks", report.unrecordedChecks)
+        if seesAllApps { json.member("unrecorded_checks", report.unrecordedChecks) }
         write(report.timeToInstall, to: &json)
     }
 

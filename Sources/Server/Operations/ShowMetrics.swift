@@ -106,12 +106,16 @@ enum ShowMetrics {
         let fallen = "Groups of launches or clicks whose match rate has fallen, over all apps."
         let recognised = "Matches, by how the launch was recognised."
         let doubted = "Matches that are not guaranteed because of Google Play's report, by finding."
+        // All apps have one count of these checks.
+        if exchange.onlyApp == nil {
+            let count = Double(report.unrecordedChecks)
+            metrics.append(.counter("afterlink_unrecorded_checks_total", unrecorded, count))
+        }
         return metrics + [
             .counter("afterlink_no_matches_total", "Checks that matched nothing, by reason.", noMatches),
             .counter("afterlink_matches_by_method_total", recognised, methods),
             .counter("afterlink_play_findings_total", doubted, findings),
             .counter("afterlink_expected_conversions_total", expected, report.expected.count),
-            .counter("afterlink_unrecorded_checks_total", unrecorded, Double(report.unrecordedChecks)),
             .gauge("afterlink_live_clicks", "Clicks that could be matched now.", Double(report.liveClicks)),
             .gauge("afterlink_match_rate_alarms", fallen, sides),
         ]

@@ -117,6 +117,14 @@ struct ReadKeyTests {
         let whole = await service.send(.get, "/metrics", fields: ofAll)
         #expect(whole.text.contains("afterlink_clicks_total 1\n"))
         #expect(whole.text.contains("afterlink_http_requests_total"))
+        // These figures concern all apps.
+        for (key, isShown) in [(ofOne, false), (ofAll, true)] {
+            let statistics = await service.send(.get, "/admin/stats", fields: key).text
+            #expect(statistics.contains("\"wal_bytes\":") == isShown, "\(statistics)")
+            #expect(statistics.contains("\"unrecorded_checks\":") == isShown, "\(statistics)")
+            let metrics = await service.send(.get, "/metrics", fields: key).text
+            #expect(metrics.contains("afterlink_unrecorded_checks_total ") == isShown)
+        }
     }
 
     @Test("in the dashboard, a read key of one app sees that app, and changes nothing")
