@@ -223,6 +223,11 @@ struct AppsAndKeysTests {
         let unclear = try installation.run(["keys", "create", "--kind", "app"])
         #expect(unclear.status == 2)
         #expect(unclear.errors.contains("Shop (app_") && unclear.errors.contains("--app"))
+        for (kind, advises) in [("read", true), ("app", false)] {
+            let output = try installation.run(["keys", "create", "--kind", kind])
+            #expect(output.status == 2 && output.errors.contains("--app"), "\(output.errors)")
+            #expect(output.errors.contains("--all-apps") == advises, "\(output.errors)")
+        }
         #expect(try installation.run(["keys", "create", "--kind", "app", "--app", "Shop"]).status == 0)
         #expect(
             try installation.run(["keys", "create", "--kind", "app", "--app", installation.appID]).status == 0

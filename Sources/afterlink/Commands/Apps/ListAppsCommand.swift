@@ -76,8 +76,10 @@ enum AppChoice {
         try arguments.value("app").map { text in try find(text, in: directory) }
     }
 
-    /// Returns the app with this id or name; for nil, the only app.
-    static func find(_ text: String?, in directory: Directory) throws -> App {
+    /// Returns the app with this id or name; for nil, the only app, or a failure with `advice` if there are several.
+    static func find(_ text: String?, in directory: Directory, advice: String = "Name it with --app.") throws
+        -> App
+    {
         let names = directory.apps.map { "\($0.settings.name) (\($0.id.text))" }.joined(separator: ", ")
         guard let first = directory.apps.first else {
             throw CommandFailure.because("The database has no app yet.")
@@ -86,7 +88,7 @@ enum AppChoice {
         guard let text else {
             guard directory.apps.count == 1 else {
                 throw CommandFailure.usage("The command needs one of several apps: \(names).")
-                    .advising("Name it with --app.")
+                    .advising(advice)
             }
             return first
         }

@@ -43,7 +43,10 @@ enum CreateKeyCommand {
         let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let hasNone = kind.belongsToApp == false || arguments.has("all-apps")
-        let app = hasNone ? nil : try AppChoice.find(arguments.value("app"), in: database.directory())
+        let advice = "Name it with --app" + (kind == .read ? ", or give --all-apps for all apps." : ".")
+        let app =
+            hasNone
+            ? nil : try AppChoice.find(arguments.value("app"), in: database.directory(), advice: advice)
         let text = KeyText(kind: kind, random: RandomSource.system)
         let key = APIKey(
             id: KeyID(at: now, random: RandomSource.system),
