@@ -178,10 +178,7 @@ extension Routes {
             html.correction(of: error, in: visit)
         }
         var response = page.response(visit: visit)
-        response.fields += error.fieldLines
-        if let retryAfter = error.retryAfter {
-            response.fields.append(FieldLine(name: "Retry-After", value: String(retryAfter)))
-        }
+        response.fields += error.responseFields
         return response
     }
 }

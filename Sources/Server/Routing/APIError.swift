@@ -51,6 +51,11 @@ package struct APIError: Error, Equatable {
     /// A 429 gets its value from ``Exchange/checkRate(_:)``.
     var retryAfter: Int?
     var fieldLines: [FieldLine] = []
+
+    /// The fields of the response: ``fieldLines``, and `Retry-After` if the caller may try again.
+    var responseFields: [FieldLine] {
+        fieldLines + (retryAfter.map { [FieldLine(name: "Retry-After", value: String($0))] } ?? [])
+    }
 }
 
 extension APIError {
@@ -174,11 +179,8 @@ extension Response {
                 }
             }
         }
-        self.init(error.status, fields: error.fieldLines, contentType: .json, body: json.bytes)
-        fields.append(.noStore)
-        if let retryAfter = error.retryAfter {
-            fields.append(FieldLine(name: "Retry-After", value: String(retryAfter)))
-        }
+        let fields: [FieldLine] = [.noStore] + error.responseFields
+        self.init(error.status, fields: fields, contentType: .json, body: json.bytes)
     }
 
     /// Creates a response with JSON that must not be cached.

@@ -80,6 +80,36 @@ struct DashboardLinkFormTests {
         return PageMarkup(String(rest[..<(rest.firstRange(of: "</p>")?.lowerBound ?? rest.endIndex)])).text
     }
 
+    @Test("if the service cannot store a link now, the answer has the form as it was sent, and Retry-After")
+    func unavailable() async throws {
+        let service = try await TestService(LinkScenario.shop, queueLimit: 1)
+        let browser = await DashboardBrowser.signedIn(to: service)
+        let token = await browser.formToken()
+        let id = try await service.makeLink(#"{"slug":"old","destination":"/x","title":"Before"}"#)
+        let edit = "/links/\(id)/edit"
+        let shown = PageMarkup(await browser.get(edit).text).hidden("shown") ?? ""
+        let release = service.holdWriter()
+        let answers = await withTaskGroup(of: (path: String, answer: Answer).self) { group in
+            for path in ["/links/new", "/links/new", edit, edit] {
+                group.addTask {
+                    let fields = "token=\(token)&shown=\(shown)&destination=%2Fx&title=Sent"
+                    return (path, await browser.post(path, fields))
+                }
+            }
+            // The queue has room for one write, which waits until the writer is free.
+            var refused: [(path: String, answer: Answer)] = []
+            while refused.count < 3, let next = await group.next() { refused.append(next) }
+            release.signal()
+            await group.waitForAll()
+            return refused
+        }
+        #expect(Set(answers.map(\.path)) == ["/links/new", edit])
+        for (path, answer) in answers {
+            #expect(answer.status == 503 && answer.field("Retry-After") != nil, "\(path): \(answer.text)")
+            #expect(Self.inputs(of: answer.text)["title"] == "Sent", "\(path)")
+        }
+    }
+
     @Test("the form has every field of links, and what it stores is what the API stores")
     func whole() async throws {
         let page = await browser.get("/links/new").text

@@ -32,7 +32,7 @@ enum LinkFormPage {
             }
             try await LinkEndpoints.store(new, exchange)
             return DashboardPage.redirect(to: "/links/\(new.link.id.text)")
-        } catch { return page(form, of: nil, directory.apps, visit, after: error).response(visit: visit) }
+        } catch { return refused(form, of: nil, directory.apps, visit, by: error) }
     }
 
     static func record(_ exchange: Exchange, _: DashboardForm) async throws(APIError) -> FormRecord {
@@ -58,8 +58,21 @@ enum LinkFormPage {
             return DashboardPage.redirect(to: "/links/\(former.id.text)")
         } catch {
             guard error.code != .conflict else { throw error }
-            return page(form, of: former, directory.apps, visit, after: error).response(visit: visit)
+            return refused(form, of: former, directory.apps, visit, by: error)
         }
+    }
+
+    /// Returns the form as it was sent, with what is wrong.
+    private static func refused(
+        _ form: LinkForm,
+        of link: Link?,
+        _ apps: [App],
+        _ visit: DashboardVisit,
+        by error: APIError
+    ) -> Response {
+        var response = page(form, of: link, apps, visit, after: error).response(visit: visit)
+        response.fields += error.responseFields
+        return response
     }
 
     private static func drafted<Value>(_ make: () throws(FieldProblems) -> Value) throws(APIError) -> Value {
