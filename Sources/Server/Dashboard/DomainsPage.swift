@@ -154,7 +154,7 @@ extension DomainsPage {
         -> Response
     {
         guard let host = try exchange.app(of: visit.form).settings.links.apple.postbackHost else {
-            throw .notFound(DashboardText.noSuchApp)
+            throw .notFound(DashboardText.noPostbackHost)
         }
         let (service, store, now) = (exchange.service, exchange.stores.applePostbacks, exchange.now)
         let findings = try await exchange.store(

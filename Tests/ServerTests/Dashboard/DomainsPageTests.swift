@@ -50,6 +50,20 @@ struct DomainsPageTests {
         #expect(PageMarkup(page.text).tags.count { $0.name == "script" } == 1)
     }
 
+    @Test("the test of a host that the app no longer has names the missing host, not a missing app")
+    func withoutPostbackHost() async throws {
+        let service = try await TestService(settings())
+        let browser = await DashboardBrowser.signedIn(to: service)
+        let token = await browser.formToken()
+        for (app, sentence) in [
+            (service.app.text, "The app has no host for Apple&#39;s postbacks."),
+            ("app_01m879b64k000723s12pjw96b9", "There is no such app."),
+        ] {
+            let answer = await browser.post("/domains/probe", "token=\(token)&app=\(app)")
+            #expect(answer.status == 404 && answer.text.contains(sentence), "\(answer.text)")
+        }
+    }
+
     @Test("without a link host, the page says how to add one; before the first poll, it says so")
     func reasons() async throws {
         let bare = await DashboardBrowser.signedIn(to: try await TestService()).get("/domains").text
