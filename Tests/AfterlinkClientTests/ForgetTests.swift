@@ -128,6 +128,16 @@ struct ForgetTests {
         #expect(server.requests.count == (isForgotten ? 2 : 1))
     }
 
+    @Test("gets its result at once, although the server asked for a pause", arguments: ClientKind.available)
+    func pause(kind: ClientKind) throws {
+        let server = try HostileServer { _, _ in
+            [HostileServer.response("503 Busy", "{}", headers: ["Retry-After: 600"])]
+        }
+        let app = try ClientApp(kind, server: server.url)
+        let launch = try app.launch("optoutafter=3", "within=60")
+        #expect(launch.first == "settled" && launch.seconds < 30, "\(launch)")
+    }
+
     @Test("still gets the link that opened the app", arguments: ClientKind.available, ["optout", "forget"])
     func link(kind: ClientKind, choice: String) throws {
         let app = try ClientApp(kind, server: "http://127.0.0.1:1")

@@ -33,6 +33,12 @@ enum ClientProcess {
             await afterlink.track(event)
         }
         await interrupt(afterlink, arguments)
+        if let seconds = arguments.number("optoutafter") {
+            Task {
+                try? await SystemClock().sleep(seconds: seconds)
+                await afterlink.optOut()
+            }
+        }
         if arguments["first"] != "no" {
             let start = ContinuousClock.now
             let answer = await afterlink.firstLaunch(within: .seconds(arguments.number("within") ?? 3))

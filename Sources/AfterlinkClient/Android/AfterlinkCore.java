@@ -122,7 +122,8 @@ public final class AfterlinkCore {
     public FirstLaunch firstLaunch(long limitMillis) {
         long end = System.nanoTime() + limitMillis * 1_000_000;
         synchronized (this) {
-            if (!isAsking) thread.execute(() -> ask(0));
+            final int stops = this.stops;
+            if (!isAsking) thread.execute(() -> ask(0, stops));
             isAsking = true;
             waiting++;
             try {
@@ -140,17 +141,17 @@ public final class AfterlinkCore {
         return PENDING;
     }
 
-    private void stopAsking() {
-        synchronized (this) { isAsking = false; notifyAll(); }
+    private void stopAsking(int stops) {
+        synchronized (this) { isAsking = isAsking && stops != this.stops; notifyAll(); }
         links.execute(this::deliver);
         // Earlier sessions may have left events.
         if (eventFile().length() > 0) sender.execute(this::flush);
     }
 
-    /** Asks once, and plans the next request; `failures` is the number of failures in a row. */
-    private void ask(int failures) {
+    /** Asks once, and plans the next request, until an opt-out; `failures` is the number of failures in a row. */
+    private void ask(int failures, int stops) {
+        if (stops != this.stops) return;
         saveHeldToken();
-        final int stops = this.stops;
         final Step step = update(this::nextStep);
         long pause = step == null ? pause(++failures, null) : step.pause;
         if (step != null && step.isFinished) {
@@ -169,8 +170,8 @@ public final class AfterlinkCore {
             }
         }
         final int count = failures;
-        if (step != null && step.isFinished || failures >= MAXIMUM_ATTEMPTS) stopAsking();
-        else thread.schedule(() -> ask(count), pause, TimeUnit.MILLISECONDS);
+        if (step != null && step.isFinished || failures >= MAXIMUM_ATTEMPTS) stopAsking(stops);
+        else thread.schedule(() -> ask(count, stops), pause, TimeUnit.MILLISECONDS);
     }
 
     private static long pause(int failures, Long retryAfter) {
@@ -186,6 +187,7 @@ public final class AfterlinkCore {
         return body.with("token", step.token);
     }
 
+    private interface Change<T> { T apply(Json state) throws IOException; }
     private static final class Step { boolean isFinished; long pause; String installId, token, erasures; }
     private static String newId() { return UUID.randomUUID().toString(); }
     private static Json newState(String phase) { return Json.of("installID", newId()).with("phase", phase); }
@@ -428,7 +430,8 @@ public final class AfterlinkCore {
     private Json choose(boolean isEnd, Change<Json> choice) {
         Json changed;
         synchronized (AfterlinkCore.class) {
-            if (isEnd) stops++;
+            // A call that waits for the first launch returns, and reads the choice as soon as this lock is free.
+            if (isEnd) synchronized (this) { stops++; isAsking = false; notifyAll(); }
             unstoredChoices.add(choice);
             changed = update(state -> state);
             if (changed == null) retryLater();
@@ -453,8 +456,6 @@ public final class AfterlinkCore {
         });
         return true;
     }
-
-    private interface Change<T> { T apply(Json state) throws IOException; }
 
     /** Changes the stored state, and returns what the change returns; null if the disk failed. */
     private <T> T update(Change<T> change) {
@@ -652,7 +653,6 @@ public final class AfterlinkCore {
             int index;
             Reader(String text) { this.text = text; }
             void blanks() { while (index < text.length() && " \t\r\n".indexOf(text.charAt(index)) >= 0) index++; }
-
             boolean take(char character) { blanks(); return text.charAt(index) == character && index++ >= 0; }
             void require(char character) { if (!take(character)) throw new IllegalArgumentException(); }
 

@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -50,6 +51,11 @@ public final class ClientMain {
             if (!name.isEmpty()) core.track(name, "id-" + name, null, null, properties.isEmpty() ? null : properties);
         }
         if (values.containsKey("started")) interrupt(core, values);
+        if (values.containsKey("optoutafter")) {
+            long pause = (long) (number(values, "optoutafter", 0) * 1000);
+            Executors.newSingleThreadScheduledExecutor()
+                .schedule(() -> core.setOptedOut(true), pause, TimeUnit.MILLISECONDS);
+        }
         if (!"no".equals(values.get("first"))) {
             long start = System.nanoTime();
             AfterlinkCore.FirstLaunch answer = core.firstLaunch((long) (number(values, "within", 3) * 1000));
