@@ -185,6 +185,23 @@ struct ForgetTests {
         #expect(server.requests.isEmpty)
     }
 
+    @Test(
+        "makes the opt-out again if the events could not be deleted",
+        .enabled(if: JavaCore.isAvailable, "there is no javac")
+    )
+    func undeletedEvents() throws {
+        let app = try ClientApp(.java, server: "http://127.0.0.1:1")
+        #expect(try app.launch("first=no", "optin").status == 0)
+        // Java deletes no folder that has a file.
+        let events = app.stateFolder + "/events.jsonl"
+        try FileManager.default.createDirectory(atPath: events + "/a", withIntermediateDirectories: true)
+        let process = try app.start("log", "first=no", "optout", "links=1", "late=60")
+        #expect(process.line(containing: "The disk failed") != nil)
+        try FileManager.default.removeItem(atPath: events + "/a")
+        #expect(Polling.until { app.state.contains(#""isOptedOut":true"#) })
+        #expect(!FileManager.default.fileExists(atPath: events))
+    }
+
     private static func id(_ app: ClientApp) throws -> String {
         let state = try JSONSerialization.jsonObject(with: Data(app.state.utf8)) as? [String: Any]
         return try #require(state?["installID"] as? String)

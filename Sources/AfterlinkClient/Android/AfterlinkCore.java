@@ -130,8 +130,7 @@ public final class AfterlinkCore {
                 for (long left; isAsking && (left = (end - System.nanoTime()) / 1_000_000) > 0; ) wait(left);
             } catch (InterruptedException interruption) { Thread.currentThread().interrupt(); }
             waiting--;
-            isLate = isLate || isAsking;
-            if (isAsking) return PENDING;
+            if (isAsking) { isLate = true; return PENDING; }
         }
         FirstLaunch answer = handOver(this::take);
         sender.execute(this::syncFolder);
@@ -403,7 +402,7 @@ public final class AfterlinkCore {
     /** Stops all requests and deletes the stored events and token, or permits requests again. The choice is stored. */
     public void setOptedOut(boolean isOptedOut) {
         choose(isOptedOut, state -> {
-            if (isOptedOut) { heldToken = null; eventFile().delete(); state.remove("openedToken"); }
+            if (isOptedOut) { heldToken = null; state.remove("openedToken"); }
             else if (isDue(state, state.text("erasures"))) state.put("installID", newId());
             return state.with("isOptedOut", isOptedOut);
         });
@@ -414,7 +413,6 @@ public final class AfterlinkCore {
         Json changed = choose(true, state -> {
             String id = state.text("installID"), due = state.text("erasures");
             if (!isDue(state, due)) due = due == null ? id : due + " " + id;
-            eventFile().delete();
             state.clear();
             state.putAll(newState("settled").with("isOptedOut", true).with("erasures", due).with("installID", id));
             return state;
@@ -474,7 +472,12 @@ public final class AfterlinkCore {
                 Json state = stored == null ? null : Json.read(stored);
                 boolean isNew = state == null || state.text("installID") == null;
                 if (isNew) state = newState(options.isUpdate ? "settled" : "new");
-                for (Change<?> choice : unstoredChoices) choice.apply(state);
+                for (Change<?> choice : unstoredChoices) {
+                    choice.apply(state);
+                    // If the events cannot be deleted, the choice counts as not stored, and is made again.
+                    boolean isDone = !state.is("isOptedOut") || eventFile().delete() || !eventFile().exists();
+                    if (!isDone) throw new IOException("delete");
+                }
                 T result = change.apply(state);
                 if (!state.write().equals(stored)) replace(stateFile(), state.write());
                 unstoredChoices.clear();
@@ -627,16 +630,11 @@ public final class AfterlinkCore {
 
         String write() { return write(this); }
         private static String write(Object value) {
-            if (value instanceof Map) {
-                StringJoiner members = new StringJoiner(",", "{", "}");
-                ((Map<?, ?>) value).forEach((name, member) -> members.add(write("" + name) + ":" + write(member)));
-                return members.toString();
-            }
-            if (value instanceof Iterable) {
-                StringJoiner elements = new StringJoiner(",", "[", "]");
-                for (Object element : (Iterable<?>) value) elements.add(write(element));
-                return elements.toString();
-            }
+            boolean isMap = value instanceof Map;
+            StringJoiner parts = new StringJoiner(",", isMap ? "{" : "[", isMap ? "}" : "]");
+            if (isMap) ((Map<?, ?>) value).forEach((name, member) -> parts.add(write("" + name) + ":" + write(member)));
+            else if (value instanceof Iterable) ((Iterable<?>) value).forEach(element -> parts.add(write(element)));
+            if (isMap || value instanceof Iterable) return parts.toString();
             boolean isWhole = value instanceof Double && (Double) value % 1 == 0 && Math.abs((Double) value) < 1e15;
             if (isWhole) return String.valueOf(((Double) value).longValue());
             if (value instanceof Number || value instanceof Boolean || value == null) return String.valueOf(value);
