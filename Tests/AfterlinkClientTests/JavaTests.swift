@@ -34,6 +34,22 @@ struct JavaTests {
         #expect(server.requests.count > 1)
     }
 
+    @Test("sends no events during the pause that the server requests, and sends them after it")
+    func pause() throws {
+        for (seconds, isOver) in [("600", false), ("1", true)] {
+            let server = try HostileServer { _, number in
+                number == 0
+                    ? [HostileServer.response("503 Busy", "{}", headers: ["Retry-After: \(seconds)"])]
+                    : [HostileServer.response("202 Accepted", #"{"results":[{"outcome":"accepted"}]}"#)]
+            }
+            let app = try ClientApp(.java, server: server.url)
+            let launch = try app.launch("first=no", "events=open", "flush", "again=1.5")
+            #expect(launch.lines.contains("flushed false"), "\(launch)")
+            #expect(launch.lines.contains("again \(isOver)"), "\(launch)")
+            #expect(server.requests.count == (isOver ? 2 : 1))
+        }
+    }
+
     @Test("sends all values that Google Play reports, and the app's events")
     func evidence() throws {
         let server = try HostileServer { request, _ in

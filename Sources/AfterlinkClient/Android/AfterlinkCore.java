@@ -96,6 +96,8 @@ public final class AfterlinkCore {
     /** The token of a link that opened the app. */
     private volatile String heldToken;
     private final Object sending = new Object();
+    /** The end of the pause that the server requested before the next events, by `System.nanoTime()`. */
+    private long pauseEnd = System.nanoTime();
     private final Set<HttpURLConnection> requests = new HashSet<HttpURLConnection>();
     /** The number of opt-outs so far: a request that was prepared before one of them is not sent. */
     private volatile int stops;
@@ -110,12 +112,8 @@ public final class AfterlinkCore {
     private File stateFile() { return new File(options.folder, "state.json"); }
     private File eventFile() { return new File(options.folder, "events.jsonl"); }
 
-    private static ScheduledExecutorService daemon(final String name) {
-        return Executors.newSingleThreadScheduledExecutor(work -> {
-            Thread thread = new Thread(work, name);
-            thread.setDaemon(true);
-            return thread;
-        });
+    private static ScheduledExecutorService daemon(String name) {
+        return Executors.newSingleThreadScheduledExecutor(work -> new Thread(work, name) {{ setDaemon(true); }});
     }
 
     /** Returns the result of this installation's first launch, within the limit. Call it at each launch. */
@@ -343,13 +341,14 @@ public final class AfterlinkCore {
         }));
     }
 
-    /** Sends the stored events in batches, and returns whether none is left. */
+    /** Sends the stored events in batches, but none in a pause that the server requested; returns whether none is left. */
     public boolean flush() {
         synchronized (sending) {
             for (int count = BATCH; ; ) {
                 final int stops = this.stops;
                 List<Json> events = update(state -> state.is("isOptedOut") ? null : events());
                 if (events == null || events.isEmpty()) return events != null;
+                if (pauseEnd - System.nanoTime() > 0) return false;
                 List<Json> batch = events.subList(0, Math.min(count, events.size()));
                 Response response = send("/v1/events", Json.of("events", batch), stops);
                 Object results = response.isSuccess() ? response.json.get("results") : null;
@@ -362,6 +361,8 @@ public final class AfterlinkCore {
                     if (batch.size() > 1) continue;
                     done.add(batch.get(0).text("event_id"));
                 }
+                boolean isPause = done.isEmpty() && response.retryAfter != null;
+                if (isPause) pauseEnd = System.nanoTime() + response.retryAfter * 1_000_000;
                 if (done.isEmpty() || update(state -> saveEvents(events(), done)) == null) return false;
             }
         }
@@ -385,8 +386,7 @@ public final class AfterlinkCore {
         events.removeIf(event -> done.contains(event.text("event_id")));
         for (int index = events.size() - 1; index >= Math.max(events.size() - MAXIMUM_EVENTS, 0); index--) {
             String line = events.get(index).write() + "\n";
-            bytes += line.getBytes(UTF_8).length;
-            if (bytes > EVENT_BYTES) break;
+            if ((bytes += line.getBytes(UTF_8).length) > EVENT_BYTES) break;
             text.insert(0, line);
         }
         replace(eventFile(), text.toString());

@@ -73,6 +73,10 @@ public final class ClientMain {
             print("seconds " + seconds);
         }
         if (values.containsKey("flush")) print("flushed " + core.flush());
+        if (values.containsKey("again")) {
+            Thread.sleep((long) (number(values, "again", 0) * 1000));
+            print("again " + core.flush());
+        }
         if (values.containsKey("forget")) print("forgotten " + core.forget());
         if (values.containsKey("links") || values.containsKey("late")) {
             CountDownLatch links = new CountDownLatch((int) number(values, "links", 1));
