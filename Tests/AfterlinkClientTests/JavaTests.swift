@@ -1,4 +1,5 @@
 import Foundation
+import SQLite
 import Support
 import Testing
 
@@ -48,6 +49,17 @@ struct JavaTests {
             #expect(launch.lines.contains("again \(isOver)"), "\(launch)")
             #expect(server.requests.count == (isOver ? 2 : 1))
         }
+    }
+
+    @Test("sends a refund with its purchase, which the server accepts")
+    func refund() throws {
+        let server = try RealServer()
+        let app = try ClientApp(.java, server: server.url, key: server.installation.keys.app)
+        #expect(try app.launch("first=no", "events=refund", "flush").lines.contains("flushed true"))
+        let count = try server.installation.open().integer(
+            "SELECT count(*) FROM events WHERE name = 'refund'"
+        )
+        #expect(count == 1)
     }
 
     @Test("sends all values that Google Play reports, and the app's events")

@@ -10,9 +10,8 @@ import java.util.concurrent.*;
  * The connection of an Android app to its Afterlink server, in plain Java 8 without dependencies.
  *
  * <p>Create one and keep it as long as the app runs. The calls block: make them on a thread of your own, never on the
- * main thread. No call throws. The installation's state is written before each request and before a result is returned.
- * So if the process is killed at any time, the next launch continues from the stored state, and no result is returned
- * twice.
+ * main thread. No call throws. The state is stored before each request and before a result is returned. So if the
+ * process is killed at any time, the next launch continues from that state, and no result is returned twice.
  */
 public final class AfterlinkCore {
     /** Receives a link, or a line of the log, on a thread of the library. */
@@ -161,9 +160,8 @@ public final class AfterlinkCore {
             step.isFinished = response.isRefused();
             boolean isStored = answer != null && update(state -> store(state, answer)) != null;
             if (!isStored && !step.isFinished) {
-                pause = pause(++failures, response.retryAfter);
-                final long time = now() + pause;
-                if (response.retryAfter != null) update(state -> state.put("notBefore", (double) time));
+                double end = now() + (pause = pause(++failures, response.retryAfter));
+                if (response.retryAfter != null) update(state -> state.put("notBefore", end));
             }
         }
         final int count = failures;
@@ -323,9 +321,17 @@ public final class AfterlinkCore {
 
     /** Stores an event for the next {@link #flush}. The server counts each `id` once; null means a random one. */
     public boolean track(String name, String id, String amount, String currency, Map<String, Object> properties) {
-        final Json event = Json.of("event_id", id == null ? newId() : id).with("name", name);
-        event.with("occurred_at", time(now())).with("amount", amount).with("currency", currency);
-        event.with("properties", properties);
+        return track(Json.of("name", name).with("properties", properties), id, amount, currency);
+    }
+
+    /** Stores a refund of the purchase with this `id`. The amount is negative; null returns the whole purchase. */
+    public boolean refund(String purchase, String id, String amount, String currency) {
+        return track(Json.of("name", "refund").with("purchase_id", purchase), id, amount, currency);
+    }
+
+    private boolean track(Json event, String id, String amount, String currency) {
+        event.with("event_id", id == null ? newId() : id).with("occurred_at", time(now()));
+        event.with("amount", amount).with("currency", currency);
         return Boolean.TRUE.equals(update(state -> {
             if (state.is("isOptedOut")) return false;
             event.put("install_id", state.text("installID"));
@@ -341,7 +347,7 @@ public final class AfterlinkCore {
         }));
     }
 
-    /** Sends the stored events in batches, but none in a pause that the server requested; returns whether none is left. */
+    /** Sends the stored events in batches, but none in a pause of the server. Returns whether none is left. */
     public boolean flush() {
         synchronized (sending) {
             for (int count = BATCH; ; ) {
@@ -361,8 +367,7 @@ public final class AfterlinkCore {
                     if (batch.size() > 1) continue;
                     done.add(batch.get(0).text("event_id"));
                 }
-                boolean isPause = done.isEmpty() && response.retryAfter != null;
-                if (isPause) pauseEnd = System.nanoTime() + response.retryAfter * 1_000_000;
+                if (response.retryAfter != null) pauseEnd = System.nanoTime() + response.retryAfter * 1_000_000;
                 if (done.isEmpty() || update(state -> saveEvents(events(), done)) == null) return false;
             }
         }
@@ -574,7 +579,6 @@ public final class AfterlinkCore {
             connection.setReadTimeout(REQUEST_MILLIS);
             // The sign-in page of a network (a captive portal) redirects. The key must not go there.
             connection.setInstanceFollowRedirects(false);
-            connection.setUseCaches(false);
             connection.setRequestMethod("POST");
             connection.setDoOutput(true);
             connection.setRequestProperty("Authorization", "Bearer " + options.appKey);
@@ -623,8 +627,7 @@ public final class AfterlinkCore {
             try {
                 Reader reader = new Reader(text);
                 Object value = reader.value(0);
-                reader.blanks();
-                return value instanceof Json && reader.index == text.length() ? (Json) value : null;
+                return value instanceof Json && text.substring(reader.index).trim().isEmpty() ? (Json) value : null;
             } catch (RuntimeException malformed) { return null; }
         }
 
@@ -638,12 +641,11 @@ public final class AfterlinkCore {
             boolean isWhole = value instanceof Double && (Double) value % 1 == 0 && Math.abs((Double) value) < 1e15;
             if (isWhole) return String.valueOf(((Double) value).longValue());
             if (value instanceof Number || value instanceof Boolean || value == null) return String.valueOf(value);
-            StringBuilder output = new StringBuilder("\"");
+            StringBuilder text = new StringBuilder("\"");
             for (char next : value.toString().toCharArray()) {
-                boolean isSpecial = next == '"' || next == '\\' || next < 0x20;
-                output.append(isSpecial ? String.format("\\u%04x", (int) next) : (Object) next);
+                text.append("\"\\".indexOf(next) >= 0 || next < ' ' ? String.format("\\u%04x", (int) next) : "" + next);
             }
-            return output.append('"').toString();
+            return text.append('"').toString();
         }
 
         private static final class Reader {

@@ -48,7 +48,8 @@ public final class ClientMain {
             Map<String, Object> properties = new HashMap<String, Object>();
             if (name.equals("large")) properties.put("text", new String(new char[60_000]).replace('\0', 'a'));
             if (name.equals("infinite")) properties.put("number", Double.POSITIVE_INFINITY);
-            if (!name.isEmpty()) core.track(name, "id-" + name, null, null, properties.isEmpty() ? null : properties);
+            if (name.equals("refund")) core.refund("id-purchase", "id-refund", "-9.99", "EUR");
+            else if (!name.isEmpty()) core.track(name, "id-" + name, null, null, properties.isEmpty() ? null : properties);
         }
         if (values.containsKey("started")) interrupt(core, values);
         if (values.containsKey("optoutafter")) {
