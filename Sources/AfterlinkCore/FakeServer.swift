@@ -10,6 +10,9 @@ internal import Foundation
 public actor FakeServer {
     /// The response to a first launch.
     public enum Answer: Sendable {
+        /// A match; the app gets this link.
+        ///
+        /// If the app sent a token, a link without method gets `signed_token`, as from a real server.
         case match(Link)
         case campaign(String)
         case noMatch
@@ -45,14 +48,16 @@ public actor FakeServer {
             eraseCount += 1
             return ClientResponse(status: 200, body: Data("{}".utf8))
         default:
+            struct Launch: Decodable { let token: String? }
             launchCount += 1
-            return try await respond(answers.count > 1 ? answers.removeFirst() : answers[0])
+            let hasToken = try JSONDecoder().decode(Launch.self, from: request.body).token != nil
+            return try await respond(answers.count > 1 ? answers.removeFirst() : answers[0], hasToken)
         }
     }
 
-    private func respond(_ answer: Answer) async throws -> ClientResponse {
+    private func respond(_ answer: Answer, _ hasToken: Bool) async throws -> ClientResponse {
         switch answer {
-        case .match(let link): return try Self.response(Self.body(of: link))
+        case .match(let link): return try Self.response(Self.body(of: link, hasToken))
         case .campaign(let key):
             return try Self.response([
                 "status": "match", "campaignOnly": .bool(true), "campaignKey": .string(key),
@@ -72,15 +77,14 @@ public actor FakeServer {
         }
     }
 
-    private static func body(of link: Link) -> [String: JSONValue] {
+    private static func body(of link: Link, _ hasToken: Bool) -> [String: JSONValue] {
         var body: [String: JSONValue] = [
             "status": "match", "url": .string(link.url.absoluteString),
             "confidence": .number(link.confidence),
             "guaranteed": .bool(link.isGuaranteed), "metadata": .object(link.metadata),
-            "attributionMethod": .string(
-                link.method ?? (link.isGuaranteed ? "signed_token" : "probabilistic")
-            ),
         ]
+        let method = link.method ?? (hasToken && link.isGuaranteed ? "signed_token" : nil)
+        if let method { body["attributionMethod"] = .string(method) }
         if let campaign = link.campaign { body["campaignKey"] = .string(campaign) }
         if let journey = link.journey { body["jid"] = .string(journey) }
         if let clickID = link.clickID { body["click_id"] = .string(clickID) }

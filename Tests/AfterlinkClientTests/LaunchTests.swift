@@ -26,6 +26,7 @@ struct LaunchTests {
     @Test("returns the fake server's link with all its members")
     func members() async throws {
         var link = try #require(Self.link)
+        #expect(await Afterlink.test(matching: link).firstLaunch() == .match(link))
         (link.confidence, link.isGuaranteed, link.method) = (0.75, false, "probabilistic")
         (link.journey, link.clickID) = ("j_1", "clk_1")
         link.clickedAt = Date(timeIntervalSince1970: 1_800_000_000.5)
