@@ -27,6 +27,7 @@ public final class ClientMain {
         options.clockError = (long) (number(values, "clock", 0) * 1000);
         options.evidence = () -> {
             if (values.containsKey("failing")) throw new NoClassDefFoundError();
+            Thread.sleep((long) (number(values, "slow", 0) * 1000));
             return evidence(values);
         };
         if (values.containsKey("log")) options.log = ClientMain::print;
