@@ -174,8 +174,19 @@ public final class PostgreSQLCluster: DatabaseServer {
 }
 
 extension PostgreSQLCluster {
-    /// Starts the server after ``stop(_:)``, and waits until it accepts connections.
-    public func start() throws { try supervisor.control("start") }
+    /// Starts the server, and waits until it accepts connections.
+    ///
+    /// It tries again for a while: the system may have given the chosen port to a connection of another program.
+    public func start() throws {
+        let end = ContinuousClock.now.advanced(by: .seconds(20))
+        while true {
+            do {
+                return try supervisor.control("start")
+            } catch {
+                guard ContinuousClock.now < end else { throw error }
+            }
+        }
+    }
 
     public func stop(_ mode: StopMode) throws { try supervisor.control("stop -m \(mode.rawValue)") }
 
