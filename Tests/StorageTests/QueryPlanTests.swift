@@ -181,6 +181,7 @@ private let plans: [(statements: [SQL], plan: String)] = [
     ([SQLiteReader.checkOfClaim], "CO-ROUTINE | checks(rowid>) | SCAN"),
     ([SQLiteReader.checkTraces], "checks(rowid> rowid<)"),
     ([SQLiteWriter.deleteOldestChecks], "checks(rowid) | LIST SUBQUERY | checks(rowid<)"),
+    ([SQLiteWriter.removeOldErasures], "erasures(id_high<)"),
     ([SQLiteWriter.removeErased], "erased_rows(rowid) | LIST SUBQUERY | erased_rows(rowid<)"),
     (
         [SQLiteReader.campaignOfHash],

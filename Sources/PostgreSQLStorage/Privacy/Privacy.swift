@@ -70,8 +70,9 @@ extension PostgreSQLWriter {
     func add(_ record: ErasureRecord) throws(PostgreSQLError) { _ = try run(Self.addErasure, record) }
 
     func removeErasures(before time: Timestamp, atMost limit: Int64) throws(PostgreSQLError) -> Bool {
-        try batch.run(Self.removeErasures, time.milliseconds)
-        return try batch.run(Self.removeErased, RowIdentifier.first(at: time), limit).affectedCount >= limit
+        let first = RowIdentifier.first(at: time)
+        try batch.run(Self.removeErasures, first, time.milliseconds)
+        return try batch.run(Self.removeErased, first, limit).affectedCount >= limit
     }
 
     private static let eraseIdempotencies: PreparedStatement =
@@ -96,7 +97,9 @@ extension PostgreSQLWriter {
         events = e.events + excluded.events,
         attributed_installs = e.attributed_installs + excluded.attributed_installs
         """
-    private static let removeErasures = PreparedStatement("DELETE FROM erasures WHERE erased_at < $1")
+    /// Finds the records by their identifiers, which contain the time of the erasure: no index has `erased_at`.
+    private static let removeErasures: PreparedStatement =
+        "DELETE FROM erasures WHERE id_high < $1 AND erased_at < $2"
     /// Finds the names by their numbers, which contain the time at which each row was erased.
     ///
     /// Skips locked names, because two servers that delete the same names would wait for each other.

@@ -44,11 +44,14 @@ extension SQLiteWriter {
     }
 
     func removeErasures(before time: Timestamp, atMost limit: Int64) throws(SQLiteError) -> Bool {
-        try connection.statement("DELETE FROM erasures WHERE erased_at < ?1").run(time.milliseconds)
-        try connection.statement(Self.removeErased).run(RowIdentifier.first(at: time), limit)
+        let first = RowIdentifier.first(at: time)
+        try connection.statement(Self.removeOldErasures).run(first, time.milliseconds)
+        try connection.statement(Self.removeErased).run(first, limit)
         return connection.changeCount >= limit
     }
 
+    /// Finds the records by their identifiers, which contain the time of the erasure: no index has `erased_at`.
+    static let removeOldErasures: SQL = "DELETE FROM erasures WHERE id_high < ?1 AND erased_at < ?2"
     /// Finds the names by their numbers, which contain the time at which each row was erased.
     static let removeErased: SQL = """
         DELETE FROM erased_rows WHERE number IN
