@@ -237,19 +237,23 @@ extension BlockingConnection {
         guard try execute(Self.partition, partition.text).count > 0,
             try execute(Self.anyCheck, slot).count > 0
         else { return false }
-        let uncount: SQLText =
-            "UPDATE progress SET value = value - (SELECT count(*) FROM \(partition)) WHERE name = 'kept_checks'"
         // A table that Citus distributes has its rows in shards.
         let isLocal = try !isCitus()
         try transaction { () throws(PostgreSQLError) in
-            // An erasure subtracts the records that it deletes, so they must not be counted here as well.
-            if isLocal { try execute(PreparedStatement("LOCK TABLE \(partition) IN ACCESS EXCLUSIVE MODE")) }
-            try execute(PreparedStatement(uncount))
+            // An erasure subtracts the records that it deletes, so they must not be counted here as well. Readers do not
+            // wait for the count of up to millions of records, but only for what follows.
+            let lock: SQLText = "LOCK TABLE \(partition) IN"
+            if isLocal { try execute(PreparedStatement("\(lock) SHARE ROW EXCLUSIVE MODE")) }
+            let count: Int64 = try execute(PreparedStatement("SELECT count(*) FROM \(partition)")).value(0, 0)
+            if isLocal { try execute(PreparedStatement("\(lock) ACCESS EXCLUSIVE MODE")) }
+            try execute(Self.uncount, count)
             try execute(PreparedStatement("TRUNCATE \(partition)"))
         }
         return true
     }
 
+    private static let uncount: PreparedStatement =
+        "UPDATE progress SET value = value - $1 WHERE name = 'kept_checks'"
     private static let anyCheck = PreparedStatement("SELECT FROM checks WHERE slot = $1 LIMIT 1")
     private static let partition = PreparedStatement("SELECT FROM pg_class WHERE oid = to_regclass($1)")
 
