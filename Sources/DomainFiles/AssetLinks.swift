@@ -27,7 +27,8 @@ public struct AssetLinks: Equatable, Sendable {
     public struct Statement: Equatable, Sendable {
         public var relations: [String]
         public var target: Target
-        /// The rules with which Android 15 and later restrict the links of the app's manifest; nil without a list.
+        /// The rules with which Android 15 and later restrict the links of the app's manifest; nil if the statement
+        /// has no list of rules.
         public var components: [AssociationComponent]?
         /// The position in the file, as `[0]`; empty if the statement comes from no file.
         public var place = ""
@@ -116,8 +117,9 @@ extension AppLinks {
     /// The app's rules for Android; nil if there are none, or if one of them would have another meaning there.
     ///
     /// If the file left out a rule, the remaining rules would have another meaning. So the file contains all rules or
-    /// none. Android always decodes escapes, and its rules have no setting for that. On Android, `*` ends at the next
-    /// slash in the service's rule for pictures of codes, so slugs of several parts have rules of their own.
+    /// none. Android always decodes escapes, and its rules have no setting for that. In the rules that exclude the
+    /// pictures of QR codes, Android lets `*` match only up to the next slash. So each number of slug parts needs rules
+    /// of its own.
     fileprivate var androidComponents: [AssociationComponent]? {
         let matchers = rules.map { ComponentMatcher($0.component, MatchingSettings()) }
         guard !matchers.isEmpty, matchers.allSatisfy(\.isForBothPlatforms) else { return nil }

@@ -7,7 +7,7 @@ import Support
 import TestDatabases
 import Threads
 
-/// The questions of a loop to a database of one test, whose rows the test writes as SQL.
+/// Asks an event loop's questions to the database of one test, which writes the database's rows as SQL.
 ///
 /// `@unchecked Sendable` is correct because all tasks of a test run on the thread of the harness's loop.
 final class QuestionHarness: @unchecked Sendable {
@@ -23,7 +23,7 @@ final class QuestionHarness: @unchecked Sendable {
     let questions: TurnQuestions
     /// Further connections of the loop.
     var others: [PostgreSQLConnection] = []
-    /// The time by which each question decides which slots are hot, that is, which slots it reads.
+    /// The current time for questions; it decides which slots are hot, that is, which slots a question reads.
     var now = QuestionHarness.noon
 
     /// Connects to the test's database, or to another server; `pause` is passed to ``TurnQuestions``.

@@ -22,7 +22,7 @@ package final class PostgreSQLPlace: TestPlace {
             : try Self.cluster.get().makeDatabase(at: start.milliseconds)
     }
 
-    /// Creates a database for a test whose clock starts at a time, as soon as few enough other tests have one.
+    /// Waits for a ``TestPermit``, and creates a database for a test whose clock starts at `start`.
     package static func make(_ backend: Backend = .postgreSQL, at start: Timestamp) async throws
         -> PostgreSQLPlace
     {
@@ -80,7 +80,7 @@ package final class PostgreSQLPlace: TestPlace {
 
     private func integer(_ sql: String) throws -> Int64 { Int64(try database.execute(sql)) ?? 0 }
 
-    /// Adds the counts that transactions have left to the tables of counts, as a report does first.
+    /// Merges the counts that transactions have left behind into the tables of counts, as a report does first.
     private func fold() throws {
         try PostgreSQLStore.foldCounts(
             Self.settings(of: database, StoreConfiguration(clock: .fixed(Timestamp(milliseconds: 0))))

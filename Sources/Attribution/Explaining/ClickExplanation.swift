@@ -37,7 +37,7 @@ public struct ClickExplanationInput: Equatable, Sendable {
     public var near: [RelatedCheck] = []
     /// The number of records that were searched for ``near``.
     public var searchedChecks = 0
-    /// Whether all records between the click and its expiry were searched.
+    /// Whether all records of this time were searched, from the click until a minute after its expiry.
     public var hasSearchedAll = true
 
     /// The largest number of checks in ``near``.

@@ -98,8 +98,8 @@ public enum ModelUpdates {
 
     /// Counts the launch if its address had no launch before, or only one.
     ///
-    /// The ratio of the two counts shows how often strangers meet at an address, and so how much agreement on
-    /// it proves.
+    /// The ratio of the two counts shows how often strangers share an address, and so how strong evidence a
+    /// shared address is.
     private static func countMeeting(
         _ evidence: CandidateEvidence,
         _ launch: LaunchTraits,
@@ -125,10 +125,11 @@ public enum ModelUpdates {
 struct LaunchUpdate {
     /// The number of conversions that the launch counts for.
     ///
-    /// At addresses of few people, a launch counts only if its address is exactly a click's address. It counts as 1 /
-    /// P(exact | same device) conversions, and so represents the launches whose address did not agree. This is right on
-    /// average even while L(h), the rate of organic launches, is unknown. At busy addresses, and without an address,
-    /// the launch counts by its posterior, from which the model learns more slowly.
+    /// At addresses of few people, a launch counts only if its address is exactly a click's address. Its posterior is
+    /// then divided by P(exact | same device), so that the launch also represents those whose address did not agree.
+    /// The average count is right even before the model has learnt L(h), the rate of organic launches with the
+    /// fingerprint h. At busy addresses, and without an address, the launch counts by its posterior, from which the
+    /// model learns more slowly.
     private(set) var explained = 0.0
     private var byPlatformForm: [PlatformForm: Double] = [:]
     private var byBin: [Int: Double] = [:]

@@ -9,7 +9,9 @@ public struct WebURL: Hashable, Sendable {
     /// The host in lower case.
     public let host: String
 
-    /// The largest length of the URL without its escapes, in bytes; it is the same before and after the encoding.
+    /// The maximum length of the URL in bytes, where each percent-escape counts as the one byte that it encodes.
+    ///
+    /// So percent-encoding the URL does not change its length.
     public static let maximumLength = 2048
 
     /// - Throws: ``WebURLError``, whose message says what to do.

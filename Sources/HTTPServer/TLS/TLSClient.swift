@@ -15,7 +15,7 @@ public final class TLSClient {
     /// - Parameters:
     ///   - data: the bytes to send after the handshake.
     ///   - host: the name or address that the server's certificate must have. Nil accepts any certificate; then any
-    ///     server could respond, so that the request must contain no secret.
+    ///     server could respond, so the request must contain no secret.
     ///   - roots: a file in PEM with the authorities that may have issued the certificate; nil means the authorities that
     ///     this machine trusts.
     /// - Throws: `TLSError` with the cause `resources` if memory has run out, or `roots` cannot be used.

@@ -112,8 +112,8 @@ extension ConversionSchemas {
         )
     }
 
-    /// - Throws: the first problem of a schema. An unknown member is a problem too, because a mistyped bound
-    ///   would limit nothing.
+    /// - Throws: the first problem of a schema. An unknown member is a problem too, because a misspelt `min` or
+    ///   `max` would otherwise limit nothing.
     private static func read(_ object: JSONObject) throws(FieldProblem) -> ConversionSchema {
         try check(object, schemaMembers)
         guard let list = object["rules"]?.array, list.count <= ConversionSchema.maximumRuleCount else {

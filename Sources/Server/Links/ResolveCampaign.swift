@@ -22,7 +22,7 @@ enum ResolveCampaign {
     }
 
     private static func apps(_ exchange: Exchange) -> [AppID] {
-        // A client with an invalid API key is not refused, because the response must be final.
+        // Do not refuse an invalid API key: after an error, clients would ask again.
         if let app = try? exchange.findKey(for: .anyoneOrKey([.app, .server, .test]))?.app { return [app] }
         // Clients call the service's own address, which need not be a link host.
         return exchange.nearestApps.map(\.id)

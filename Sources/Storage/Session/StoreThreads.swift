@@ -113,7 +113,7 @@ extension StoreThreads where Backend.Reader: ReportReader {
         }
     }
 
-    /// Creates the jobs that the rules of the database name.
+    /// Creates the jobs that this kind of database needs.
     private func makeJobs(_ context: JobContext<Backend.Reader>) -> [any Job] {
         let postbacks = state.configuration.postbacks.map { [PostbackJob(context, $0)] } ?? []
         let jobs: [any Job] =

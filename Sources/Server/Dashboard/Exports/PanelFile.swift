@@ -13,7 +13,7 @@ enum PanelFile {
             return body(columns) { rest.take() }
         }
 
-        /// Returns a body with these columns, whose rows `nextPage` returns until it returns nil.
+        /// Returns a body with these columns, and with the rows that `nextPage` returns until it returns nil.
         func body(
             _ columns: [String],
             _ nextPage: @escaping () async throws -> [[ExportValue]]?
@@ -100,10 +100,10 @@ enum OverviewPanel: String, CaseIterable {
         }
     }
 
-    /// Returns the groups that the panel lists, and the name of the address item that chooses one, if there
-    /// is such an item.
+    /// Returns the groups that the panel lists, and the name of the query item that selects one of them, if
+    /// there is such an item.
     ///
-    /// Returns nil for a panel of other figures.
+    /// Returns nil for a panel that lists no groups.
     func groups(of report: StatisticsReport) -> (groups: [StatisticsReport.Group], item: String?)? {
         switch self {
         case .campaigns: (report.byCampaign, "campaign")
@@ -176,7 +176,9 @@ extension OverviewPage {
 }
 
 extension DashboardFilter {
-    /// Returns a function that makes the exports of a page's table by its caption, with the call of `/admin/stats`.
+    /// Returns a function that makes the exports of the page's table with a given caption.
+    ///
+    /// They include the call of `/admin/stats` and the command `afterlink stats` that give the same figures.
     func exports(of page: DashboardAddress) -> (_ caption: String) -> PanelExports {
         { caption in
             PanelExports(table: caption, of: page)

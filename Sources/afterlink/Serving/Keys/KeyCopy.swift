@@ -61,7 +61,7 @@ struct KeyCopy {
         try Self.put(server.text, at: paths[0])
     }
 
-    /// Writes the keys beside a restored database, and moves other keys beside the previous database.
+    /// Writes the keys beside a restored database; other keys that were there move with the previous database.
     ///
     /// - Parameters:
     ///   - configuration: names the database.

@@ -7,7 +7,7 @@ internal import Storage
 protocol KeySource: Sendable {
     /// The path of the server keys, or another name for messages.
     var serverPlace: String { get }
-    /// Whether several servers use the keys, each of which reports what it holds.
+    /// Whether several servers use the keys; each server then reports the keys that it holds.
     var isShared: Bool { get }
     /// Whether this process may remove server keys that nothing needs.
     var destroysServerKeys: Bool { get }
@@ -34,10 +34,10 @@ protocol KeySource: Sendable {
     /// The stamp changes when the stored keys change, and when the keys that other servers hold change.
     func observe() throws -> (stamp: [[Int]], reported: HeldKeys?)
 
-    /// Reports to other servers the keys that this process finds clicks under.
+    /// Reports to other servers the keys under which this process can find clicks.
     func report(_ keys: HeldKeys) throws
 
-    /// Returns why a running service may not use this list instead of the server keys that it has read; nil if it may.
+    /// Returns why a running service must not replace its server keys `former` with `list`; nil if it may.
     func refusal(of list: ServerKeyList, after former: ServerKeyList) -> CommandFailure?
 
     /// Changes the server keys in one step for all processes.
@@ -64,7 +64,7 @@ protocol KeySource: Sendable {
     /// The failure for server keys that do not belong to the database.
     var foreign: CommandFailure { get }
 
-    /// How to put former server keys back that the database knows and the source lacks.
+    /// How to restore the former server keys that the database knows but the source lacks.
     var formerKeyAdvice: String { get }
 }
 
@@ -88,7 +88,7 @@ struct StartKeys {
 }
 
 extension Configuration {
-    /// Returns the source of a database's keys, by the keyring that the database offers.
+    /// Returns the source of a database's keys; `keyring` is nil if the database has no table for a keyring.
     func keySource(_ keyring: (any KeyringRows)?) throws -> any KeySource {
         let files = KeyFiles(self)
         guard let keyring else { return files }
@@ -173,8 +173,8 @@ struct KeyFiles: KeySource {
 extension HeldKeys {
     /// Describes the keys of a process.
     init(_ server: ServerKeys, _ addresses: AddressKeys, at now: Timestamp) {
-        // Servers destroy the keys of old days, and begin new seeds, at slightly different times. For a day that is
-        // later than all of these days, all servers have the same key.
+        // Servers destroy the keys of old days, and begin new seeds, at slightly different times, so their keys for
+        // today may differ. For a day after today and after the newest seed's day, all servers have the same key.
         let last = max(addresses.seeds.last?.day ?? 0, AddressKeys.day(of: now))
         let day = (last / Self.days + 1) * Self.days
         self.init(
