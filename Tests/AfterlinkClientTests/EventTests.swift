@@ -195,10 +195,7 @@ struct EventTests {
         configuration.clock = clock
         let afterlink = Afterlink(configuration)
         await afterlink.track(.open)
-        for _ in 0..<1000 {
-            if clock.pauses.withLock({ $0.count }) > 3 { break }
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        #expect(await Polling.eventually { clock.pauses.withLock { $0.count > 3 } })
         let pauses = clock.pauses.withLock { $0 }
         try #require(pauses.count > 3)
         // A second after the event, and then after each failure.
@@ -220,10 +217,7 @@ struct EventTests {
         #expect(lock != nil)
         await afterlink.optOut()
         lock = nil
-        for _ in 0..<1000 where FileManager.default.fileExists(atPath: file) {
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        #expect(!FileManager.default.fileExists(atPath: file))
+        #expect(await Polling.eventually { !FileManager.default.fileExists(atPath: file) })
         await afterlink.optIn()
         await afterlink.track(.open)
         #expect(await afterlink.flush())

@@ -28,14 +28,7 @@ struct ChangingTests {
         let click = try #require(try server.record(try .sample(1, idempotency: 7))?.click)
         #expect(try server.record(try .sample(1, after: 100, idempotency: 8))?.click == click)
         #expect(try database.number("SELECT count(*) FROM idempotencies") == others + 2)
-        let record = Erasure(
-            id: ErasureID(high: 1, low: 9),
-            at: WrittenDatabase.noon,
-            app: WrittenDatabase.app,
-            kind: .click,
-            actor: .command(user: "ann")
-        )
-        var slice = ErasureSlice(record: record, scopes: [], windows: MethodWindows())
+        var slice = WrittenDatabase.erasure()
         (slice.clicks, slice.isLast) = ([Int64(bitPattern: click.id.high)], true)
         var (parts, next): (Int, Int64?) = (0, 0)
         while let position = next, parts < 9 {
@@ -356,15 +349,7 @@ struct ChangingTests {
             SELECT 1, id_high, id_low, 0, 0, 0, 0 FROM outbox_events FOR KEY SHARE
             """
         )
-        let record = Erasure(
-            id: ErasureID(high: 1, low: 1),
-            at: WrittenDatabase.minuteLater,
-            app: WrittenDatabase.app,
-            kind: .click,
-            actor: .command(user: "test")
-        )
-        let scope = Scope(app: 1, isTest: false)
-        var slice = ErasureSlice(record: record, scopes: [scope], windows: MethodWindows())
+        var slice = WrittenDatabase.erasure()
         slice.clicks = [Int64(bitPattern: click.high)]
         let outcome = server.queue(.erase(slice))
         #expect(try isWaiting())
@@ -382,15 +367,7 @@ struct ChangingTests {
         defer { server.stop() }
         let click = try #require(try server.record(try .sample(1))?.click).id
         #expect(try server.claim(click)?.isClaimed == true)
-        let record = Erasure(
-            id: ErasureID(high: 1, low: 1),
-            at: WrittenDatabase.minuteLater,
-            app: WrittenDatabase.app,
-            kind: .click,
-            actor: .command(user: "test")
-        )
-        let scope = Scope(app: 1, isTest: false)
-        var slice = ErasureSlice(record: record, scopes: [scope], windows: MethodWindows())
+        var slice = WrittenDatabase.erasure()
         let texts = try database.database.execute("SELECT id, id_low FROM checks").split(separator: "|")
         let words = try texts.map { try #require(Int64($0)) }
         try #require(words.count == 2)

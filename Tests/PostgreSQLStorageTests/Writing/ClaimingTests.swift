@@ -192,15 +192,7 @@ struct ClaimingTests {
     func erasedWithClaim(install: UInt64?) throws {
         defer { end() }
         let click = try record(try .sample(1))
-        let erasure = Erasure(
-            id: ErasureID(high: 1, low: 1),
-            at: WrittenDatabase.minuteLater,
-            app: WrittenDatabase.app,
-            kind: .click,
-            actor: .command(user: "test")
-        )
-        let scope = Scope(app: 1, isTest: false)
-        var slice = ErasureSlice(record: erasure, scopes: [scope], windows: MethodWindows())
+        var slice = WrittenDatabase.erasure()
         slice.clicks = [Int64(bitPattern: click.high)]
         let claim = ClaimRequest.sample(of: click, install: install)
         let written = servers[0].writeTogether([.claim(claim), .erase(slice)])

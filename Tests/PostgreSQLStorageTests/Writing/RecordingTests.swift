@@ -157,14 +157,7 @@ struct RecordingTests {
     @Test("a new limit of a link counts the clicks that no job has added to the link's counts yet")
     func newLimit() throws {
         defer { end() }
-        var link = Link(
-            id: LinkID(high: 3, low: 4),
-            app: WrittenDatabase.app,
-            slug: LinkSlug(stored: "promo"),
-            settings: Link.Settings(),
-            createdAt: WrittenDatabase.noon,
-            updatedAt: WrittenDatabase.noon
-        )
+        var link = WrittenDatabase.link()
         let id = link.id
         #expect(try servers[0].write(.links(.create([NewLink(link, neighbours: [])]))).isDone)
         #expect(try servers[0].record(.sample(1) { $0.link = id })?.isNew == true)
@@ -178,14 +171,7 @@ struct RecordingTests {
     @Test("a new limit of a link counts the clicks before and after it in the same transaction")
     func newLimitTogether() throws {
         defer { end() }
-        var link = Link(
-            id: LinkID(high: 3, low: 4),
-            app: WrittenDatabase.app,
-            slug: LinkSlug(stored: "promo"),
-            settings: Link.Settings(),
-            createdAt: WrittenDatabase.noon,
-            updatedAt: WrittenDatabase.noon
-        )
+        var link = WrittenDatabase.link()
         let id = link.id
         #expect(try servers[0].write(.links(.create([NewLink(link, neighbours: [])]))).isDone)
         link.settings.maximumClicks = 2

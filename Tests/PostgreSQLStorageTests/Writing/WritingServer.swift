@@ -15,6 +15,27 @@ final class WrittenDatabase: Sendable {
     static let minuteLater = noon.advanced(byMilliseconds: 60_000)
     static let app = AppID(high: 1, low: 1)
 
+    /// A step of an erasure in the app, to which a test adds the rows to delete.
+    static func erasure() -> ErasureSlice {
+        let id = ErasureID(high: 1, low: 1)
+        let actor = AuditActor.command(user: "test")
+        let record = Erasure(id: id, at: minuteLater, app: app, kind: .click, actor: actor)
+        let scope = Scope(app: 1, isTest: false)
+        return ErasureSlice(record: record, scopes: [scope], windows: MethodWindows())
+    }
+
+    /// A link without settings of the app.
+    static func link() -> Link {
+        Link(
+            id: LinkID(high: 3, low: 4),
+            app: app,
+            slug: LinkSlug(stored: "promo"),
+            settings: Link.Settings(),
+            createdAt: noon,
+            updatedAt: noon
+        )
+    }
+
     let database: PostgreSQLTestDatabase
     private let configuration: PostgreSQLConfiguration
     private let form: DatabaseForm

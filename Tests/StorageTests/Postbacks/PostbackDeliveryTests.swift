@@ -295,15 +295,7 @@ struct PostbackDeliveryTests {
         scenario.receiver.answer { _ in nil }
         try await scenario.send()
         // Another process sends the delivery after the lease has ended.
-        let second = try await TestStore(backend, in: scenario.test.place)
-        second.clock.advance(seconds: 5)
-        let receiver = TestReceiver()
-        func job(_ database: some TestDatabase) -> any Job {
-            PostbackJob(database.makeJobContext(), receiver.settings)
-        }
-        var other = job(second.database)
-        for moment in 1...4 as ClosedRange<UInt64> { _ = try other.slice(at: moment * 1_000_000_000) }
-        #expect(receiver.calls.count == 1)
+        #expect(try await scenario.sendFromOtherProcess(backend, after: 5) == 1)
         // The first process continues, perhaps after the lease of the other one has ended, and its call has failed.
         scenario.test.clock.advance(seconds: Int64(end.seconds))
         if end.isLate { try await scenario.send() }
@@ -322,15 +314,7 @@ struct PostbackDeliveryTests {
         scenario.receiver.answer { _ in nil }
         try await scenario.send()
         // Another process sends the delivery after the lease has ended.
-        let second = try await TestStore(backend, in: scenario.test.place)
-        second.clock.advance(seconds: 5)
-        let receiver = TestReceiver()
-        func job(_ database: some TestDatabase) -> any Job {
-            PostbackJob(database.makeJobContext(), receiver.settings)
-        }
-        var other = job(second.database)
-        for moment in 1...4 as ClosedRange<UInt64> { _ = try other.slice(at: moment * 1_000_000_000) }
-        #expect(receiver.calls.count == 1)
+        #expect(try await scenario.sendFromOtherProcess(backend, after: 5) == 1)
         // The first process notices that, and takes the lease for another delivery after the other process has lost it.
         scenario.test.clock.advance(seconds: 5)
         try await scenario.send()
@@ -353,15 +337,7 @@ struct PostbackDeliveryTests {
         scenario.receiver.answer { _ in nil }
         try await scenario.send()
         // The other process sends the delivery as soon as the lease has ended.
-        let second = try await TestStore(backend, in: scenario.test.place)
-        second.clock.advance(seconds: 4)
-        let receiver = TestReceiver()
-        func job(_ database: some TestDatabase) -> any Job {
-            PostbackJob(database.makeJobContext(), receiver.settings)
-        }
-        var other = job(second.database)
-        for moment in 1...4 as ClosedRange<UInt64> { _ = try other.slice(at: moment * 1_000_000_000) }
-        #expect(receiver.calls.count == 1)
+        #expect(try await scenario.sendFromOtherProcess(backend, after: 4) == 1)
         // The first process has read its clock before it waited for the write.
         scenario.receiver.answerWaiting(PostbackAnswer(status: 500))
         try await scenario.send()

@@ -103,6 +103,16 @@ final class PostbackScenario {
         }.value
     }
 
+    /// Runs the job of another process, whose clock is ahead by some seconds; returns how many calls it made.
+    func sendFromOtherProcess(_ backend: Backend, after seconds: Int64) async throws -> Int {
+        let other = try await TestStore(backend, in: test.place)
+        other.clock.advance(seconds: seconds)
+        let receiver = TestReceiver()
+        var job = Self.makeJob(other, receiver)
+        for moment in 1...4 as ClosedRange<UInt64> { _ = try job.slice(at: moment * 1_000_000_000) }
+        return receiver.calls.count
+    }
+
     /// Forgets what the job has in memory, as the end of the process does, and lets its leases lapse.
     func restart() {
         sending.job = Self.makeJob(test, receiver)
