@@ -118,8 +118,8 @@ extension AppLinks {
     ///
     /// If the file left out a rule, the remaining rules would have another meaning. So the file contains all rules or
     /// none. Android always decodes escapes, and its rules have no setting for that. In the rules that exclude the
-    /// pictures of QR codes, Android lets `*` match only up to the next slash. So each number of slug parts needs rules
-    /// of its own.
+    /// pictures of QR codes, Android lets `*` match only up to the next slash. So there is a rule for each number of
+    /// slug parts.
     fileprivate var androidComponents: [AssociationComponent]? {
         let matchers = rules.map { ComponentMatcher($0.component, MatchingSettings()) }
         guard !matchers.isEmpty, matchers.allSatisfy(\.isForBothPlatforms) else { return nil }

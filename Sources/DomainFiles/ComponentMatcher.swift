@@ -40,9 +40,11 @@ public struct AssociationURL: Equatable, Sendable {
 
 /// A rule with its compiled patterns and its settings.
 ///
-/// Android compares decoded parts of the URL. There, a rule with a fragment needs one in the URL, and so does each item
-/// of its query. Sources: Apple, "applinks.Details.Components"; Android, "<uri-relative-filter-group>" and
-/// `UriRelativeFilter`, by which Android compares the rules of Google's file.
+/// Android compares decoded parts of the URL. If a rule has a fragment, only a URL with a fragment fits. If a rule has
+/// query items, only a URL with all of them fits.
+///
+/// Sources: Apple, "applinks.Details.Components"; Android, "<uri-relative-filter-group>", and Android's class
+/// `UriRelativeFilter`, which applies the rules of Google's file.
 struct ComponentMatcher {
     let component: AssociationComponent
     let settings: MatchingSettings

@@ -21,8 +21,10 @@ struct PartitionJob: Job {
     /// The kinds of clicks that are deleted, by day: a day whose clicks have expired gets no further ones.
     private var deletedKinds: Set<DayDeletion.Kind> = []
 
-    /// Of clicks with a long window, those that expire up to `upTo` were searched for the kind that is deleted first;
-    /// the last search of all these clicks began at `since`.
+    /// How far the clicks with a long window were searched for the kind that is deleted first.
+    ///
+    /// The search has read the clicks that expire before `upTo`. The last search that started with the oldest click began
+    /// at `since`.
     ///
     /// The next search reads only the clicks that have expired since. Once an hour, a search reads all of them again,
     /// because a click may have been locked.
@@ -138,8 +140,9 @@ struct PartitionJob: Job {
 
     /// Deletes some clicks of a day whose clicks have expired; returns whether there may be more.
     ///
-    /// It searches the day block by block until a search of the whole day has deleted nothing, because it skips clicks
-    /// that an erasure has locked. Then the day is not read again: matched clicks may stay in it for a long time.
+    /// It searches the day block by block. It skips clicks that an erasure has locked, so it repeats the search until a
+    /// search of the whole day deletes nothing. After that, it does not read the day again, although matched clicks may
+    /// stay there for months.
     private mutating func deleteClicks(of kind: DayDeletion.Kind, _ connection: BlockingConnection)
         throws(PostgreSQLError) -> Bool
     {

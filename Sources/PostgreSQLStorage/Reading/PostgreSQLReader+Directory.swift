@@ -10,8 +10,8 @@ extension PostgreSQLReader {
     }
 
     func directorySnapshot() throws(PostgreSQLError) -> DirectoryCache.Snapshot {
-        // One transaction would not be enough: each statement has a snapshot of its own. If a change comes between two
-        // of them, the version that was read first is an old one, so the next poll reads everything again.
+        // Each statement has its own snapshot, even in one transaction. The version is read first: if a change comes
+        // between two statements, this version is old, so the next poll reads everything again.
         let version = try directoryVersion()
         var fields: [Int64: [String: [String]]] = [:]
         let texts = try all(Self.appFields) { row throws(PostgreSQLError) in

@@ -4,7 +4,7 @@ internal import JSON
 
 /// `GET /campaign/resolve/{key}` and `GET /resolve/{key}`: returns the link of a campaign key to newer clients.
 ///
-/// Of the links with the campaign key that lead somewhere, it returns the newest. The link belongs to the API key's app.
+/// It returns the newest link that has the campaign key and a destination. The link belongs to the API key's app.
 /// Without a valid API key, it belongs to an app whose links the requested host serves, or to any app if the host serves
 /// none. If there is no link, the response contains only the campaign key.
 enum ResolveCampaign {
