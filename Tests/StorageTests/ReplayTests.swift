@@ -26,6 +26,18 @@ struct ReplayTests {
         return (test, claim)
     }
 
+    private func strangersClick() throws -> NewClick {
+        var click = try NewClick.sample()
+        click.evidence.address = AddressHashes(exact: 107, near: 7)
+        return click
+    }
+
+    private func fromHome(_ check: Check) -> Check {
+        var check = check
+        check.set(details: LaunchDetails(address: LaunchAddress(AddressHashes(exact: 100, near: 1))))
+        return check
+    }
+
     @Test("an installation gets its answer again until the click's window ends", arguments: backends)
     func replaysForInstall(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, install: 5)
@@ -77,10 +89,10 @@ struct ReplayTests {
     func replaysAmongNewerClicks(backend: Backend) async throws {
         let (test, claim) = try await matched(backend)
         let outcomes = try await test.run { session in
-            for _ in 0..<220 { _ = try await session.record(.sample()) }
+            for _ in 0..<220 { _ = try await session.record(strangersClick()) }
             return [
-                try await session.match(.sample(grace: 60_000)),
-                try await session.match(.sample(caller: 2, grace: 60_000)),
+                try await session.match(fromHome(.sample(grace: 60_000))),
+                try await session.match(fromHome(.sample(caller: 2, grace: 60_000))),
             ]
         }
         #expect(outcomes[0] == .replay(claim))
@@ -192,11 +204,10 @@ struct ReplayTests {
             let new = Check.sample(caller: 2, grace: 60_000, firstByteAt: monotonic.now)
             var outcomes = [try await session.match(new)]
             session.receipt(for: claim).willRespond()
-            for _ in 0..<220 { _ = try await session.record(.sample()) }
+            for _ in 0..<220 { _ = try await session.record(strangersClick()) }
             monotonic.advance(milliseconds: 10)
-            outcomes.append(
-                try await session.match(.sample(caller: 2, grace: 60_000, firstByteAt: monotonic.now))
-            )
+            let repeated = Check.sample(caller: 2, grace: 60_000, firstByteAt: monotonic.now)
+            outcomes.append(try await session.match(fromHome(repeated)))
             return outcomes
         }
         #expect(outcomes[0] == .replay(claim))
@@ -240,11 +251,19 @@ struct ReplayTests {
             var click = try NewClick.sample(at: later)
             click.evidence.address = example.exact.map { AddressHashes(exact: $0, near: example.near) }
             _ = try await session.record(click)
-            var check = Check.sample(at: later, grace: 60_000)
-            check.set(details: LaunchDetails(address: LaunchAddress(AddressHashes(exact: 100, near: 1))))
-            return try await session.match(check)
+            return try await session.match(fromHome(.sample(at: later, grace: 60_000)))
         }
         #expect((outcome == .replay(claim)) == example.isRepeated)
+    }
+
+    @Test("a click that comes after a claim, in its millisecond, matches", arguments: backends)
+    func prefersClickOfSameMillisecond(backend: Backend) async throws {
+        let (test, _) = try await matched(backend)
+        let (outcome, click) = try await test.run { session in
+            let click = try await session.record(.sample()).click
+            return (try await session.match(.sample(grace: 60_000)), click)
+        }
+        #expect(outcome.isMatch(of: click, at: TestStore.noon))
     }
 
     @Test("a newer click matches before an earlier answer is repeated", arguments: backends)

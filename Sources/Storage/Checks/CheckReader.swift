@@ -357,9 +357,11 @@ extension CheckReader {
         return nil
     }
 
+    /// Whether a claim came after the newest click; if both came in the same millisecond, the click came after the claim
+    /// if its number is larger than that of the claimed click.
     private func isLast(_ record: ClaimRecord, _ newest: RowPosition?) -> Bool {
         guard let newest else { return true }
-        return newest.clickedAt <= record.claimedAt.milliseconds
+        return newest <= RowPosition(clickedAt: record.claimedAt.milliseconds, click: record.click)
     }
 }
 
