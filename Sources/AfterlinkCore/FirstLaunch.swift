@@ -66,6 +66,8 @@ public struct Link: Hashable, Sendable, Codable {
 }
 
 /// A value of JSON.
+///
+/// A number that is too large or too small for a `Double` is read as ``null``.
 public enum JSONValue: Hashable, Sendable, Codable {
     case null
     case bool(Bool)
@@ -87,7 +89,8 @@ public enum JSONValue: Hashable, Sendable, Codable {
         } else if let value = try? container.decode([JSONValue].self) {
             self = .array(value)
         } else {
-            self = .object(try container.decode([String: JSONValue].self))
+            // The decoder refuses numbers such as 1e400. They must not make the response with a match unreadable.
+            self = (try? container.decode([String: JSONValue].self)).map(JSONValue.object) ?? .null
         }
     }
 

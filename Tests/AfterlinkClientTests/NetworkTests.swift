@@ -150,6 +150,19 @@ struct NetworkTests {
         #expect(try down.launch("within=20", server: server.url).first == "settled")
     }
 
+    @Test("returns a match with numbers that no Double can hold", arguments: ClientKind.available)
+    func extremeNumbers(kind: ClientKind) throws {
+        let server = try HostileServer { _, _ in
+            let metadata = #","metadata":{"a":[1e400,-1e400,{"b":1e-400}]}}"#
+            return [HostileServer.response("200 OK", String(Self.match.dropLast()) + metadata)]
+        }
+        let app = try ClientApp(kind, server: server.url)
+        let launch = try app.launch("within=20")
+        #expect(launch.first?.hasPrefix("match myapp://promo/a") == true, "\(launch.lines) \(app.state)")
+        #expect(try app.launch().first == "settled")
+        #expect(server.requests.count == 1)
+    }
+
     @Test("does not give up because a clock was years off", arguments: ClientKind.available)
     func wrongClock(kind: ClientKind) throws {
         let good = try HostileServer { _, _ in [HostileServer.response("200 OK", Self.match)] }

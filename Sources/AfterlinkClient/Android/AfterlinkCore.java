@@ -610,7 +610,7 @@ public final class AfterlinkCore {
         return response;
     }
 
-    /** An object of JSON. Its arrays are lists, and its numbers doubles. */
+    /** An object of JSON. Its arrays are lists, and its numbers doubles; one too large for a double is null. */
     static final class Json extends LinkedHashMap<String, Object> {
         private static final long serialVersionUID = 1;
         static Json of(String name, Object value) { return new Json().with(name, value); }
@@ -660,12 +660,11 @@ public final class AfterlinkCore {
                 if (depth > 64) throw new IllegalArgumentException();
                 if (take('{')) {
                     Json object = new Json();
-                    while (!take('}')) {
+                    for (String name; !take('}'); object.put(name, value(depth + 1))) {
                         if (!object.isEmpty()) require(',');
                         require('"');
-                        String name = string();
+                        name = string();
                         require(':');
-                        object.put(name, value(depth + 1));
                     }
                     return object;
                 }
@@ -678,8 +677,9 @@ public final class AfterlinkCore {
                 int start = index;
                 while (index < text.length() && ",]} \t\r\n".indexOf(text.charAt(index)) < 0) index++;
                 String word = text.substring(start, index);
-                if (word.matches("true|false")) return word.equals("true");
-                return word.equals("null") ? null : Double.valueOf(word.matches("[-+.0-9eE]+") ? word : "");
+                if (word.matches("true|false|null")) return word.equals("null") ? null : word.equals("true");
+                Double number = Double.valueOf(word.matches("[-+.0-9eE]+") ? word : "");
+                return number.isInfinite() ? null : number;
             }
 
             String string() {
