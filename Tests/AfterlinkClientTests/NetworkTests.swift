@@ -286,25 +286,49 @@ struct NetworkTests {
 
     @Test("finds its click by raw signals alone", arguments: ClientKind.available)
     func signals(kind: ClientKind) async throws {
-        let server = try RealServer()
-        let page: [String: Any] = [
-            "signals": [
-                "screenWidth": 390, "screenHeight": 844, "pixelRatio": 3, "timezone": "Europe/Istanbul",
-                "language": "tr-TR", "languages": ["tr-TR"], "touchPoints": 5,
-            ],
-            "deeplink_url": "myapp://promo/raw", "campaign_key": "RAW",
-            "user_agent":
-                "Mozilla/5.0 (iPhone; CPU iPhone OS 17_2 like Mac OS X) AppleWebKit/605.1.15 "
-                + "(KHTML, like Gecko) Version/17.2 Mobile/15E148 Safari/604.1",
-        ]
-        let body = try JSONSerialization.data(withJSONObject: page)
-        let path = server.url + "/v1/deferred-deeplink/click"
-        _ = try await TestRequest.post(path, body, key: server.installation.keys.server)
-        let app = try ClientApp(kind, server: server.url, key: server.installation.keys.app)
-        let launch = try app.launch("within=20", "platform=ios")
+        let launch = try await launchAfterClick(
+            kind,
+            ["deeplink_url": "myapp://promo/raw", "campaign_key": "RAW"]
+        )
         #expect(
             launch.first?.hasPrefix("match myapp://promo/raw") == true,
             "\(launch.lines) \(launch.errors)"
         )
+    }
+
+    @Test("gets the match of a click with the longest permitted texts", arguments: ClientKind.available)
+    func longest(kind: ClientKind) async throws {
+        let text = String(repeating: "\u{1F600}", count: 255)
+        let launch = try await launchAfterClick(
+            kind,
+            [
+                "deeplink_url": "myapp://a/" + String(repeating: "\u{1F600}", count: 2038),
+                "campaign_key": text, "jid": text,
+                "metadata": ["text": String(repeating: "a", count: 8000)],
+            ]
+        )
+        #expect(launch.first?.hasPrefix("match myapp://a/%F0%9F%98%80") == true, "\(launch.errors)")
+    }
+
+    /// Launches a new installation after a click of its device's browser with these members.
+    private func launchAfterClick(_ kind: ClientKind, _ members: [String: Any]) async throws
+        -> ClientApp.Launch
+    {
+        let server = try RealServer()
+        let browser: [String: Any] = [
+            "signals": [
+                "screenWidth": 390, "screenHeight": 844, "pixelRatio": 3, "timezone": "Europe/Istanbul",
+                "language": "tr-TR", "languages": ["tr-TR"], "touchPoints": 5,
+            ],
+            "user_agent":
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 17_2 like Mac OS X) AppleWebKit/605.1.15 "
+                + "(KHTML, like Gecko) Version/17.2 Mobile/15E148 Safari/604.1",
+        ]
+        let page = browser.merging(members) { $1 }
+        let body = try JSONSerialization.data(withJSONObject: page)
+        let path = server.url + "/v1/deferred-deeplink/click"
+        _ = try await TestRequest.post(path, body, key: server.installation.keys.server)
+        let app = try ClientApp(kind, server: server.url, key: server.installation.keys.app)
+        return try app.launch("within=20", "platform=ios")
     }
 }

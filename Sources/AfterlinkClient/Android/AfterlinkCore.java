@@ -84,7 +84,7 @@ public final class AfterlinkCore {
 
     private static final int MAXIMUM_LAUNCHES = 5, MAXIMUM_ATTEMPTS = 30, REQUEST_MILLIS = 10_000;
     private static final long WEEK = 7 * 86_400_000L, MAXIMUM_PAUSE = 3_600_000L;
-    private static final int RESPONSE_BYTES = 65_536, MAXIMUM_EVENTS = 500, EVENT_BYTES = 48 * 1024, BATCH = 20;
+    private static final int RESPONSE_BYTES = 131_072, MAXIMUM_EVENTS = 500, EVENT_BYTES = 48 * 1024, BATCH = 20;
     private static final FirstLaunch PENDING = new FirstLaunch(FirstLaunch.Kind.PENDING, null);
     private static final FirstLaunch SETTLED = new FirstLaunch(FirstLaunch.Kind.SETTLED, null);
     private final Options options;
