@@ -97,6 +97,22 @@ struct UnusableDatabaseTests {
         #expect(output.errors.contains("user that Afterlink runs as"))
     }
 
+    @Test("a start that refuses a file does not change its mode", arguments: [false, true])
+    func modes(isPipe: Bool) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("some.db")
+        if isPipe {
+            #expect(unsafe mkfifo(path, 0o600) == 0)
+        } else {
+            try Data("some words that are no database".utf8).write(to: URL(fileURLWithPath: path))
+        }
+        try setMode(0o666, of: path)
+        let output = try Installation.run(["serve", "--listen", "127.0.0.1:0", "--database", path])
+        #expect(output.errors.contains("Nothing was changed."), "\(output.errors)")
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o666)
+    }
+
     @Test("a database without its server key is reported without a stray full stop")
     func missingKey() throws {
         let installation = try Installation()
