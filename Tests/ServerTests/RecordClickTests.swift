@@ -98,6 +98,14 @@ struct RecordClickTests {
                 "attribution_window_seconds"
             ),
             (
+                click(link + #","attribution_window_seconds":1e30"#), "EXPIRED_ATTRIBUTION_WINDOW",
+                "attribution_window_seconds"
+            ),
+            (
+                click(link + #","attribution_window_seconds":60.5"#), "INVALID_FIELD",
+                "attribution_window_seconds"
+            ),
+            (
                 click(link + #","attribution_window_seconds":"60""#), "INVALID_FIELD",
                 "attribution_window_seconds"
             ),

@@ -236,7 +236,11 @@ extension JSONBody {
 
     func window() throws(APIError) -> AttributionWindow? {
         let name = "attribution_window_seconds"
-        guard let seconds = try integer(name) else { return nil }
+        // A number that is too large for an integer is outside the allowed range, too.
+        let read = { (value: JSONValue) -> Int64? in
+            value.int64 ?? value.double.flatMap { $0.magnitude >= 0x1p53 ? Int64.max : nil }
+        }
+        guard let seconds = try value(name, "a whole number", read) else { return nil }
         guard let window = AttributionWindow(seconds: seconds) else {
             let (allowed, code) = (AttributionWindow.allowedSeconds, APIError.Code.expiredAttributionWindow)
             let message = "\(name) must lie between \(allowed.lowerBound) and \(allowed.upperBound)"
