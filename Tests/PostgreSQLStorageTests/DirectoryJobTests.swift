@@ -56,6 +56,13 @@ struct DirectoryJobTests {
         #expect(server.state.directoryChangeCount == changes)
     }
 
+    @Test("the first poll after a start comes as soon as every other one")
+    func first() throws {
+        let server = try JobServer(database)
+        let (job, _, _) = try job(of: server)
+        #expect(JobSchedule([job], at: 0).nextDueAt == 250_000_000)
+    }
+
     @Test("a server is not ready while its last poll is older than two seconds")
     func oldDirectory() throws {
         let server = try JobServer(database)

@@ -10,6 +10,8 @@ internal import Storage
 struct DirectoryJob: Job {
     let name = JobName.directory
     let share = 1.0
+    /// No longer than other pauses, because a key that is revoked right after the start must be refused as soon.
+    let firstPause = DirectoryJob.interval
     let maximumBackoff = DirectoryJob.interval
 
     private let context: JobContext<PostgreSQLReader>

@@ -42,6 +42,8 @@ public protocol Job {
     var share: Double { get }
     /// Whether the job runs before every other job that is due.
     var comesFirst: Bool { get }
+    /// The pause before the first slice, in nanoseconds.
+    var firstPause: UInt64 { get }
     /// The maximum time that the job waits after a failure before it tries again, in nanoseconds.
     var maximumBackoff: UInt64 { get }
 
@@ -55,6 +57,7 @@ public protocol Job {
 
 extension Job {
     public var comesFirst: Bool { false }
+    public var firstPause: UInt64 { JobSchedule.firstPause }
     public var maximumBackoff: UInt64 { 8_000_000_000 }
 
     /// Runs slices without pauses until there is nothing left to do; for commands and tests.
@@ -100,7 +103,7 @@ public struct JobSchedule {
 
     private var entries: [Entry]
 
-    /// The pause before the first slices, in nanoseconds, so that other reads at the start come first.
+    /// The pause before the first slices of most jobs, in nanoseconds, so that other reads at the start come first.
     public static let firstPause: UInt64 = 1_000_000_000
     /// How long a job waits after its first failure, in nanoseconds; the wait doubles with each failure up to
     /// ``Job/maximumBackoff``.
@@ -110,7 +113,7 @@ public struct JobSchedule {
     ///   - jobs: the jobs; if two have been due equally long, the one that is earlier in this list runs first.
     ///   - now: the time of the start, in nanoseconds.
     public init(_ jobs: [any Job], at now: UInt64) {
-        entries = jobs.map { Entry(job: $0, dueAt: now + Self.firstPause, allowedAt: now) }
+        entries = jobs.map { Entry(job: $0, dueAt: now + $0.firstPause, allowedAt: now) }
     }
 
     /// When the next slice of any job is due, in nanoseconds of the monotonic clock.
