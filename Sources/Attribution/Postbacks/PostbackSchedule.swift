@@ -25,19 +25,27 @@ public enum PostbackSchedule {
 
     /// Reads `Retry-After`, seconds or a date, as milliseconds from `now`; nil for an unreadable text.
     public static func retryAfter(_ text: String, at now: Timestamp) -> Int64? {
-        let seconds = Int64(text) ?? moment(text).map { $0.milliseconds(since: now) / 1000 }
+        let seconds = Int64(text) ?? moment(text, at: now).map { $0.milliseconds(since: now) / 1000 }
         return seconds.map { min(max(0, $0), longestRetryAfter) * 1000 }
     }
 
-    /// Reads a date such as `Wed, 21 Oct 2015 07:28:00 GMT` (RFC 9110 §5.6.7); nil for another form.
-    private static func moment(_ text: String) -> Timestamp? {
-        let parts = text.split(separator: " ")
+    /// Reads a date in one of the three forms of RFC 9110 §5.6.7; nil for another form.
+    ///
+    /// The forms are `Wed, 21 Oct 2015 07:28:00 GMT`, `Wednesday, 21-Oct-15 07:28:00 GMT` and
+    /// `Wed Oct 21 07:28:00 2015`.
+    private static func moment(_ text: String, at now: Timestamp) -> Timestamp? {
+        let parts = text.split { $0 == " " || $0 == "-" }.map(String.init)
+        let isUnzoned = parts.count == 5
+        guard isUnzoned || parts.count == 6 && parts[5] == "GMT" else { return nil }
+        let (day, year, time) = isUnzoned ? (parts[2], parts[4], parts[3]) : (parts[1], parts[3], parts[4])
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        guard parts.count == 6, parts[5] == "GMT", let month = months.firstIndex(of: String(parts[2])) else {
-            return nil
-        }
+        guard let month = months.firstIndex(of: isUnzoned ? parts[1] : parts[2]) else { return nil }
         let number = month < 9 ? "0\(month + 1)" : "\(month + 1)"
-        return Timestamp(iso8601: "\(parts[3])-\(number)-\(parts[1])T\(parts[4])Z")
+        let rest = "\(year)-\(number)-\(day.utf8.count == 1 ? "0" : "")\(day)T\(time)Z"
+        guard year.utf8.count == 2 else { return Timestamp(iso8601: rest) }
+        // A year of two digits that seems to be more than 50 years ahead is one of the previous century.
+        guard let next = Timestamp(iso8601: "20\(rest)") else { return nil }
+        return next.milliseconds(since: now) > 50 * 365 * 86_400_000 ? Timestamp(iso8601: "19\(rest)") : next
     }
 }
 

@@ -42,7 +42,11 @@ struct PostbackScheduleTests {
 
     @Test(
         "Retry-After in seconds or as a date moves the attempt and pauses the endpoint",
-        arguments: [("120", 120), ("Tue, 14 Nov 2023 22:15:20 GMT", 120), ("99999999", 86_400)]
+        arguments: [
+            ("120", 120), ("Tue, 14 Nov 2023 22:15:20 GMT", 120), ("99999999", 86_400),
+            ("Tuesday, 14-Nov-23 22:15:20 GMT", 120), ("Tue Nov 14 22:15:20 2023", 120),
+            ("Fri Dec  1 22:15:20 2023", 86_400),
+        ]
     )
     func retryAfter(text: String, seconds: Int64) {
         var answer = PostbackAnswer(status: 429)
@@ -53,7 +57,13 @@ struct PostbackScheduleTests {
         #expect(verdict.pausedUntil == end)
     }
 
-    @Test("an unreadable or early Retry-After does not change the schedule", arguments: ["soon", "-5", "1"])
+    @Test(
+        "an unreadable or early Retry-After does not change the schedule",
+        arguments: [
+            "soon", "-5", "1", "Monday, 14-Nov-94 22:15:20 GMT", "Tue, 14 Nov 2023 22:15:20 +0000",
+            "Tue Nov 31 22:15:20 2023",
+        ]
+    )
     func earlyRetry(text: String) {
         var answer = PostbackAnswer(status: 503)
         answer.retryAfter = text
