@@ -56,6 +56,30 @@ struct SeveralProcessesTests {
         #expect(try connections[0].totals(installation.keys.admin)["clicks"] as? Int == 80)
     }
 
+    @Test("a change of an app succeeds although another process has changed the app a moment before")
+    func changedApp() throws {
+        let installation = try Installation()
+        let connections = try (0..<2).map { _ in try AfterlinkProcess(installation).connect() }
+        let fields = [
+            "Authorization": "Bearer \(installation.keys.admin)", "Content-Type": "application/json",
+        ]
+        let path = "/admin/api/apps/\(installation.appID)"
+        for round in 1...3 {
+            // The second process has just read the app.
+            _ = try connections[1].get(path, key: installation.keys.admin)
+            for (connection, body) in zip(
+                connections,
+                ["{\"fingerprint_window\":\(600 + round)}", "{\"deterministic_window\":\(700 + round)}"]
+            ) {
+                let changed = try connection.call("PATCH", path, fields: fields, body: body)
+                #expect(changed.status == 200, "\(changed.text)")
+            }
+            let stored = try connections[1].get(path, key: installation.keys.admin)
+            #expect(stored.json["fingerprint_window"] as? Int == 600 + round)
+            #expect(stored.json["deterministic_window"] as? Int == 700 + round)
+        }
+    }
+
     @Test("a second process logs at its start which process has the database open")
     func announced() throws {
         let installation = try Installation()

@@ -186,6 +186,25 @@ struct AppStoreTests {
         #expect(revoked == Timestamp(milliseconds: 1))
     }
 
+    @Test("after a refused change, another process's settings are read at once", arguments: backends)
+    func readsAfterRefusal(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let other = try await TestStore(backend, in: test.place)
+        let app = test.app
+        let isRead = try await test.run { session in
+            let former = try #require(try session.directory().app(app)).settings
+            var (first, second) = (former, former)
+            (first.openClicks, second.allowedOrigins) = (!former.openClicks, ["https://c.example"])
+            let stored = first
+            try await other.run { try await $0.update(app, from: former, to: stored, by: .test) }
+            await #expect(throws: StoreError.self) {
+                try await session.update(app, from: former, to: second, by: .test)
+            }
+            return try session.directory().app(app)?.settings == stored
+        }
+        #expect(isRead)
+    }
+
     @Test("the last use of a key is recorded to the minute", arguments: backends)
     func notesUse(backend: Backend) async throws {
         let test = try await TestStore(backend)

@@ -18,7 +18,20 @@ enum AppEndpoints {
     private static let others: Set<String> = ["id", "created_at"]
 
     /// `PATCH /admin/api/apps/{id}`: changes the settings that the body names; `null` removes a field.
+    ///
+    /// If another process has just changed the app, this process may not know that yet. So a refused change is made once
+    /// more over the settings that are stored now.
     static func change(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        do throws(APIError) {
+            return response(try await changed(&exchange))
+        } catch {
+            guard error.code == .conflict, error.field == nil else { throw error }
+            try await exchange.readDirectory()
+            return response(try await changed(&exchange))
+        }
+    }
+
+    private static func changed(_ exchange: inout Exchange) async throws(APIError) -> App {
         let app = try app(&exchange)
         let (object, fields) = (try JSONBody(ofAdmin: exchange.request).members, app.settings.links.fields)
         let names = windows.map(\.name) + [clickIDs, ConversionSchemas.name]
@@ -43,7 +56,7 @@ enum AppEndpoints {
         settings.links = try body.validated(problems) { fields throws(FieldProblems) in
             try AppLinks(fields, replacing: app.settings.links)
         }
-        return response(try await change(app, to: settings, exchange))
+        return try await change(app, to: settings, exchange)
     }
 
     /// Changes an app's settings, and returns the changed app.

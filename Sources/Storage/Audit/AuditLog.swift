@@ -27,7 +27,11 @@ extension WriteTransaction {
             case .createKey(let key): try writer.create(key)
             case .revokeKey(let key, let now): try writer.revoke(key, at: now)
             }
-        if let refusal { return .refused(refusal) }
+        if let refusal {
+            // Another process may have changed the apps or keys, and the caller may have an older copy.
+            state.noteDirectoryChange()
+            return .refused(refusal)
+        }
         for change in change.audited(before) { try note(change, by: actor) }
         memory.values.changesDirectory = true
         return .done
