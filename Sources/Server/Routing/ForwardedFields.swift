@@ -27,13 +27,14 @@ extension Exchange {
         return nearest.isEmpty ? directory.apps : nearest
     }
 
-    /// The origin of the requested address, such as `http://127.0.0.1:8080`; nil if the request names no valid host.
+    /// The origin of the requested address in lower case, as browsers write it, such as `http://127.0.0.1:8080`; nil if
+    /// the request names no valid host.
     var origin: String? {
         guard let authority, LinkHost(authority) != nil else { return nil }
         let stated = request.statedProtocols(trusting: service.settings.trustedProxies)
         // A proxy writes `X-Forwarded-Proto` or `Forwarded`, and may pass on the other field as the client wrote it.
         let isSecure = stated.isEmpty ? request.isSecure : stated.allSatisfy { $0 == "https" }
-        return "\(isSecure ? "https" : "http")://\(authority)"
+        return "\(isSecure ? "https" : "http")://\(authority.asciiLowercased)"
     }
 
     private var authority: String? { request.authority(trusting: service.settings.trustedProxies) }

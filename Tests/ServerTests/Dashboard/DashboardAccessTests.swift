@@ -186,6 +186,14 @@ struct DashboardAccessTests {
         #expect(answer.status == 303)
     }
 
+    @Test("the letter case of the requested host does not matter")
+    func capitals() async {
+        let fields = ["Host": "LocalHost:8081", "Origin": "http://localhost:8081"]
+        #expect(await stranger.get("/sign-in", fields: fields).status == 200)
+        let answer = await stranger.post("/sign-in", "key=\(service.keyText(.admin))", fields: fields)
+        #expect(answer.status == 303 && answer.fieldLines.contains("Set-Cookie: afterlink="))
+    }
+
     @Test("a form needs its session's token, and after a sign-out that session opens no page")
     func signOut() async {
         let (browser, other) = (
