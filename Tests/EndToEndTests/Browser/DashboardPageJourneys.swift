@@ -74,6 +74,15 @@ struct DashboardPageJourneys {
         #expect(try tab.value(of: "document.getElementById('find').value + document.activeElement.id") == "")
         try tab.press("Escape", opens: true)
         #expect(try tab.value(of: "location.search") == "?period=6mo&compare=off")
+        // A row with two links is one row.
+        let further = "document.querySelector('tbody td').append(document.createElement('a'))"
+        try tab.value(of: "\(further), document.querySelector('tbody td a').href = '/'")
+        let row =
+            "[...document.querySelectorAll('tbody tr')].indexOf(document.activeElement.closest('tr'))"
+        for (key, index) in [("j", "0"), ("j", "1"), ("k", "0"), ("k", "1")] {
+            try tab.press(key)
+            #expect(try tab.value(of: row) == index)
+        }
         try tab.press("r", opens: true)
         #expect(try tab.heading == "Live")
         #expect(tab.complaints.isEmpty, "\(tab.complaints)")

@@ -11,10 +11,11 @@
     }
     location.assign(url);
   };
+  // A row may have several links; its first one gets the focus.
   const move = (step) => {
-    const rows = [...document.querySelectorAll("tbody a")];
-    const next = rows[rows.indexOf(document.activeElement) + step] ?? rows[step > 0 ? 0 : rows.length - 1];
-    if (next) next.focus();
+    const rows = [...document.querySelectorAll("tbody tr")].filter((row) => row.querySelector("a"));
+    const index = rows.indexOf(document.activeElement?.closest("tr")) + step;
+    (rows[index] ?? rows[step > 0 ? 0 : rows.length - 1])?.querySelector("a").focus();
   };
   // Clears the focused field. Without one, removes the page's filters, but not the choices that every page has.
   const clear = (field) => {
