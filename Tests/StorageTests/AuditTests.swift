@@ -210,6 +210,26 @@ struct AuditTests {
         }
     }
 
+    @Test("a query leaves out entries from the millisecond of its end", arguments: backends)
+    func exclusiveEnd(backend: Backend) async throws {
+        for random in [7, UInt64.max - 7] {
+            let test = try await TestStore(backend) { $0.random = { random } }
+            test.clock.advance(seconds: 3600)
+            let counts = try await test.run { session in
+                try await session.note(AuditedChange(.rotateServerKey), by: Self.actor)
+                var counts: [Int] = []
+                for milliseconds in [3_600_000, 3_600_001] as [Int64] {
+                    var query = AuditQuery()
+                    query.action = .rotateServerKey
+                    query.until = TestStore.noon.advanced(byMilliseconds: milliseconds)
+                    counts.append(try await session.audit(query).entries.count)
+                }
+                return counts
+            }
+            #expect(counts == [0, 1], "\(random)")
+        }
+    }
+
     @Test("entries are deleted after their retention, in slices", arguments: backends)
     func retention(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.auditRetentionSeconds = 3600 }

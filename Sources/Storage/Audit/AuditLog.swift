@@ -158,7 +158,8 @@ extension AuditRows {
     fileprivate func page(_ query: AuditQuery) throws(Failure) -> AuditPage {
         var walk = PageWalk<AuditEntry, AuditID>(limit: query.limit, rowLimit: 20_000)
         let newest = AuditID(high: UInt64(Int64.max), low: 0)
-        let until = query.until.map { AuditID(high: Self.first(at: $0), low: 0) } ?? newest
+        // Databases store the lower half as a signed integer, of which this is the lowest.
+        let until = query.until.map { AuditID(high: Self.first(at: $0), low: 1 << 63) } ?? newest
         let end = AuditID(high: query.since.map(Self.first) ?? 0, low: 0)
         try audit(before: min(until, query.before ?? newest), downTo: end) { entry in
             walk.add(query.matches(entry) ? entry : nil, at: entry.id)
