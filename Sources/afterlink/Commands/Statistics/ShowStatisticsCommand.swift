@@ -10,7 +10,8 @@ enum ShowStatisticsCommand {
         discussion: [
             "Prints the statistics of GET /admin/stats: totals, then counts by app, campaign, link, source, platform, system, browser, hour of the day and period."
                 + " The service counts each click and check as it records it, so this command takes the same time for"
-                + " any number of them.",
+                + " any number of them. Of campaigns, links, sources, systems and browsers, it shows at most the hundred with"
+                + " the most clicks.",
             "The match rate is the number of matches per check, without replays; the conversion rate is the number of"
                 + " matches per click. Checks count in total and by app, platform, hour of the day and period only, because a"
                 + " check without a match belongs to no click.",
