@@ -85,10 +85,11 @@ struct ChartFigures {
             }
             html.element("div", ["class": "plot"]) { html in
                 Self.write(Self.scale(upTo: top), "scale", to: &html)
+                // The children of an `img` have no meaning of their own, but the focus can be on a place of the chart.
                 html.element(
                     "svg",
                     [
-                        "viewBox": "0 0 1000 100", "preserveAspectRatio": "none", "role": "img",
+                        "viewBox": "0 0 1000 100", "preserveAspectRatio": "none", "role": "group",
                         "class": "chart",
                     ]
                 ) { html in
