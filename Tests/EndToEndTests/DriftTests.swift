@@ -50,5 +50,8 @@ struct DriftAlarmTests {
         #expect(text.contains("MATCH RATE HAS FALLEN"))
         #expect(text.contains("launches on iOS 26.1 with SDK 1.8.9"))
         #expect(text.contains("Match rates: 2 groups as usual"))
+        // Two days with 40 and five with 70 matches of 100 launches.
+        let rate = text.split(separator: "\n").first { $0.hasPrefix("launches on iOS 26.1  ") }
+        #expect(rate?.split(separator: " ").suffix(4) == ["700", "430", "61.4", "%"])
     }
 }

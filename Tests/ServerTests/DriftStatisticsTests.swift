@@ -102,6 +102,40 @@ struct DriftStatisticsTests {
         #expect(groups["all other clicks"]?["clicks"] as? Int == 1)
     }
 
+    @Test("statistics have the match rate of each system version, over all SDK versions, at once")
+    func launchRates() async throws {
+        let service = try await TestService()
+        await service.click()
+        await service.check(hex, fields: launch("24.1.0", sdk: "paylisher-ios/1.8.9"))
+        await service.check(hex, key: .test, fields: launch("24.1.0", sdk: nil))
+        let (second, third) = (String(repeating: "b", count: 64), String(repeating: "c", count: 64))
+        await service.check(second, fields: launch("24.1.0", sdk: "paylisher-ios/1.8.8"))
+        await service.check(third, fields: launch("25.2.0", sdk: nil))
+        let rates = [
+            #"{"platform":"ios","os_version":"18.1","checks":2,"matches":1,"match_rate":0.5}"#,
+            #"{"platform":"ios","os_version":"26.2","checks":1,"matches":0,"match_rate":0.0}"#,
+        ]
+        let expected = "\"match_rates\":[\(rates.joined(separator: ","))]"
+        #expect(await service.statistics().text.contains(expected))
+        service.clock.advance(seconds: 7 * 86_400)
+        #expect(await service.statistics().text.contains(expected))
+        service.clock.advance(seconds: 21_600)
+        #expect(await service.statistics().text.contains(#""match_rates":[]"#))
+    }
+
+    @Test("of several apps, only a query of one of them has the match rate of each system version")
+    func launchRatesOfOneApp() async throws {
+        let service = try await TestService()
+        let other = try await service.addApp(App.Settings(name: "Other"))
+        await service.check(hex, fields: launch("24.1.0", sdk: nil))
+        let rate = #""os_version":"18.1","checks":1,"matches":0"#
+        #expect(await service.statistics().text.contains(#""match_rates":[]"#))
+        #expect(await service.statistics("app=\(service.app.text)").text.contains(rate))
+        #expect(await service.statistics("app=\(other.app.text)").text.contains(#""match_rates":[]"#))
+        let test = await service.statistics("app=\(service.app.text)&test=true")
+        #expect(test.text.contains(#""match_rates":[]"#))
+    }
+
     private static func days(_ runs: [(days: Int, trials: Int64, matches: Int64)]) -> [DriftCount] {
         runs.flatMap { Array(repeating: DriftCount(trials: $0.trials, matches: $0.matches), count: $0.days) }
     }

@@ -103,6 +103,8 @@ public struct StatisticsQuery: Equatable, Sendable {
     public var groupLimit = StatisticsReport.groupLimit
     /// Whether the report has more than the totals, the expected conversions and the time to install.
     public var hasGroups = true
+    /// Whether a report of one app has ``StatisticsReport/launchRates``.
+    public var hasLaunchRates = false
 
     public init(app: AppID? = nil, isTest: Bool = false) {
         self.app = app
@@ -201,6 +203,11 @@ public struct StatisticsReport: Equatable, Sendable {
     ///
     /// Each rate is compared with the group's own past; the query's campaign and time have no effect.
     public var drift: [AppDrift] = []
+    /// The checks and matches by the launch's platform and OS version, with ``DriftGroup/Part/all`` as the client.
+    ///
+    /// They cover the live traffic of the query's only app in the newest seven days, rounded outwards to six hours;
+    /// the query's campaign and time have no effect.
+    public var launchRates: [DriftGroup: DriftCount] = [:]
     /// The last counts of fingerprint sharing, of the first ``collisionLimit`` apps.
     ///
     /// They cover all stored clicks; the query's campaign and time have no effect.
@@ -214,6 +221,12 @@ public struct StatisticsReport: Equatable, Sendable {
     public static let collisionLimit = 20
 
     public init() {}
+
+    /// The ``launchRates``, the most frequent systems first.
+    public var rankedLaunchRates: [(system: DriftGroup, count: DriftCount)] {
+        launchRates.sorted { ($1.value.trials, $0.key) < ($0.value.trials, $1.key) }
+            .map { ($0.key, $0.value) }
+    }
 }
 
 /// The store of counts.

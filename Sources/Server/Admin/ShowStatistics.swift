@@ -35,6 +35,7 @@ enum ShowStatistics {
             query.interval = interval
         }
         query.isTest = try exchange.testItem()
+        query.hasLaunchRates = true
         return query
     }
 
@@ -118,6 +119,13 @@ public struct StatisticsBody {
                 write(period.counts, to: &json)
             }
             json.object("drift", writeDrift)
+            json.objects("match_rates", report.rankedLaunchRates) { json, rate in
+                json.member("platform", orNull: Self.text(rate.system.platform))
+                json.member("os_version", orNull: Self.text(rate.system.osVersion))
+                json.member("checks", rate.count.trials)
+                json.member("matches", rate.count.matches)
+                json.member("match_rate", orNull: rate.count.rate)
+            }
             CollisionBody.write(report.collisions, in: directory, to: &json)
             if !domainCopies.isEmpty {
                 json.objects("domain_files", domainCopies) { json, copy in

@@ -128,6 +128,7 @@ struct StatisticsReader<Reader: ReportReader> {
         report.calibration = try sum(.calibration, over: query.daySpans).calibration
         report.unrecordedChecks = try reader.unrecordedCheckCount()
         report.drift = try drift(at: now)
+        if query.hasLaunchRates { report.launchRates = try launchRates(at: now) }
         report.collisions = try collisions()
         report.databaseBytes = try reader.databaseByteCount()
         return report
@@ -303,6 +304,24 @@ struct StatisticsReader<Reader: ReportReader> {
         let alarmed = Set(alarms.map(\.group))
         let others = try reader.driftGroups(of: scope, atMost: limit).filter { !alarmed.contains($0.group) }
         return alarms + others.prefix(max(0, limit - alarms.count))
+    }
+
+    /// Adds up the launches of all SDK versions by platform and OS version; returns nothing for several apps.
+    private func launchRates(at now: Timestamp) throws(Reader.Failure) -> [DriftGroup: DriftCount] {
+        var rates: [DriftGroup: DriftCount] = [:]
+        guard apps.count == 1, let scope = apps.first?.scope, !scope.isTest else { return rates }
+        let end = DriftHistory.end(at: now)
+        let first = end.advanced(byMilliseconds: -7 * 86_400_000)
+        let next = end.advanced(byMilliseconds: DriftHistory.periodMilliseconds)
+        try reader.driftCounts(of: scope, .launch, from: first, before: next) { _, name, metric, number in
+            guard let group = DriftGroup(.launch, name: name) else { return }
+            let (platform, osVersion) = (group.platform, group.osVersion)
+            let system = DriftGroup(.launch, platform: platform, osVersion: osVersion, client: .all)
+            let isTrials = metric == CountWord.trials
+            let count = DriftCount(trials: isTrials ? number : 0, matches: isTrials ? 0 : number)
+            rates[system, default: DriftCount()] += count
+        }
+        return rates
     }
 
     private func collisions() throws(Reader.Failure) -> [AppCollisions] {

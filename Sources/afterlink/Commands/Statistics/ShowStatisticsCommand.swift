@@ -15,8 +15,9 @@ enum ShowStatisticsCommand {
             "The match rate is the number of matches per check, without replays; the conversion rate is the number of"
                 + " matches per click. Checks count in total and by app, platform, hour of the day and period only, because a"
                 + " check without a match belongs to no click.",
-            "The table of match rates that have fallen, by system, SDK version and browser, ignores the chosen campaign and"
-                + " time: it compares each rate with its own past.",
+            "The table LAST 7 DAYS has the match rates of one app's launches by system version, and ignores the chosen"
+                + " campaign and time. So does the table of match rates that have fallen, by system, SDK version and browser:"
+                + " it compares each rate with its own past.",
             "A serving process writes checks without a match within a second.",
         ],
         options: CommandOption.table([
@@ -47,6 +48,7 @@ enum ShowStatisticsCommand {
         defer { database.close() }
         let directory = try database.directory()
         query.app = try AppChoice.named(arguments, in: directory)?.id
+        query.hasLaunchRates = true
         let now = WallClock.system.now()
         let report = try await database.statistics.statistics(query, at: now)
         if report.totals.isEmpty, let campaign = query.campaign {

@@ -23,7 +23,8 @@ struct StatisticsTables {
         let probabilities = ProbabilityTables(report: report).texts
         let drift = DriftTables(drift: report.drift, directory: directory).text.map { [$0] } ?? []
         let collisions = CollisionTables(collisions: report.collisions, directory: directory).texts
-        return ([totals] + tables + probabilities + drift + collisions).joined(separator: "\n\n")
+        let rates = report.launchRates.isEmpty ? [] : [launchRates]
+        return ([totals] + tables + rates + probabilities + drift + collisions).joined(separator: "\n\n")
     }
 
     private var totals: String {
@@ -56,6 +57,15 @@ struct StatisticsTables {
             .right("MATCHES") { count(.matches, in: $0.counts) },
             .right("MATCH RATE") { Table.percent(StatisticsBody.matchRate($0.counts)) },
             .right("CONVERSION RATE") { Table.percent(StatisticsBody.conversionRate($0.counts)) },
+        ])
+    }
+
+    private var launchRates: String {
+        Array(report.rankedLaunchRates.prefix(StatisticsReport.groupLimit)).table([
+            .left("LAST 7 DAYS", \.system.title),
+            .right("CHECKS") { String($0.count.trials) },
+            .right("MATCHES") { String($0.count.matches) },
+            .right("MATCH RATE") { Table.percent($0.count.rate) },
         ])
     }
 
