@@ -29,14 +29,19 @@ struct ClickExplanationReaderTests {
                 $0.facts.clickedAt = TestStore.noon.advanced(byMilliseconds: 60_000)
                 $0.facts.recordedAt = $0.facts.clickedAt
             }
-            let bare = try await record(2, visit: 3) { $0.fingerprints = [] }
+            let bare = try await record(2, visit: 3) {
+                $0.fingerprints = []
+                $0.facts.isContradictory = true
+            }
             let robot = try await record(3, visit: 4) { $0.facts.isRobot = true }
             return (first, second, bare, robot)
         }
         func material(_ id: ClickID) async throws -> ClickExplanationInput {
             try #require(try await test.run { try await $0.material(ofClick: id) })
         }
-        #expect(try await material(first).click.isRetired == false)
+        let fresh = try await material(first).click
+        #expect(!fresh.isRetired && !fresh.isContradictory)
+        #expect(try await material(bare).click.isContradictory)
         try await test.run { session in
             var check = Check.sample(fingerprint: 1, at: TestStore.noon.advanced(byMilliseconds: 120_000))
             check.set(details: LaunchDetails(address: LaunchAddress(address)))

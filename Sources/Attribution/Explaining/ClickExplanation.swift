@@ -169,6 +169,12 @@ extension ClickExplanation {
                 "Let the page send signals (see the article on the API), or let its token reach the first launch."
             )
         }
+        if state != .robot, click.isContradictory {
+            advice.append(
+                "Its page sent a ready-made fingerprint that is none of those that the page's signals give: correct how the"
+                    + " page makes it, or let the page send the signals alone."
+            )
+        }
         if !usesFingerprints, material.keyCount > 0, state != .robot {
             advice.append("`afterlink apps set --fingerprinting on` switches fingerprints on.")
         }

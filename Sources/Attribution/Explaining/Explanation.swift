@@ -269,6 +269,8 @@ public struct KnownClick: Equatable, Sendable {
     public var campaign: CampaignKey?
     public var platform = Platform.unknown
     public var isRobot = false
+    /// Whether the click came with a ready-made fingerprint that is none of those that its signals give.
+    public var isContradictory = false
     /// When a launch consumed the click, and how that launch was recognised; both are nil if none did.
     public var claimedAt: Timestamp?
     public var claimedBy: AttributionMethod?

@@ -151,6 +151,7 @@ extension ClickExplanation {
         json.member("state", state.rawValue)
         json.member("platform", click.platform.rawValue)
         json.member("basis", click.basis?.rawValue)
+        if click.isContradictory { json.member("contradictory", true) }
         json.member("keys", material.keyCount)
         json.member("indexed", material.isIndexed)
         json.member("fingerprinting", usesFingerprints)

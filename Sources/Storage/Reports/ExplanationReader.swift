@@ -244,7 +244,7 @@ extension KnownClick {
         let (clickedAt, end) = (facts.clickedAt, record.expiresAt)
         self.init(id: record.id, clickedAt: clickedAt, expiresAt: end, campaign: facts.campaignKey)
         platform = facts.platform
-        isRobot = facts.isRobot
+        (isRobot, isContradictory) = (facts.isRobot, facts.isContradictory)
         claimedAt = click.claimedAt
         claimedBy = click.method
         agreement = AddressHashes.agreement(record.address, launch)

@@ -76,6 +76,8 @@ struct ClickExplanationTests {
         let off = explanation(usesFingerprints: false)
         #expect(off.summary.contains("The app recognises no launch by its fingerprint"))
         #expect(off.advice.contains { $0.contains("apps set") })
+        let contradictory = explanation { $0.isContradictory = true }
+        #expect(contradictory.advice.first?.contains("none of those that the page's signals give") == true)
         #expect(explanation().advice == ["Most clicks lead to no launch and end like this."])
     }
 
