@@ -161,6 +161,19 @@ struct DatabaseServerStartTests {
         #expect(log(0).contains("Connection refused"))
     }
 
+    @Test("SIGTERM or SIGINT ends a server that waits for the database", arguments: [SIGTERM, SIGINT])
+    func stopsWhileWaiting(signal: Int32) throws {
+        let port = try #require(Loopback.freePort())
+        let server = try start("postgres://postgres@127.0.0.1:\(port)/afterlink")
+        #expect(Polling.until { log(0).contains("the start tries again") })
+        let start = ContinuousClock.now
+        server.send(signal)
+        #expect(server.waitUntilExit() == 0)
+        // Without the signal, it would wait for 60 seconds.
+        #expect(.now < start + .seconds(20))
+        #expect(log(0).contains("stopped by a signal before the database was open"))
+    }
+
     @Test(
         "a server whose database was dropped, or whose database server stopped, stops within its limit",
         arguments: [true, false]

@@ -41,21 +41,25 @@ enum ServeCommand {
         }
         configuration.acceptsClock = invocation.arguments.has("accept-clock")
         let signals = StopSignals()
-        let secondSignal = try SecondSignal(signals)
-        let service = try await RunningService.start(configuration, origins)
+        let thread = try SignalThread(signals)
+        let service = try await RunningService.start(
+            configuration,
+            origins,
+            databaseHasOpened: thread.databaseHasOpened
+        )
         for hint in Setting.unknownVariables(in: invocation.environment) { service.log.event(.warning, hint) }
         printStartup(service)
-        runUntilStopped(service, signals, secondSignal)
+        runUntilStopped(service, signals, thread)
         service.stop()
     }
 
     /// Serves until SIGTERM or SIGINT; from then on, a second one drops the requests in flight.
-    static func runUntilStopped(_ service: RunningService, _ signals: StopSignals, _ second: SecondSignal) {
+    static func runUntilStopped(_ service: RunningService, _ signals: StopSignals, _ thread: SignalThread) {
         while signals.waitForReopening() {
             service.reopenLog()
             service.reloadCertificate()
         }
-        second.arm(for: service)
+        thread.arm(for: service)
     }
 
     private static func notShown(_ firstApp: FirstApp) -> CommandFailure {

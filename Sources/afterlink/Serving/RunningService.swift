@@ -42,11 +42,13 @@ final class RunningService: Sendable {
     /// - Parameters:
     ///   - chosen: the settings.
     ///   - origins: the settings that the operator set, with their sources.
+    ///   - databaseHasOpened: is called once the database is open, before an app is created.
     /// - Returns: the service, which serves.
     /// - Throws: the reason why it cannot serve; the process must end then, because threads may still run.
     static func start(
         _ chosen: Configuration,
-        _ origins: [ConfigurationReader.Origin] = []
+        _ origins: [ConfigurationReader.Origin] = [],
+        databaseHasOpened: @Sendable () -> Void = {}
     ) async throws -> RunningService {
         var (tls, read) = try readFiles(of: chosen)
         read.shown = ShownSetting.all(origins)
@@ -73,6 +75,7 @@ final class RunningService: Sendable {
         // Called before this process opens the database itself.
         let holder = Wiring.database(configuration).holder()
         let store = try openStore(configuration, lateService, sender, log)
+        databaseHasOpened()
         lateStore.value = store
         var keyMaintenance: KeyMaintenanceThread?
         do {

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Glibc
+internal import Synchronization
 internal import Threads
 
 /// The signals of a serving process: SIGTERM and SIGINT stop it, SIGHUP reopens the log and reloads the certificate.
@@ -23,11 +24,17 @@ struct StopSignals: Sendable {
     }
 
     /// Whether one of the signals has arrived; long work polls it.
-    var isPending: Bool {
+    var isPending: Bool { hasArrived([SIGTERM, SIGINT, SIGHUP]) }
+
+    /// Whether SIGTERM or SIGINT has arrived.
+    fileprivate var isStopPending: Bool { hasArrived([SIGTERM, SIGINT]) }
+
+    /// Whether one of some blocked signals waits to be taken.
+    private func hasArrived(_ numbers: [Int32]) -> Bool {
         var pending = sigset_t()
         // The kernel fills the local set.
         guard unsafe sigpending(&pending) == 0 else { return false }
-        return [SIGTERM, SIGINT, SIGHUP].contains { unsafe sigismember(&pending, $0) == 1 }
+        return numbers.contains { unsafe sigismember(&pending, $0) == 1 }
     }
 
     /// Sleeps until one of the signals arrives, and returns whether it is SIGHUP.
@@ -40,22 +47,39 @@ struct StopSignals: Sendable {
     }
 }
 
-/// Waits for a second signal while the service stops, and then drops the requests in flight.
+/// Ends the process at a signal that arrives before the database is open.
 ///
-/// Its thread exists from the start, because the system could refuse one at the stop. It ends with the process.
-final class SecondSignal: Sendable {
+/// While the service stops, it waits for a second signal, and then drops the requests in flight. Its thread exists from
+/// the start, because the system could refuse one at the stop. It ends with the process.
+final class SignalThread: Sendable {
     private let service = SetOnce<RunningService>()
+    private let isDatabaseOpen = Mutex(false)
     private let stopHasBegun = DispatchSemaphore(value: 0)
 
-    /// Starts the thread, which does not wait for signals before the stop begins.
+    /// Starts the thread, which takes no signal before the stop begins: the main thread waits for the first one.
     ///
     /// - Throws: if the system refuses the thread.
     init(_ signals: StopSignals) throws {
         try SystemThread.start {
             SystemThread.nameCurrent("signals")
+            // The main thread may wait a minute for a database server, or bring a large database up to date.
+            while !self.endProcess(ifStopIsPending: signals) { usleep(100_000) }
             self.stopHasBegun.wait()
             while signals.waitForReopening() {}
             self.service.value?.dropInFlightRequests()
+        }
+    }
+
+    /// From now on, only the main thread takes the first signal: it may create an app, whose keys it must show.
+    func databaseHasOpened() { isDatabaseOpen.withLock { $0 = true } }
+
+    /// Ends the process if the database is not open and a signal to stop has arrived; else returns whether it is open.
+    private func endProcess(ifStopIsPending signals: StopSignals) -> Bool {
+        isDatabaseOpen.withLock { isOpen in
+            guard !isOpen, signals.isStopPending else { return isOpen }
+            Console.printError("afterlink: stopped by a signal before the database was open\n")
+            // A start survives a power cut too. `exit` would run the cleanup of libraries that the main thread uses.
+            _exit(ExitCode.success.rawValue)
         }
     }
 

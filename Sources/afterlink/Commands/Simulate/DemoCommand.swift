@@ -28,9 +28,11 @@ enum DemoCommand {
 
     private static func run(_ invocation: Invocation) async throws {
         let signals = StopSignals()
-        let secondSignal = try SecondSignal(signals)
+        let thread = try SignalThread(signals)
         let directory = try TemporaryDirectory()
         defer { directory.delete() }
+        // This start is short, and a signal must not end the process before the folder is deleted.
+        thread.databaseHasOpened()
         let service = try await RunningService.start(configuration(in: directory.path))
         defer { service.stop() }
         func key(_ kind: KeyKind) -> String? {
@@ -56,7 +58,7 @@ enum DemoCommand {
             listening on \(service.baseURL)
             """
         )
-        ServeCommand.runUntilStopped(service, signals, secondSignal)
+        ServeCommand.runUntilStopped(service, signals, thread)
     }
 
     private static func configuration(in directory: String) -> Configuration {
