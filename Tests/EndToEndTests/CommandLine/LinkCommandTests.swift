@@ -34,6 +34,16 @@ struct LinkCommandTests {
         return installation
     }
 
+    @Test(
+        "the refusal of an option that is on or off names these two values",
+        arguments: ["--web-credentials", "--apple-ads", "--apple-development-postbacks"]
+    )
+    func onOrOff(option: String) throws {
+        let refused = try Installation(isCopy: true).run(["apps", "set", option, "yes"])
+        #expect(refused.status == 2)
+        #expect(refused.errors.hasPrefix("afterlink: \(option) must be on or off.\n"), "\(refused.errors)")
+    }
+
     @Test("the shortest example of the README: a key, a link, a simulated tap, a click and a match")
     func shortestWay() throws {
         let installation = try Installation()

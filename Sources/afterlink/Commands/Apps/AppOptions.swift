@@ -222,12 +222,14 @@ enum AppLinkOptions {
 
     private static func flag(_ text: String) -> String { ["on": "true", "off": "false"][text] ?? text }
 
-    /// Replaces a field's name at the start of a message with the option's name.
+    /// Replaces a field's name at the start of a message with the option's name, and values of JSON with the option's.
     private static func inOptions(_ message: String) -> String {
         guard let field = AppLinkField.allCases.first(where: { message.hasPrefix($0.rawValue) }) else {
             return message
         }
-        return "--\(name(field))" + message.dropFirst(field.rawValue.count)
+        let rest = String(message.dropFirst(field.rawValue.count))
+        guard field.kind == .flag else { return "--\(name(field))" + rest }
+        return "--\(name(field))" + rest.replacing("true or false", with: "on or off")
     }
 }
 
