@@ -112,10 +112,15 @@ package enum TextFile {
         return unsafe stat(path, &status) == 0 ? status : nil
     }
 
+    /// Returns an error if this user may not enter a directory of the path, so that ``exists(_:)`` cannot know.
+    static func reachError(of path: String) -> SystemError? {
+        guard !exists(path), errno == EACCES else { return nil }
+        return SystemError("cannot enter", directory(of: path), number: EACCES)
+    }
+
     /// - Throws: if this user may not enter a directory of the path.
     static func requireReach(of path: String) throws {
-        guard !exists(path), errno == EACCES else { return }
-        let error = SystemError("cannot enter", directory(of: path), number: EACCES)
+        guard let error = reachError(of: path) else { return }
         throw CommandFailure.because("\(path) cannot be opened: \(error.text).")
             .advising("Run the command as the user that Afterlink runs as, or name another path.")
     }

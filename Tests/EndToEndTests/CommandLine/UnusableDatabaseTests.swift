@@ -113,6 +113,35 @@ struct UnusableDatabaseTests {
         #expect(mode == 0o666)
     }
 
+    @Test("files in a directory that this user may not enter are not reported as missing")
+    func closedDirectory() throws {
+        let installation = try Installation(isCopy: true)
+        let folder = installation.folder.path
+        try setMode(0, of: folder)
+        defer { try? setMode(0o700, of: folder) }
+        for command in [["doctor"], ["server-key", "list"], ["serve", "--listen", "127.0.0.1:0"]] {
+            // The command loses root's right to ignore the permissions of files.
+            let words = [Installation.binary.path] + command + ["--database", installation.database.path]
+            let output = try Installation.run(
+                (geteuid() == 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []) + words,
+                of: URL(fileURLWithPath: "/usr/bin/env")
+            )
+            let text = output.text + output.errors
+            #expect(output.status == 1, "\(text)")
+            #expect(text.contains("Permission denied"), "\(text)")
+            #expect(!text.contains("missing") && !text.contains("there is no database"), "\(text)")
+        }
+    }
+
+    @Test("the server keys of a database that does not exist are not reported as lost")
+    func noDatabase() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("misspelt.db")
+        let output = try Installation.run(["server-key", "list", "--database", path])
+        #expect(output.status == 1)
+        #expect(output.errors.hasPrefix("afterlink: There is no database at \(path).\n"))
+    }
+
     @Test("a database without its server key is reported without a stray full stop")
     func missingKey() throws {
         let installation = try Installation()

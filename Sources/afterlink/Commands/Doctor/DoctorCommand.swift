@@ -69,15 +69,20 @@ enum DoctorCommand {
         _ origins: [ConfigurationReader.Origin],
         at now: Timestamp
     ) async -> [Diagnosis] {
-        guard configuration.isOnServer || TextFile.exists(configuration.databasePath) else {
+        let path = configuration.databasePath
+        guard configuration.isOnServer || TextFile.exists(path) || TextFile.reachError(of: path) != nil else {
             return [
-                .warning("database", "there is no database at \(configuration.databasePath) yet")
+                .warning("database", "there is no database at \(path) yet")
                     .advising("`afterlink init` creates it; --database and --data-directory name another one")
             ] + ServiceExamination(configuration: configuration, holder: nil).diagnoses()
         }
         let report: DatabaseReport
         do {
-            if configuration.isOnServer { try CommandDatabase.require(configuration) }
+            if configuration.isOnServer {
+                try CommandDatabase.require(configuration)
+            } else {
+                try TextFile.requireReach(of: path)
+            }
             report = try CommandDatabase.explaining(configuration) { try $0.survey() }
         } catch {
             return [.problem("database", error)]

@@ -109,6 +109,10 @@ enum ListServerKeysCommand {
 
     private static func run(_ invocation: Invocation) async throws {
         let configuration = try ConfigurationReader.read(invocation)
+        // A key file can be listed without its database. If neither exists, --database probably names the wrong one.
+        if configuration.isOnServer || !TextFile.exists(configuration.serverKeyPath) {
+            try CommandDatabase.require(configuration)
+        }
         let list = try configuration.keySource().serverKeys()
         let now = WallClock.system.now()
         invocation.show(ServerKeyListing.table(list, at: now), json: ServerKeyListing.json(list, at: now))

@@ -91,6 +91,7 @@ struct TrialKey {
                 "Name its file with --key-file. Clicks and launches are then live and count; without --as, they do not."
             )
         }
+        if !configuration.isOnServer { try TextFile.requireReach(of: configuration.databasePath) }
         guard configuration.isOnServer || TextFile.exists(configuration.databasePath) else {
             let path = configuration.databasePath
             throw CommandFailure.because("There is no --key-file, and no database at \(path) for a test key.")

@@ -23,6 +23,7 @@ struct ServerKeyFile {
             let key = ServerKeyList.Entry(bytes: SystemRandom.bytes(ServerKey.byteCount))
             try file.make(ServerKeyList([key]).text, outOfReach)
         }
+        if let error = TextFile.reachError(of: path) { throw outOfReach(error) }
         guard TextFile.exists(path) else {
             throw CommandFailure.configuration(
                 "The server key \(path) is missing: without it, no click can be found."
