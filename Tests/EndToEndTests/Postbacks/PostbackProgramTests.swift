@@ -67,6 +67,18 @@ struct PostbackProgramTests {
         return reply.isMatch ? reply.string("click_id") : nil
     }
 
+    @Test(
+        "an id of no endpoint is refused with the command that lists endpoints",
+        arguments: ["deliveries", "test", "replay", "rotate", "enable", "disable"]
+    )
+    func noEndpoint(command: String) throws {
+        let id = "pbe_01jz8w6t7n3k5m9q2r4v6x8y0z"
+        let output = try Installation(isCopy: true).run(["postbacks", command, id])
+        #expect(output.status == 1)
+        let advice = "`afterlink postbacks list` shows the endpoints."
+        #expect(output.errors == "afterlink: There is no endpoint \(id).\n\(advice)\n")
+    }
+
     @Test("`postbacks create` warns of a refused address, and `rotate` refuses an endpoint without a secret")
     func remarks() throws {
         let installation = try Installation()

@@ -276,14 +276,14 @@ enum ReplayPostbacksCommand {
         }
         let database = try CommandDatabase.open(invocation)
         defer { database.close() }
+        let endpoint = try await PostbackChoice.find(invocation, in: database)
         let count = try await database.postbacks.replay(replay, to: id, by: .commandLine)
         let json = JSONWriter.text { $0.member("replayed", count) }
         if let event = replay.event, count == 0 {
             throw CommandFailure.because("The endpoint's app has no stored event \(event.text).")
                 .advising("`afterlink postbacks deliveries` lists the ids of stored events.")
         }
-        let endpoint = try await database.postbacks.endpoints().first { $0.endpoint.id == id }?.endpoint
-        let end = endpoint?.state == .enabled ? "sent again" : "sent again when the endpoint is enabled"
+        let end = endpoint.state == .enabled ? "sent again" : "sent again when the endpoint is enabled"
         invocation.show(count == 1 ? "1 delivery is \(end)." : "\(count) deliveries are \(end).", json: json)
     }
 }
@@ -359,7 +359,7 @@ enum SwitchPostbackCommand {
     private static func set(_ state: PostbackEndpoint.State, _ invocation: Invocation) async throws {
         let database = try CommandDatabase.open(invocation)
         defer { database.close() }
-        let id = try PostbackChoice.id(invocation)
+        let id = try await PostbackChoice.find(invocation, in: database).id
         let reason = state == .enabled ? "" : PostbackEndpoint.byOperator
         try await database.postbacks.change(id, .set(state, reason: reason), by: .commandLine)
         let json = JSONWriter.text { json in
@@ -389,7 +389,10 @@ enum PostbackChoice {
     {
         let id = try id(invocation)
         guard let found = try await database.postbacks.endpoints().first(where: { $0.endpoint.id == id })
-        else { throw StoreError.noEndpoint }
+        else {
+            throw CommandFailure.because("There is no endpoint \(id.text).")
+                .advising("`afterlink postbacks list` shows the endpoints.")
+        }
         return found.endpoint
     }
 
