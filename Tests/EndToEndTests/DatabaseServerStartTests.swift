@@ -105,6 +105,15 @@ struct DatabaseServerStartTests {
         }
     }
 
+    @Test("a command on a database that accepts no writes advises to name the primary server")
+    func standby() throws {
+        try database.execute("ALTER DATABASE \(database.name) SET default_transaction_read_only = on")
+        let output = try Installation.run(["apps", "list", "--database", database.socketURL])
+        #expect(output.status == 1)
+        #expect(output.errors.contains("is a standby, or accepts no writes"), "\(output.errors)")
+        #expect(output.errors.contains("on PostgreSQL, name the primary server with --database"))
+    }
+
     @Test("while the database hangs, reports and pages get 503 within three seconds, and later work again")
     func hung() throws {
         let wire = try FaultyWire(to: database.cluster.port)

@@ -129,7 +129,8 @@ extension CommandFailure {
                     + " PGPASSWORD, --database-password-file or ~/.pgpass."
             case .full: "Make room on the disk and try again."
             case .readOnly:
-                "Give the file and its folder to the user that Afterlink runs as, on a file system that can be written to."
+                "Give the file and its folder to the user that Afterlink runs as, on a file system that can be written to; on"
+                    + " PostgreSQL, name the primary server with --database."
             case .inputOutput: "Check the disk and the system's log."
             case .corrupted:
                 "Nothing was changed. Restore a backup, or name another database with --database."
