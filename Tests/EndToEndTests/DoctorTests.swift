@@ -1,5 +1,6 @@
 import Attribution
 import Foundation
+import SQLite
 import Support
 import Testing
 import afterlink
@@ -191,6 +192,32 @@ struct DoctorTests {
         #expect(lines(stranger, "request").last?.hasSuffix("the client address is 203.0.113.9") == true)
         #expect(try doctor(Installation(), ["--request-from", "nowhere"]).status == 2)
         #expect(try doctor(Installation(), ["--forwarded-for", "203.0.113.9"]).status == 2)
+    }
+
+    @Test("a database whose tables are of a much older version is not reported as broken")
+    func olderVersion() throws {
+        let installation = try Installation()
+        do {
+            let connection = try installation.open()
+            // The third migration added the column.
+            try connection.execute("ALTER TABLE apps DROP COLUMN click_ids")
+            try connection.execute("DELETE FROM migrations WHERE number > 2")
+            try connection.execute("PRAGMA user_version = 2")
+        }
+        let found = try lines(doctor(installation), "database").first ?? ""
+        #expect(found.hasPrefix("warning") && found.contains("older version; it lacks 0003_"), "\(found)")
+        #expect(found.contains("`afterlink migrate`"), "\(found)")
+        let path = installation.database.path
+        #if PostgreSQL
+        let moves = [["migrate", "--from", "sqlite:" + path, "--to", "postgres://nobody@127.0.0.1:1/none"]]
+        #else
+        let moves: [[String]] = []
+        #endif
+        for words in moves + [["server-key", "rotate", "--database", path]] {
+            let output = try Installation.run(words)
+            #expect(output.status == 1)
+            #expect(output.errors.contains("is of an older version"), "\(words): \(output.errors)")
+        }
     }
 
     @Test("`doctor` reports a broken database, wrong settings, and a missing database")

@@ -25,11 +25,19 @@ struct CommandDatabase {
         throws -> CommandDatabase
     {
         try require(configuration)
+        try requireCurrent(configuration)
+        return try CommandDatabase(configuration, for: purpose)
+    }
+
+    /// Requires that a database is up to date; a survey reads tables that an older one may lack.
+    static func requireCurrent(
+        _ configuration: Configuration,
+        _ advice: String = "Run `afterlink migrate`, or start the service once with this version."
+    ) throws {
         guard try explaining(configuration, { try $0.migrationPlan() }).pending.isEmpty else {
             throw CommandFailure.because("The database \(configuration.databaseName) is of an older version.")
-                .advising("Run `afterlink migrate`, or start the service once with this version.")
+                .advising(advice)
         }
-        return try CommandDatabase(configuration, for: purpose)
     }
 
     /// Requires an existing database that this user can reach.

@@ -88,19 +88,17 @@ struct DatabaseMove {
     /// - Returns: its server keys.
     private func requireSource() throws -> ServerKeyList {
         try CommandDatabase.require(source)
-        let report = try CommandDatabase.explaining(source) { try $0.survey() }
         let name = source.databaseName
-        if let holder = report.holder {
+        if let holder = Wiring.database(source).holder() {
             throw CommandFailure.because(
                 "\(holder > 0 ? "Process \(holder)" : "Another process") has \(name) open."
             ).advising(
                 "Stop the service, run the command again, and start the service with the new database."
             )
         }
-        guard report.summary.pendingMigrations.isEmpty else {
-            throw CommandFailure.because("The database \(name) is of an older version.")
-                .advising("Run `afterlink migrate --database \(ShellWord.quoted(name))` first.")
-        }
+        let advice = "Run `afterlink migrate --database \(ShellWord.quoted(name))` first."
+        try CommandDatabase.requireCurrent(source, advice)
+        let report = try CommandDatabase.explaining(source) { try $0.survey() }
         let keys = try KeyCopy(server: target.serverKeyPath)
         try attempt(orElse: Self.refusal) {
             try keys.confirm(

@@ -32,12 +32,16 @@ struct DatabaseExamination {
         let summary = report.summary
         let text = "\(report.path): schema \(summary.schemaVersion), \(summary.text)"
         guard !summary.pendingMigrations.isEmpty else { return .ok("database", text) }
-        return .warning("database", "\(text); it lacks \(summary.pendingMigrations.joined(separator: ", "))")
-            .advising("`afterlink migrate`, or the next start of this version, brings it up to date")
+        return .olderVersion(text, lacking: summary.pendingMigrations)
     }
 }
 
 extension Diagnosis {
+    static func olderVersion(_ text: String, lacking migrations: [String]) -> Diagnosis {
+        .warning("database", "\(text); it lacks \(migrations.joined(separator: ", "))")
+            .advising("`afterlink migrate`, or the next start of this version, brings it up to date")
+    }
+
     private static let gigabyte: Int64 = 1_000_000_000
 
     /// Estimates for how many days the free space of the disk suffices.

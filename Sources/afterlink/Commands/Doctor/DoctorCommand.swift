@@ -64,6 +64,13 @@ enum DoctorCommand {
         return configuration
     }
 
+    /// Returns a warning if a database lacks migrations: the survey reads tables that an old one may lack.
+    private static func olderVersion(_ configuration: Configuration) -> Diagnosis? {
+        let plan = try? CommandDatabase.explaining(configuration) { try $0.migrationPlan() }
+        guard let plan, !plan.applied.isEmpty, !plan.pending.isEmpty else { return nil }
+        return .olderVersion("\(configuration.databaseName) is of an older version", lacking: plan.pending)
+    }
+
     private static func databaseDiagnoses(
         _ configuration: Configuration,
         _ origins: [ConfigurationReader.Origin],
@@ -85,7 +92,7 @@ enum DoctorCommand {
             }
             report = try CommandDatabase.explaining(configuration) { try $0.survey() }
         } catch {
-            return [.problem("database", error)]
+            return [olderVersion(configuration) ?? .problem("database", error)]
                 + ServiceExamination(configuration: configuration, holder: nil).diagnoses()
         }
         let newest = FileExamination(configuration).newestChange

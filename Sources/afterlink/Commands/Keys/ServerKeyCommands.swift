@@ -29,6 +29,7 @@ enum RotateServerKeyCommand {
     private static func run(_ invocation: Invocation) async throws {
         let configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
+        try CommandDatabase.requireCurrent(configuration)
         let summary = try CommandDatabase.explaining(configuration) { try $0.survey().summary }
         let now = WallClock.system.now()
         let source = try configuration.keySource()
