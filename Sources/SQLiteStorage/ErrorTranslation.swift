@@ -28,8 +28,12 @@ extension StoreError {
     }
 
     private static func meaning(of error: SQLiteError) -> (code: Code, advice: String) {
-        switch error.code {
+        let hasNoRoom = [ENOSPC, EDQUOT].contains(error.systemError)
+        return switch error.code {
         case .full: (.full, "the disk is full, or the database may not grow; make room")
+        // SQLite has a code of its own for a full disk only if a write of a page or of the log fails.
+        case .inputOutput where hasNoRoom, .cannotOpen where hasNoRoom:
+            (.full, "the disk is full, or this user has reached a quota; make room")
         case .readOnly: (.readOnly, "the database cannot be written to; check file modes and the mount")
         case .cannotOpen where [EACCES, EPERM, EROFS].contains(error.systemError):
             (.readOnly, "this user may not open the database, or a file beside it; check owners and modes")

@@ -44,6 +44,17 @@ struct FaultTests {
         #expect(installation.log.components(separatedBy: Self.isOver).count == 2, "logged only once")
     }
 
+    @Test("a command on a full disk names the full disk, also if SQLite cannot lengthen its index of the log")
+    func fullDisk() throws {
+        let installation = try Installation()
+        let disk = try FaultyDisk(in: installation.folder)
+        try disk.set(Fault(.write, of: .index, .fail(ENOSPC)))
+        let output = try installation.run(["apps", "list"], environment: disk.environment)
+        #expect(output.status == 1)
+        #expect(output.errors.contains("the disk is full"), "\(output.errors)")
+        #expect(output.errors.hasSuffix("\nMake room on the disk and try again.\n"))
+    }
+
     private static let isOver = "database: it works again."
 
     /// Returns whether the log has a text, after a request that makes the server write its log.
