@@ -44,6 +44,22 @@ struct LinkCommandTests {
         #expect(refused.errors.hasPrefix("afterlink: \(option) must be on or off.\n"), "\(refused.errors)")
     }
 
+    @Test("the refusal of a link's field names the option")
+    func namedOptions() throws {
+        let installation = try shop()
+        #expect(try installation.run(["links", "create", "a", "--destination", "/a"]).status == 0)
+        for (option, value) in [
+            ("--expires-at", "2020-01-01"), ("--maximum-clicks", "0"), ("--attribution-window", "59"),
+            ("--preview-title", String(repeating: "x", count: 251)), ("--ios-fallback", "x"),
+        ] {
+            for words in [["create", "b", "--destination", "/b"], ["set", "a"]] {
+                let refused = try installation.run(["links"] + words + [option, value])
+                #expect(refused.status == 2)
+                #expect(refused.errors.hasPrefix("afterlink: \(option)"), "\(refused.errors)")
+            }
+        }
+    }
+
     @Test("the shortest example of the README: a key, a link, a simulated tap, a click and a match")
     func shortestWay() throws {
         let installation = try Installation()

@@ -35,7 +35,10 @@ enum ChangeLinkCommand {
             var fields = link.settings.fields
             LinkOptions.apply(arguments, to: &fields)
             let now = WallClock.system.now()
-            link.settings = try LinkDraft.settings(fields, for: app, at: now, insteadOf: link.settings)
+            let former = link.settings
+            link.settings = try LinkOptions.namingOptions {
+                try LinkDraft.settings(fields, for: app, at: now, insteadOf: former)
+            }
         }
         LinkTable.show(changed, invocation, in: directory)
     }
@@ -123,14 +126,16 @@ enum CreateLinkCommand {
         defer { database.close() }
         let directory = try database.directory()
         let app = try AppChoice.find(arguments.value("app"), in: directory)
-        let new = try LinkDraft.link(
-            arguments.operands.first,
-            fields,
-            of: app,
-            in: directory,
-            at: WallClock.system.now(),
-            random: .system
-        )
+        let new = try LinkOptions.namingOptions {
+            try LinkDraft.link(
+                arguments.operands.first,
+                fields,
+                of: app,
+                in: directory,
+                at: WallClock.system.now(),
+                random: .system
+            )
+        }
         try await database.links.create([new], by: .commandLine)
         LinkTable.show(LinkListing(link: new.link), invocation, in: directory)
     }

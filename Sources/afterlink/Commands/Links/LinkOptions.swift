@@ -26,6 +26,24 @@ enum LinkOptions {
             fields[field] = field == .expiresAt ? texts.map { TimeArgument.moment($0)?.iso8601 ?? $0 } : texts
         }
     }
+
+    /// Runs `body`; if it refuses fields, the refusal names their options.
+    static func namingOptions<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let problems as FieldProblems {
+            throw FieldProblems(problems.all.map(inOptions))
+        }
+    }
+
+    /// Replaces a field's name at the start of a message with the option's name.
+    private static func inOptions(_ problem: FieldProblem) -> FieldProblem {
+        let rest = problem.message.dropFirst(problem.field.count)
+        guard let field = LinkField.allCases.first(where: { $0.rawValue == problem.field }),
+            problem.message.hasPrefix(problem.field), rest.first == " " || rest.first == ":"
+        else { return problem }
+        return FieldProblem(field, "--\(name(field))\(rest)")
+    }
 }
 
 extension LinkField {
