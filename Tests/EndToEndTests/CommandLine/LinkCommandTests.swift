@@ -44,6 +44,20 @@ struct LinkCommandTests {
         #expect(refused.errors.hasPrefix("afterlink: \(option) must be on or off.\n"), "\(refused.errors)")
     }
 
+    @Test(
+        "`none` and `any` beside hosts are refused, and not stored as hosts",
+        arguments: [("--link-host", "none"), ("--web-host", "none"), ("--web-host", "any")]
+    )
+    func contradiction(option: String, word: String) throws {
+        let installation = try Installation()
+        for values in [[word, "shop.example"], ["shop.example", word]] {
+            let refused = try installation.run(["apps", "set"] + values.flatMap { [option, $0] })
+            #expect(refused.status == 2)
+            #expect(refused.errors.contains("\(option) \(word) contradicts"), "\(refused.errors)")
+            #expect(try installation.run(["apps", "set", option, word]).status == 0)
+        }
+    }
+
     @Test("the refusal of a link's field names the option")
     func namedOptions() throws {
         let installation = try shop()

@@ -209,6 +209,11 @@ enum AppLinkOptions {
         for field in AppLinkField.allCases {
             guard let texts = arguments.values(name(field)) else { continue }
             isGiven = true
+            // Otherwise the word would be stored as a host.
+            for word in ["none", "any"] where texts.count > 1 && texts.contains(word) {
+                throw CommandFailure.usage("--\(name(field)) \(word) contradicts a further --\(name(field)).")
+                    .advising("Nothing was done. Give one of them.")
+            }
             fields[field] = texts == ["none"] ? [] : texts.map { field.kind == .flag ? flag($0) : $0 }
         }
         guard isGiven else { return }
