@@ -53,6 +53,17 @@ struct LostOutputTests {
         #expect(rotated.status == 1 && rotated.errors.contains("was replaced, but could not be printed."))
     }
 
+    @Test("findings of `doctor` that could not be printed are reported", arguments: ["closed", "full"])
+    func findings(kind: String) throws {
+        let installation = try Installation()
+        try FileManager.default.removeItem(atPath: installation.database.path + ".key")
+        for command in ["doctor", "verify"] {
+            let output = try run([command, "--database", installation.database.path], output: kind)
+            #expect(output.status == 1)
+            #expect(output.errors.contains("has failed, and its output could not be written."))
+        }
+    }
+
     @Test("the failure names a new app, which exists", arguments: kinds)
     func app(kind: String) throws {
         let installation = try Installation()
