@@ -175,11 +175,11 @@ struct DatabaseServerStartTests {
         let port = try #require(Loopback.freePort())
         let server = try start("postgres://postgres@127.0.0.1:\(port)/afterlink")
         #expect(Polling.until { log(0).contains("the start tries again") })
-        let start = ContinuousClock.now
+        let sentAt = ContinuousClock.now
         server.send(signal)
         #expect(server.waitUntilExit() == 0)
         // Without the signal, it would wait for 60 seconds.
-        #expect(.now < start + .seconds(20))
+        #expect(.now < sentAt + .seconds(20))
         #expect(log(0).contains("stopped by a signal before the database was open"))
     }
 
