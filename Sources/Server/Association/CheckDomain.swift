@@ -9,7 +9,7 @@ enum CheckDomain {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let body = try JSONBody(ofAdmin: exchange.request, with: ["host", "url"])
         guard let host = try body.text("host", 253) else {
-            throw .missingField("host", "Send the host name of the domain files as \"host\"")
+            throw body.refusal(of: "host", "is missing; send the host name of the domain files as \"host\"")
         }
         guard let name = LinkHost(host), name.text == host.lowercased() else {
             let rule = "must be a host name such as links.example.com, without https:// and a path"

@@ -168,7 +168,8 @@ struct DomainCheckTests {
     @Test(
         "a validation of a wrong host or URL is refused",
         arguments: [
-            (#"{"host":"a b"}"#, 422, "INVALID_FIELD"), (#"{}"#, 400, "MISSING_REQUIRED_FIELD"),
+            (#"{"host":"a b"}"#, 422, "INVALID_FIELD"), (#"{}"#, 422, #""field":"host""#),
+            (#"{"host":null}"#, 422, #""field":"host""#), (#"{"host":""}"#, 422, #""field":"host""#),
             (#"{"host":"https://a.example"}"#, 422, "INVALID_FIELD"),
             (#"{"host":"a.example/x"}"#, 422, "INVALID_FIELD"),
             (#"{"host":"a.example:443"}"#, 422, "INVALID_FIELD"),
