@@ -57,6 +57,23 @@ struct KeyFileTests {
         #expect(words[1].count == 64 && !before[0].hasSuffix(words[1]))
     }
 
+    @Test(
+        "on a full disk the advice is to make room; other errors of the system get the advice of the file",
+        arguments: [
+            (ENOSPC, "Make room"), (EDQUOT, "Make room"), (EACCES, "Give"), (EROFS, "Give"), (EIO, "Give"),
+        ]
+    )
+    func advice(number: Int32, start: String) throws {
+        let error = SystemError("cannot write", "a.key.draft", number: number)
+        let advice = "Give it to the user."
+        let failure = CommandFailure.because("The server key cannot be written", error).advising(advice)
+        #expect(failure.advice.hasPrefix(start), "\(failure.text)")
+        let thrown = try #require(throws: CommandFailure.self) {
+            try attempt("The file could not be created", advice: advice) { () throws -> Void in throw error }
+        }
+        #expect(thrown.advice == failure.advice)
+    }
+
     @Test("a fifth server key is refused")
     func tooMany() throws {
         let installation = try Installation()

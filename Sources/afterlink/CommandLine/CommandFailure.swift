@@ -35,15 +35,20 @@ package struct CommandFailure: Error, Equatable, Sendable {
     struct Cause {
         fileprivate let exitCode: ExitCode
         fileprivate let explanation: String
+        /// What to do about the error of the system, whatever failed because of it; nil if that depends on what failed.
+        fileprivate var remedy: String?
 
-        func advising(_ advice: String) -> CommandFailure { .init(exitCode, explanation, advice: advice) }
+        func advising(_ advice: String) -> CommandFailure {
+            CommandFailure(exitCode, explanation, advice: remedy ?? advice)
+        }
     }
 
     static func because(_ explanation: String) -> Cause { Cause(exitCode: .failed, explanation: explanation) }
 
     /// Creates the first half of a failure by an error of the system at a path that a setting names.
     static func because(_ explanation: String, _ error: SystemError) -> Cause {
-        Cause(exitCode: error.exitCode, explanation: "\(explanation): \(error.text).")
+        let explanation = "\(explanation): \(error.text)."
+        return Cause(exitCode: error.exitCode, explanation: explanation, remedy: error.remedy)
     }
 
     static func usage(_ explanation: String) -> Cause { Cause(exitCode: .usage, explanation: explanation) }
@@ -127,7 +132,7 @@ extension CommandFailure {
             case .unreachable:
                 "The database server must run and have the user and the database of --database; the password comes from"
                     + " PGPASSWORD, --database-password-file or ~/.pgpass."
-            case .full: "Make room on the disk and try again."
+            case .full: SystemError.roomAdvice
             case .readOnly:
                 "Give the file and its folder to the user that Afterlink runs as, on a file system that can be written to; on"
                     + " PostgreSQL, name the primary server with --database."
@@ -205,7 +210,7 @@ func attempt<Result: ~Copyable>(
     do {
         return try body()
     } catch let error as SystemError {
-        throw CommandFailure(exitCode, "\(explanation): \(error.text).", advice: advice)
+        throw CommandFailure(exitCode, "\(explanation): \(error.text).", advice: error.remedy ?? advice)
     }
 }
 

@@ -127,6 +127,11 @@ struct SystemError: Error, Equatable {
         }
     }
 
+    static let roomAdvice = "Make room on the disk and try again."
+
+    /// What to do about an error that has one remedy at every path; nil for other errors.
+    var remedy: String? { [ENOSPC, EDQUOT].contains(number) ? Self.roomAdvice : nil }
+
     /// The error as text, as in `cannot open /var/lib/x: Permission denied`.
     var text: String {
         // The text is copied before another call of strerror can change it.
