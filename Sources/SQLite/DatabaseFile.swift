@@ -92,6 +92,34 @@ public struct DatabaseFile: Sendable {
         )
     }
 
+    /// Refuses a file that this process may not write to.
+    ///
+    /// Call it before SQLite opens the file: SQLite would create the files beside it with the same mode, and leave them.
+    public func requireWritable() throws(SQLiteError) {
+        // The path outlives the call.
+        guard unsafe access(path, W_OK) != 0, [EACCES, EPERM].contains(errno) else { return }
+        throw unwritable
+    }
+
+    /// The error for a file that this process may only read.
+    public var unwritable: SQLiteError {
+        .refused(.readOnly, "\(path) cannot be written to; check its mode and its owner")
+    }
+
+    /// Lets the owner write to the files beside the database, if the owner runs this process.
+    ///
+    /// SQLite creates them with the database's mode. A command that read the database while it was read-only leaves files
+    /// that no later process could write to.
+    public func makeCompanionsWritable() {
+        for name in [logPath, path + "-shm"] {
+            guard let status = Self.status(of: name, followsLink: false), status.st_uid == geteuid(),
+                status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o600 != 0o600
+            else { continue }
+            // If this fails, SQLite's first write fails, too. The path outlives the call.
+            _ = unsafe chmod(name, status.st_mode & 0o7777 | 0o600)
+        }
+    }
+
     /// Syncs a file, and the database's folder, to disk.
     public func sync(_ path: String) throws(SQLiteError) {
         for name in [path, folder] {

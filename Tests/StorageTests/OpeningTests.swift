@@ -102,6 +102,18 @@ struct OpeningTests {
         store.stop(within: 60_000)
     }
 
+    @Test("files beside the database that were created while it was read-only can be written to again")
+    func unlocksCompanions() async throws {
+        let test = try await TestStore()
+        test.stop()
+        try Data().write(to: URL(fileURLWithPath: test.path + "-shm"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: test.path + "-shm")
+        let store = try SQLiteStore.open(configuration(test.path))
+        let attributes = try FileManager.default.attributesOfItem(atPath: test.path + "-shm")
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        store.stop(within: 60_000)
+    }
+
     @Test("another program's database is refused")
     func refusesOtherProgram() throws {
         let folder = try TemporaryFolder()

@@ -51,7 +51,9 @@ struct DatabaseOpening: Sendable {
         try translated { () throws(SQLiteError) in
             try file.createIfMissing()
             try file.requireWritableFileSystem()
+            try file.requireWritable()
         }
+        file.makeCompanionsWritable()
         let connection = try connect(.readWrite, busyMilliseconds: 5000)
         // The file must not change before it is accepted, so this connection makes no checkpoint when it closes.
         try translated { () throws(SQLiteError) in try connection.setCheckpointOnClose(false) }
@@ -103,7 +105,7 @@ struct DatabaseOpening: Sendable {
     /// Throws if SQLite could open the file only for reading.
     private func requireWritable(_ connection: SQLiteConnection) throws(StoreError) {
         guard connection.isReadOnly else { return }
-        throw StoreError(.readOnly, "\(file.path) cannot be written to; check its mode and its owner")
+        throw StoreError(file.unwritable)
     }
 
     private func setUp(_ connection: SQLiteConnection) throws(SQLiteError) {

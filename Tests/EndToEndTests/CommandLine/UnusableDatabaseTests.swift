@@ -85,12 +85,7 @@ struct UnusableDatabaseTests {
         let path = installation.folder.appending(path: name).path
         try setMode(0, of: path)
         defer { try? setMode(0o700, of: path) }
-        // The command loses root's right to ignore the permissions of files.
-        let words = [Installation.binary.path, "stats", "--database", installation.database.path]
-        let output = try Installation.run(
-            (geteuid() == 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []) + words,
-            of: URL(fileURLWithPath: "/usr/bin/env")
-        )
+        let output = try runWithinModes(["stats"], on: installation)
         #expect(output.status == 1)
         #expect(output.errors.contains(says))
         #expect(!output.errors.contains("There is no") && !output.errors.contains("the disk"))
@@ -140,6 +135,35 @@ struct UnusableDatabaseTests {
         let output = try Installation.run(["server-key", "list", "--database", path])
         #expect(output.status == 1)
         #expect(output.errors.hasPrefix("afterlink: There is no database at \(path).\n"))
+    }
+
+    /// Runs a command without root's right to ignore the permissions of files.
+    private func runWithinModes(_ words: [String], on installation: Installation) throws
+        -> ChildProcess.Output
+    {
+        let command = [Installation.binary.path] + words + ["--database", installation.database.path]
+        return try Installation.run(
+            (geteuid() == 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []) + command,
+            of: URL(fileURLWithPath: "/usr/bin/env")
+        )
+    }
+
+    @Test("a start on a read-only database creates no file, and works when the file can be written to again")
+    func readOnlyDatabase() throws {
+        let installation = try Installation()
+        let files = { try FileManager.default.contentsOfDirectory(atPath: installation.folder.path).sorted() }
+        let before = try files()
+        try setMode(0o400, of: installation.database.path)
+        let addresses = ["--listen", "127.0.0.1:0", "--dashboard-listen", "off"]
+        let refused = try runWithinModes(["serve"] + addresses, on: installation)
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("cannot be written to; check its mode and its owner"))
+        #expect(try files() == before)
+        // A command that reads may create files with the mode of the database.
+        _ = try runWithinModes(["stats"], on: installation)
+        try setMode(0o600, of: installation.database.path)
+        let output = try runWithinModes(["keys", "create", "--kind", "admin"], on: installation)
+        #expect(output.status == 0, "\(output.errors)")
     }
 
     @Test("a database without its server key is reported without a stray full stop")
