@@ -19,8 +19,8 @@ public struct PostgreSQLConfiguration: Sendable {
     package var migrations: [(name: String, text: String)] = EmbeddedMigrations.files
     /// The addresses of the database servers; see ``settings``.
     let address: PostgreSQLAddress
-    /// Whether Citus distributes the large tables; known after the database was opened.
-    var isCitus = false
+    /// How Citus distributes the large tables; known after the database was opened.
+    var shards = BucketShards()
     let password: @Sendable () throws(StoreError) -> String?
     private let hosts = HostNames()
     /// What all connections of a store know of failovers.

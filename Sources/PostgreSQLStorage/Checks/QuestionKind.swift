@@ -3,7 +3,7 @@ internal import Attribution
 internal import PostgreSQL
 internal import Storage
 
-/// A kind of question; one statement asks all questions of a kind in a turn (on Citus, one for each bucket).
+/// A kind of question; one statement asks all questions of a kind in a turn (on Citus, one for each shard).
 enum QuestionKind: Hashable {
     case install, key, moreOfKey, openClicks, newestClicks, around, countAround, liveClicks, learnt, model
     case link, linkByID, linksOfCampaign, linkContents
@@ -72,15 +72,16 @@ struct QuestionElement {
 
     /// Returns the parameters of a statement: an array for each part of its elements, and the texts after them.
     ///
-    /// With `isByBucket`, all elements have the same bucket, which is the last parameter.
-    static func parameters(_ elements: [QuestionElement], isByBucket: Bool) -> Parameters {
+    /// On Citus, the buckets of the elements are the last parameter, and all are in one shard.
+    static func parameters(_ elements: [QuestionElement], onCitus isCitus: Bool) -> Parameters {
         var parameters = Parameters()
         for part in elements.first?.numbers.indices ?? 0..<0 {
             parameters.append(elements.map { $0.numbers[part] })
         }
         let texts = elements.compactMap(\.text)
         if !texts.isEmpty { parameters.append(texts) }
-        if isByBucket, let bucket = elements.first?.bucket { parameters.append(bucket) }
+        let buckets = elements.compactMap(\.bucket)
+        if isCitus, !buckets.isEmpty { parameters.append(buckets) }
         return parameters
     }
 }

@@ -10,15 +10,15 @@ internal import Storage
 /// order and a limit of its own: a single query of all slots would sort all rows of a large key.
 struct QuestionStatements {
     let slots: [Int64]
-    /// Whether the questions of each bucket have a statement of their own, whose last parameter is the bucket.
-    let isByBucket: Bool
+    /// Whether the buckets of the questions are the last parameter, by which Citus finds the shard.
+    let isCitus: Bool
     private(set) var made: [QuestionKind: PreparedStatement] = [:]
 
-    init(_ slots: [Int64], isByBucket: Bool) { (self.slots, self.isByBucket) = (slots, isByBucket) }
+    init(_ slots: [Int64], onCitus isCitus: Bool) { (self.slots, self.isCitus) = (slots, isCitus) }
 
     mutating func statement(_ kind: QuestionKind) -> PreparedStatement {
         if let statement = made[kind] { return statement }
-        let statement = PreparedStatement(Self.text(kind, slots, isByBucket: isByBucket))
+        let statement = PreparedStatement(Self.text(kind, slots, onCitus: isCitus))
         made[kind] = statement
         return statement
     }
@@ -27,33 +27,34 @@ struct QuestionStatements {
     /// window has ended do not delay all checks.
     private static let maximumSearched = 4096
 
-    static func text(_ kind: QuestionKind, _ slots: [Int64], isByBucket: Bool = false) -> SQLText {
-        /// The bucket of a hash, or of a click's number; `count` is the number of parameters before it.
-        func bucket(_ hash: StaticString, _ count: Int) -> SQLText {
-            isByBucket ? "$\(count + 1)" : "(\(hash) & 63)"
+    static func text(_ kind: QuestionKind, _ slots: [Int64], onCitus isCitus: Bool = false) -> SQLText {
+        /// The condition on the bucket `b` of a hash, or of a click's number; `count` is the number of parameters before.
+        func bucket(_ b: StaticString, of hash: StaticString, _ count: Int) -> SQLText {
+            let condition: SQLText = "\(b) = (\(hash) & 63)"
+            return isCitus ? "\(condition) AND \(b) = ANY ($\(count + 1))" : condition
         }
         return switch kind {
         case .install:
             """
             SELECT k.n, i.click FROM \(elements(["scope", "hash", "rest"]))
-            JOIN installs i ON i.b = \(bucket("k.hash", 3)) AND i.scope = k.scope
+            JOIN installs i ON \(bucket("i.b", of: "k.hash", 3)) AND i.scope = k.scope
             AND i.install = k.hash AND i.install_rest = k.rest
             """
-        case .home(let slot): home(slot, bucket("k.id", 2))
-        case .openClick(let slot): openClick(slot, bucket("k.hash", 6))
-        case .key: ofKeys(each(slots) { newestOfKey($0, bucket("k.hash", 3)) })
-        case .moreOfKey: ofKeys(each(slots) { liveOfKey($0, bucket("k.hash", 4)) }, ["at"])
+        case .home(let slot): home(slot, bucket("c.b", of: "k.id", 2))
+        case .openClick(let slot): openClick(slot, bucket("f.b", of: "k.hash", 6))
+        case .key: ofKeys(each(slots) { newestOfKey($0, bucket("b", of: "k.hash", 3)) })
+        case .moreOfKey: ofKeys(each(slots) { liveOfKey($0, bucket("b", of: "k.hash", 4)) }, ["at"])
         case .openClicks:
             ofKeys(
                 """
-                SELECT \(IndexRecord.columns) FROM (\(each(slots) { openOfKey($0, bucket("k.hash", 3)) })) r
+                SELECT \(IndexRecord.columns) FROM (\(each(slots) { openOfKey($0, bucket("b", of: "k.hash", 3)) })) r
                 \(newestFirst)
                 """
             )
         case .newestClicks:
             ofKeys(
                 """
-                SELECT click FROM (\(each(slots) { "(\(searched($0, bucket("k.hash", 6))))" })) r
+                SELECT click FROM (\(each(slots) { "(\(searched($0, bucket("b", of: "k.hash", 6))))" })) r
                 WHERE closed_at IS NULL AND expires_at >= k.at AND destination = k.destination
                 \(newestFirst) LIMIT k.most
                 """,
@@ -62,13 +63,13 @@ struct QuestionStatements {
         case .around:
             """
             SELECT k.n, f.* FROM \(elements(["scope", "near", "at"]))
-            CROSS JOIN LATERAL (\(around(slots, bucket("k.near", 3), atMost: AddressSelection.maximumRead))) f
+            CROSS JOIN LATERAL (\(around(slots, bucket("b", of: "k.near", 3), atMost: AddressSelection.maximumRead))) f
             """
         case .countAround:
             """
             SELECT k.n, count(*) AS near, count(*) FILTER (WHERE exact_address = k.exact) AS exact,
             min(clicked_at) AS oldest FROM \(elements(["scope", "near", "at", "exact", "first"]))
-            CROSS JOIN LATERAL (\(around(slots, bucket("k.near", 5), atMost: AddressClickCount.Builder.maximumRead))) f
+            CROSS JOIN LATERAL (\(around(slots, bucket("b", of: "k.near", 5), atMost: AddressClickCount.Builder.maximumRead))) f
             WHERE clicked_at >= k.first GROUP BY k.n
             """
         case .liveClicks:
@@ -124,7 +125,7 @@ extension QuestionStatements {
     private static func home(_ slot: Int64?, _ bucket: SQLText) -> SQLText {
         """
         WITH c AS MATERIALIZED (SELECT k.n, c.* FROM \(elements(["id", "slot"]))
-        JOIN clicks c ON c.slot = \(constant(slot)) AND c.b = \(bucket) AND c.id = k.id)
+        JOIN clicks c ON c.slot = \(constant(slot)) AND \(bucket) AND c.id = k.id)
         SELECT c.n, l.id_high AS link_high, l.id_low AS link_low, (c.claimed_at IS NOT NULL)::int4 AS is_claimed,
         \(ClickRecord.columns, of: "c"), \(ClaimRecord.columnsOfClicks) FROM c LEFT JOIN links l ON l.number = c.link
         """
@@ -134,7 +135,7 @@ extension QuestionStatements {
         """
         SELECT k.n, \(IndexRecord.columns, of: "f")
         FROM \(elements(["scope", "hash", "rest", "since", "click", "slot"]))
-        JOIN click_index f ON f.slot = \(constant(slot)) AND f.b = \(bucket) AND f.scope = k.scope
+        JOIN click_index f ON f.slot = \(constant(slot)) AND \(bucket) AND f.scope = k.scope
         AND f.hash = k.hash AND f.since = k.since AND f.click = k.click
         WHERE f.hash_rest = k.rest AND f.closed_at IS NULL
         """
@@ -168,7 +169,7 @@ extension QuestionStatements {
 
     private static func rowsOfKey(_ slot: Int64, _ bucket: SQLText) -> SQLText {
         """
-        click_index WHERE slot = \(slot) AND b = \(bucket) AND scope = k.scope AND hash = k.hash
+        click_index WHERE slot = \(slot) AND \(bucket) AND scope = k.scope AND hash = k.hash
         AND hash_rest = k.rest
         """
     }
@@ -180,7 +181,7 @@ extension QuestionStatements {
         let rows = each(slots) { slot in
             """
             (SELECT clicked_at, click, exact_address, marks FROM (
-            SELECT * FROM click_addresses WHERE slot = \(slot) AND b = \(bucket) AND scope = k.scope
+            SELECT * FROM click_addresses WHERE slot = \(slot) AND \(bucket) AND scope = k.scope
             AND near_address = k.near \(order) LIMIT \(max(2 * limit, maximumSearched))
             ) r WHERE expires_at >= k.at LIMIT \(limit))
             """

@@ -52,11 +52,11 @@ final class TurnQuestions {
     private struct Group: Hashable {
         let kind: QuestionKind
         /// Nil if the statement reads all buckets.
-        let bucket: Int64?
+        let shard: Int64?
     }
 
     private let connection: PostgreSQLConnection
-    private let isByBucket: Bool
+    private let shards: BucketShards
     private let port: LoopPort
     private let slots: SlotTable
     private let hotSlots: () -> [Int64]
@@ -80,7 +80,7 @@ final class TurnQuestions {
     ///   - connection: the loop's connection; this object sets its `stateDidChange`.
     ///   - port: the loop.
     ///   - slots: the partitions.
-    ///   - isByBucket: whether each statement reads one bucket, as Citus needs.
+    ///   - shards: the shards of Citus, one of which each statement reads.
     ///   - hotSlots: returns the slots that checks read now.
     ///   - pause: the time between further turns while ``usualUnderWay`` turns have no answer; about the time
     ///     in which a nearby database server answers a turn.
@@ -89,13 +89,13 @@ final class TurnQuestions {
         _ connection: PostgreSQLConnection,
         port: LoopPort,
         slots: SlotTable,
-        isByBucket: Bool = false,
+        shards: BucketShards = BucketShards(),
         hotSlots: @escaping () -> [Int64],
         pause: Duration = .microseconds(500),
         now: @escaping () -> MonotonicTime = MonotonicTime.now
     ) {
-        (self.connection, self.port, self.slots, self.isByBucket) = (connection, port, slots, isByBucket)
-        statements = QuestionStatements([], isByBucket: isByBucket)
+        (self.connection, self.port, self.slots, self.shards) = (connection, port, slots, shards)
+        statements = QuestionStatements([], onCitus: shards.isCitus)
         (self.hotSlots, self.pause, self.now) = (hotSlots, pause, now)
         connection.stateDidChange = { [weak self] in self?.connectionDidChange($0) }
     }
@@ -152,7 +152,7 @@ final class TurnQuestions {
         let asked = gathered.values.filter { $0.askers.contains(where: \.isWaiting) }
         gathered = [:]
         let groups = Dictionary(grouping: asked) { asked in
-            Group(kind: asked.element.kind, bucket: isByBucket ? asked.element.bucket : nil)
+            Group(kind: asked.element.kind, shard: asked.element.bucket.flatMap(shards.shard))
         }
         guard !groups.isEmpty else { return }
         var missingCount = groups.count
@@ -163,7 +163,7 @@ final class TurnQuestions {
         for (group, asked) in order {
             let kind = group.kind
             let deadline = asked.lazy.flatMap(\.askers).map(\.deadline).max() ?? now()
-            let parameters = QuestionElement.parameters(asked.map(\.element), isByBucket: isByBucket)
+            let parameters = QuestionElement.parameters(asked.map(\.element), onCitus: shards.isCitus)
             connection.read(statements.statement(kind), parameters, by: deadline) { [weak self] result in
                 Self.pass(result, kind, to: asked)
                 missingCount -= 1
@@ -178,7 +178,7 @@ final class TurnQuestions {
         let slots = hotSlots()
         guard slots != statements.slots else { return }
         for statement in statements.made.values { connection.discard(statement) }
-        statements = QuestionStatements(slots, isByBucket: isByBucket)
+        statements = QuestionStatements(slots, onCitus: shards.isCitus)
     }
 
     private static func pass(

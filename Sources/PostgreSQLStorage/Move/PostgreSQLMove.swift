@@ -41,7 +41,7 @@ public struct PostgreSQLMove {
         let connection = try StoreError.translating { () throws(PostgreSQLError) in
             try opening.connect(timeLimit: timeLimit)
         }
-        guard try !opening.form(connection).isCitus else {
+        guard try !opening.form(connection).shards.isCitus else {
             throw StoreError(
                 .incompatible,
                 "rows cannot be moved to \(configuration.name), which Citus distributes; name a database without it"
@@ -238,8 +238,8 @@ extension PostgreSQLMove {
         SELECT hash & 63, \(RowChange.slot(of: "click")), \(MovedEntry.columns)
         FROM \(rowsWith: MovedEntry.columns)
         """
-    private static let insertAddresses = PreparedStatement(RowChange.address.text(isByBucket: false))
-    private static let insertChecks = PreparedStatement(RowChange.check.text(isByBucket: false))
+    private static let insertAddresses = PreparedStatement(RowChange.address.text(onCitus: false))
+    private static let insertChecks = PreparedStatement(RowChange.check.text(onCitus: false))
 
     private func moveTables() throws(StoreError) {
         guard try position(of: .tables) == 0 else { return }

@@ -4,7 +4,7 @@ internal import PostgreSQL
 
 /// Distributes the large tables over the workers, in a database with the extension Citus.
 ///
-/// One worker stores all rows of a bucket, in shards of each table, so a statement of one bucket runs on one worker.
+/// One worker stores all rows of a bucket, in one shard of each table, so a statement of one shard runs on one worker.
 /// Each node has a copy of `partitions`, which statements of every bucket join. All other tables are small, or few
 /// transactions write them. They stay on the coordinator, to which all servers connect. `form` is there too, but Citus
 /// knows it: see ``commitInTwoPhases``.

@@ -214,7 +214,14 @@ struct DatabaseOpening: Sendable {
     func form(_ connection: BlockingConnection) throws(StoreError) -> DatabaseForm {
         try StoreError.translating { () throws(PostgreSQLError) -> DatabaseForm in
             let shortDays: Int64 = try connection.execute(Self.readForm).value(0, 0)
-            return DatabaseForm(shortDays: shortDays, isCitus: try connection.isCitus())
+            var form = DatabaseForm(shortDays: shortDays)
+            if try connection.isCitus() {
+                let rows = try connection.execute(Self.readShards)
+                form.shards = BucketShards(
+                    try rows.map { (row) throws(PostgreSQLError) in try rows.value(row, 0) }
+                )
+            }
+            return form
         }
     }
 
@@ -236,14 +243,21 @@ struct DatabaseOpening: Sendable {
     private static let insertMigration = PreparedStatement("INSERT INTO migrations VALUES ($1, $2, $3, $4)")
     private static let insertForm = PreparedStatement("UPDATE form SET short_days = $1")
     private static let readForm = PreparedStatement("SELECT short_days::int8 FROM form")
+    /// The shard of each bucket; no rows if the tables are not distributed.
+    private static let readShards = PreparedStatement(
+        """
+        SELECT get_shard_id_for_distribution_column(logicalrelid, n::int2) \
+        FROM pg_dist_partition, generate_series(0, 63) n WHERE logicalrelid = to_regclass('buckets') ORDER BY n
+        """
+    )
 }
 
 /// The parameters with which the identifiers and the partitions of a database are made; they never change.
 struct DatabaseForm: Equatable, Sendable {
     /// Clicks with windows of at most this many days are stored in the partitions of their days.
     let shortDays: Int64
-    /// Whether Citus distributes the large tables.
-    var isCitus = false
+    /// How Citus distributes the large tables.
+    var shards = BucketShards()
 
     var shortSeconds: Int64 { shortDays * 86_400 }
 }

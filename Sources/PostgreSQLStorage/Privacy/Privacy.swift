@@ -48,7 +48,7 @@ extension PostgreSQLWriter {
     func finishErasure(of clicks: [Int64], from block: Int64) throws(PostgreSQLError) -> Int64? {
         guard !clicks.isEmpty else { return nil }
         // A table that Citus distributes has blocks only in its shards.
-        guard !batch.isByBucket else {
+        guard !batch.shards.isCitus else {
             try batch.run(Self.eraseIdempotencies, clicks)
             return nil
         }

@@ -66,10 +66,10 @@ extension PostgreSQLReader {
             default: []
             }
         let statement = try connection.statement(of: element.kind, in: slots)
-        let isByBucket = try connection.isCitus()
+        let isCitus = try connection.isCitus()
         let rows = try connection.execute(
             statement,
-            QuestionElement.parameters([element], isByBucket: isByBucket)
+            QuestionElement.parameters([element], onCitus: isCitus)
         )
         return try element.kind.answers(in: rows, to: 1).first ?? .nothing
     }
@@ -194,7 +194,7 @@ extension BlockingConnection {
             known = former
         } else {
             for statement in (former?.made ?? [:]).values { discard(statement) }
-            known = QuestionStatements(slots, isByBucket: try isCitus())
+            known = QuestionStatements(slots, onCitus: try isCitus())
         }
         let statement = known.statement(kind)
         if slots.isEmpty { fixedQuestions = known } else { slotQuestions = known }

@@ -23,14 +23,14 @@ final class PostgreSQLSession: DatabaseSession, LoopSession {
         let polling = port == nil ? own : nil
         let port = port ?? own.port
         let connection = PostgreSQLConnection(
-            configuration.settings.forLoop(onCitus: configuration.isCitus),
+            configuration.settings.forLoop(onCitus: configuration.shards.isCitus),
             port: port
         )
         let questions = TurnQuestions(
             connection,
             port: port,
             slots: slots,
-            isByBucket: configuration.isCitus,
+            shards: configuration.shards,
             hotSlots: { slots.hot(at: clock.now()) }
         )
         polling?.turnDidEnd = { [weak questions] in questions?.endTurn() }

@@ -50,7 +50,7 @@ public final class PostgreSQLStore: Sendable {
             try Self.makePartitions(connection, from: given.store.clock.now())
         }
         let form = try accepted.form(connection)
-        configuration.isCitus = form.isCitus
+        configuration.shards = form.shards
         var server: ServerRow?
         if !isReadOnly {
             let holder = Int64(bitPattern: given.store.random())

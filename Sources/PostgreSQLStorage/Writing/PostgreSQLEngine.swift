@@ -41,7 +41,7 @@ final class PostgreSQLEngine: BlockingEngine {
     ) {
         (self.state, self.form, self.directory, self.slots) = (state, form, directory, slots)
         connection = WriterConnection(configuration, server)
-        batch = WriteBatch(connection, slots, isByBucket: form.isCitus)
+        batch = WriteBatch(connection, slots, shards: form.shards)
         // A failure may be ignored here: the first write connects again and reports it.
         _ = try? reopen()
     }
@@ -106,7 +106,7 @@ final class PostgreSQLEngine: BlockingEngine {
                     batch.flush(to: &steps)
                     batch.flushCounts(to: &steps, bucket: transaction.numbers.batchBucket)
                     if changesDirectory { steps.append(Self.raiseVersion) }
-                    if form.isCitus { steps.append(CitusTables.commitInTwoPhases) }
+                    if form.shards.isCitus { steps.append(CitusTables.commitInTwoPhases) }
                 }
             }
             didCommit(transaction)
@@ -168,7 +168,7 @@ final class PostgreSQLEngine: BlockingEngine {
             isInDoubt = false
             guard isCommitted else { return .rolledBack }
             // A worker that failed before the second phase shows the rows only after the recovery of Citus.
-            return form.isCitus ? .unseen : .committed
+            return form.shards.isCitus ? .unseen : .committed
         } catch { throw EngineFailure(error, endsBatch: true, endsConnection: true) }
     }
 

@@ -92,18 +92,21 @@ enum RowChange: Hashable, Comparable {
         }
     }
 
-    /// The statement; with `isByBucket`, all rows have one bucket, which is the last parameter.
-    func text(isByBucket: Bool) -> SQLText {
-        let arrays: SQLText = "\(rowsWith: columns)"
-        let isByBucket = isByBucket && bucketColumn != nil
-        let parameter: SQLText = "$\(columns.names.count + 1)"
-        // Citus inserts directly on a shard only if the rows come from a table with the same shards.
-        let inserted: SQLText = isByBucket ? "\(arrays) JOIN buckets ON buckets.b = \(parameter)" : arrays
-        let rows = arrays
+    /// The statement; on Citus, all rows are in one shard, whose buckets are the last parameter.
+    func text(onCitus isCitus: Bool) -> SQLText {
+        let rows: SQLText = "\(rowsWith: columns)"
+        let ofShard: SQLText = "b = ANY ($\(columns.names.count + 1))"
+        var inserted = rows
+        if isCitus, let bucketColumn {
+            // Citus inserts directly on a shard only if the rows come from a table with the same shards.
+            inserted = "\(rows) JOIN buckets ON b = (r.\(bucketColumn) & 63) AND \(ofShard)"
+        }
         /// The bucket of the rows to insert.
-        func home(_ hash: StaticString) -> SQLText { isByBucket ? "buckets.b" : "\(hash) & 63" }
+        func home(_ hash: StaticString) -> SQLText { isCitus ? "buckets.b" : "\(hash) & 63" }
         /// The bucket of the rows to change.
-        func bucket(_ hash: StaticString) -> SQLText { isByBucket ? parameter : "(r.\(hash) & 63)" }
+        func bucket(_ hash: StaticString) -> SQLText {
+            isCitus ? "(r.\(hash) & 63) AND \(ofShard)" : "(r.\(hash) & 63)"
+        }
         return switch self {
         case .click:
             """

@@ -6,7 +6,7 @@ internal import Storage
 /// A statement that reads or writes the large tables.
 ///
 /// It names slots as constants, so that PostgreSQL opens only their partitions. On Citus, it reads or writes
-/// one bucket, which is its last parameter.
+/// one shard, whose buckets are its last parameter.
 enum SlotStatement: Hashable {
     /// Reads and locks the rows of installations.
     case installs
@@ -17,23 +17,26 @@ enum SlotStatement: Hashable {
     case visitors([Int64])
     case change(RowChange)
 
-    func text(isByBucket: Bool) -> SQLText {
-        switch self {
-        case .installs: Self.installs(isByBucket ? "$4" : "(k.hash & 63)")
-        case .idempotencies: Self.idempotencies(isByBucket ? "$4" : "(k.hash & 63)")
+    func text(onCitus isCitus: Bool) -> SQLText {
+        func bucket(_ value: SQLText, _ column: StaticString, _ parameter: StaticString) -> SQLText {
+            isCitus ? "\(value) AND \(column) = ANY (\(parameter))" : value
+        }
+        return switch self {
+        case .installs: Self.installs(bucket("(k.hash & 63)", "i.b", "$4"))
+        case .idempotencies: Self.idempotencies(bucket("(k.hash & 63)", "i.b", "$4"))
         case .clicks(let home):
             Self.clicks(
                 Self.list(home.slots),
-                isByBucket ? "$2" : "(k.number & 63)",
-                isByBucket ? "$2" : home.isMoved ? Self.anyBucket : "h.b"
+                bucket("(k.number & 63)", "b", "$2"),
+                bucket(home.isMoved ? Self.anyBucket : "h.b", "c.b", "$2")
             )
         case .posts(let home):
             Self.posts(
                 Self.list(home.slots),
-                isByBucket ? "$6" : home.isMoved ? Self.anyBucket : "(k.visit & 63)"
+                bucket(home.isMoved ? Self.anyBucket : "(k.visit & 63)", "b", "$6")
             )
-        case .visitors(let slots): Self.visitors(slots, isByBucket ? "$6" : "(k.hash & 63)")
-        case .change(let change): change.text(isByBucket: isByBucket)
+        case .visitors(let slots): Self.visitors(slots, bucket("(k.hash & 63)", "b", "$6"))
+        case .change(let change): change.text(onCitus: isCitus)
         }
     }
 

@@ -9,18 +9,18 @@ final class WriteBatch {
     /// The rows that one statement writes.
     private struct Rows: Hashable, Comparable {
         let change: RowChange
-        /// Their bucket; -1 if the statement writes to all buckets.
-        let bucket: Int64
+        /// Their shard; -1 if the statement writes to all buckets.
+        let shard: Int64
 
         static func < (left: Rows, right: Rows) -> Bool {
-            left.change == right.change ? left.bucket < right.bucket : left.change < right.change
+            left.change == right.change ? left.shard < right.shard : left.change < right.change
         }
     }
     /// Rows to read by one statement.
     private struct Group<Key: Hashable>: Hashable {
         let key: Key
-        /// The bucket of these rows, as in ``Rows``.
-        let bucket: Int64
+        /// The shard of these rows, as in ``Rows``.
+        let shard: Int64
     }
     /// The changes to send.
     private struct Changes {
@@ -39,8 +39,8 @@ final class WriteBatch {
 
     let connection: WriterConnection
     private let slots: SlotTable
-    /// Whether each statement reads or writes one bucket, as Citus needs.
-    let isByBucket: Bool
+    /// The shards of Citus, one of which each statement reads or writes.
+    let shards: BucketShards
     /// The rows that the transaction has read and changed.
     var rows = TransactionRows()
     private var changes = Changes()
@@ -70,17 +70,17 @@ final class WriteBatch {
     private static let maximumStatements = 64
     private static let maximumLinkIDs = 20_000
 
-    init(_ connection: WriterConnection, _ slots: SlotTable, isByBucket: Bool = false) {
-        (self.connection, self.slots, self.isByBucket) = (connection, slots, isByBucket)
+    init(_ connection: WriterConnection, _ slots: SlotTable, shards: BucketShards = BucketShards()) {
+        (self.connection, self.slots, self.shards) = (connection, slots, shards)
     }
 
     /// Adds a row to the rows that a statement writes.
     func append(_ change: RowChange, _ write: (inout ColumnArrays) -> Void) {
         changeCount += 1
         let bucket =
-            isByBucket
+            shards.isCitus
             ? change.bucketColumn.map { ColumnArrays.bucket(in: $0, of: change.columns, write) } : nil
-        let rows = Rows(change: change, bucket: bucket ?? -1)
+        let rows = Rows(change: change, shard: bucket.flatMap(shards.shard) ?? -1)
         changes.rows[rows, default: ColumnArrays(change.columns)].append(write)
     }
 
@@ -132,14 +132,14 @@ final class WriteBatch {
             guard case .erasedCheck = rows.change else { continue }
             changes.rows[rows] = nil
             var parameters = arrays.parameters
-            if rows.bucket >= 0 { parameters.append(rows.bucket) }
+            if rows.shard >= 0 { parameters.append(shards.buckets(of: rows.shard)) }
             count += Int64(try connection.run(statement(.change(rows.change)), parameters).affectedCount)
         }
         return count
     }
 
     private func send(_ change: RowChange) throws(PostgreSQLError) {
-        guard let arrays = changes.rows.removeValue(forKey: Rows(change: change, bucket: -1)) else { return }
+        guard let arrays = changes.rows.removeValue(forKey: Rows(change: change, shard: -1)) else { return }
         _ = try connection.run(statement(.change(change)), arrays.parameters)
     }
 
@@ -170,7 +170,7 @@ final class WriteBatch {
 
     private func statement(_ statement: SlotStatement) -> PreparedStatement {
         if let made = statements[statement] { return made }
-        let made = PreparedStatement(statement.text(isByBucket: isByBucket))
+        let made = PreparedStatement(statement.text(onCitus: shards.isCitus))
         statements[statement] = made
         return made
     }
@@ -207,7 +207,7 @@ extension WriteBatch {
         for number in changes.marked { appendMark(of: number) }
         for (rows, arrays) in changes.rows.sorted(by: { $0.key < $1.key }) {
             var parameters = arrays.parameters
-            if rows.bucket >= 0 { parameters.append(rows.bucket) }
+            if rows.shard >= 0 { parameters.append(shards.buckets(of: rows.shard)) }
             steps.append(statement(.change(rows.change)), parameters)
         }
         changes = Changes()
@@ -284,9 +284,9 @@ extension WriteBatch {
         }
         .sorted { left, right in
             left.key.key == right.key.key
-                ? left.key.bucket < right.key.bucket : left.key.key < right.key.key
+                ? left.key.shard < right.key.shard : left.key.key < right.key.key
         }
-        let installs = grouped(needs.installs) { (0, $0.hash.index) }.sorted { $0.key.bucket < $1.key.bucket }
+        let installs = grouped(needs.installs) { (0, $0.hash.index) }.sorted { $0.key.shard < $1.key.shard }
         let idempotencies = grouped(needs.idempotencies) { (0, $0.hash.index) }
         let posts = grouped(needs.posts) { ($0.home, $0.visit) }
         let visitors = grouped(needs.visitors) { ($0.slots, $0.key.hash.index) }
@@ -302,12 +302,12 @@ extension WriteBatch {
             }
             func ask(
                 _ slotStatement: SlotStatement,
-                _ bucket: Int64,
+                _ shard: Int64,
                 _ parameters: Parameters,
                 _ read: @escaping (inout ResultRow) throws(PostgreSQLError) -> Void
             ) {
                 var parameters = parameters
-                if isByBucket { parameters.append(bucket) }
+                if shards.isCitus { parameters.append(shards.buckets(of: shard)) }
                 ask(statement(slotStatement), parameters, read)
             }
             if !needs.eventKeys.isEmpty {
@@ -317,9 +317,9 @@ extension WriteBatch {
                     _ in
                 }
             }
-            for (group, keys) in installs { ask(.installs, group.bucket, Parameters(keys), addInstall) }
+            for (group, keys) in installs { ask(.installs, group.shard, Parameters(keys), addInstall) }
             for (group, numbers) in clicks {
-                ask(.clicks(group.key), group.bucket, Parameters(numbers), addLockedClick)
+                ask(.clicks(group.key), group.shard, Parameters(numbers), addLockedClick)
             }
             if !needs.claimKeys.isEmpty {
                 let keys = Array(Set(needs.claimKeys))
@@ -332,15 +332,15 @@ extension WriteBatch {
                 ask(RowReads.lockLimits, Parameters(needs.links)) { _ in }
                 ask(RowReads.limits, Parameters(needs.links), addLimits)
             }
-            for (group, posts) in posts { ask(.posts(group.key), group.bucket, Parameters(posts), addPost) }
+            for (group, posts) in posts { ask(.posts(group.key), group.shard, Parameters(posts), addPost) }
             for (group, keys) in idempotencies {
-                ask(.idempotencies, group.bucket, Parameters(keys), addIdempotency)
+                ask(.idempotencies, group.shard, Parameters(keys), addIdempotency)
             }
             if !needs.learning.isEmpty {
                 ask(RowReads.epochs, Parameters(needs.learning.map(\.number)), addEpoch)
             }
             for (group, visitors) in visitors {
-                ask(.visitors(group.key), group.bucket, Parameters(visitors)) { [self] in
+                ask(.visitors(group.key), group.shard, Parameters(visitors)) { [self] in
                     addVisit(&$0, of: visitors)
                 }
             }
@@ -363,13 +363,13 @@ extension WriteBatch {
         for number in needs.clicks { rows.addMissing(number) }
     }
 
-    /// Groups rows by a key and, if each statement reads one bucket, by the bucket of a hash.
+    /// Groups rows by a key and, on Citus, by the shard of a hash.
     private func grouped<Row, Key: Hashable>(_ rows: [Row], by key: (Row) -> (key: Key, hash: UInt64))
         -> [Group<Key>: [Row]]
     {
         Dictionary(grouping: rows) { row in
             let (key, hash) = key(row)
-            return Group(key: key, bucket: isByBucket ? Int64(hash & 63) : -1)
+            return Group(key: key, shard: shards.shard(of: Int64(bitPattern: hash)) ?? -1)
         }
     }
 

@@ -42,7 +42,7 @@ struct ReaderHarness {
         var arrays = ColumnArrays(change.columns)
         for row in rows { arrays.append(row) }
         var batch = StatementBatch()
-        batch.append(PreparedStatement(change.text(isByBucket: false)), arrays.parameters)
+        batch.append(PreparedStatement(change.text(onCitus: false)), arrays.parameters)
         _ = try connection.rows(of: batch)
     }
 
