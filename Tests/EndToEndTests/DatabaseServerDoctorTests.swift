@@ -29,6 +29,7 @@ struct DatabaseServerDoctorTests {
     private static let faults: [(String, Diagnosis.Status, @Sendable (inout DatabaseServerReport) -> Void)] =
         [
             ("database_server", .problem, { $0.isStandby = true }),
+            ("database_server", .problem, { $0.encoding = "LATIN1" }),
             ("database_disk", .problem, { $0.syncsDisk = false }),
             ("database_disk", .problem, { $0.restoresTornPages = false }),
             ("database_disk", .warning, { $0.cleansUp = false }),

@@ -73,6 +73,26 @@ struct OpeningTests {
         #expect(try database.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == "1")
     }
 
+    @Test("refuses an empty database that cannot store every character, and makes no table in it")
+    func encoding() throws {
+        let name = "latin_\(UInt64.random(in: .min ... .max))"
+        try database.cluster.execute(
+            "CREATE DATABASE \(name) ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"
+        )
+        defer { _ = try? database.cluster.execute("DROP DATABASE \(name) WITH (FORCE)") }
+        let url = database.socketURL.replacing(database.name, with: name)
+        let configuration = try PostgreSQLConfiguration(url: url, name: "x", clock: Self.clock)
+        let opening = DatabaseOpening(configuration)
+        let calls: [() throws -> Void] = [{ _ = try opening.open() }, { _ = try opening.plan() }]
+        for call in calls {
+            let error = #expect(throws: StoreError.self) { try call() }
+            #expect(error?.code == .unsupported)
+            #expect(error?.explanation.contains("has the encoding LATIN1") == true)
+        }
+        let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
+        #expect(try database.cluster.execute(tables, in: name) == "0")
+    }
+
     @Test("refuses a newer schema and a changed migration")
     func unknown() throws {
         let newer = try opening([

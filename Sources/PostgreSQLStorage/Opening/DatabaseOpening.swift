@@ -144,17 +144,28 @@ struct DatabaseOpening: Sendable {
 
     /// Returns the migrations of a database.
     ///
-    /// - Throws: for a database of another program, or with unknown, missing or changed migrations.
+    /// - Throws: for a database of another program, for an empty one with another encoding than UTF-8, or for one with
+    ///   unknown, missing or changed migrations.
     func inspect(_ connection: BlockingConnection) throws(StoreError) -> AppliedMigrations {
+        // A database in which servers have worked is not refused, whatever its encoding; `doctor` warns of it.
+        var encoding = "UTF8"
         let applied = try StoreError.translating { () throws(PostgreSQLError) -> AppliedMigrations? in
             let tables = try connection.execute(Self.tables)
             guard try tables.value(0, 0, as: Bool.self) else {
+                encoding = try tables.value(0, 2)
                 return try tables.value(0, 1, as: Bool.self) ? nil : AppliedMigrations(version: 0, rows: [])
             }
             return try AppliedMigrations(recordedIn: connection.execute(Self.appliedMigrations))
         }
         guard let applied else {
             throw StoreError(.unsupported, "\(configuration.name) has tables of another program")
+        }
+        guard encoding == "UTF8" else {
+            throw StoreError(
+                .unsupported,
+                "\(configuration.name) has the encoding \(encoding), which may refuse some texts; create the database"
+                    + " again with `createdb --encoding UTF8 --template template0`"
+            )
         }
         try applied.requireFitting(migrations, of: configuration.name)
         return applied
@@ -225,12 +236,13 @@ struct DatabaseOpening: Sendable {
         }
     }
 
-    /// Whether Afterlink's tables exist, and whether any table exists.
+    /// Whether Afterlink's tables exist, whether any table exists, and the encoding of the database.
     static let tables: PreparedStatement = """
         SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname = 'form') \
         AND EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace \
         AND relname = 'migrations'), \
-        EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p'))
+        EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')), \
+        current_setting('server_encoding')
         """
     private static let lock: PreparedStatement =
         "SELECT pg_advisory_xact_lock(\(AdvisoryLock.migrations.rawValue))"

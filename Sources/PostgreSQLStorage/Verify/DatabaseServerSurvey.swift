@@ -10,6 +10,7 @@ extension PostgreSQLReader {
         let found = try first(Self.databaseServer) { row throws(PostgreSQLError) in
             var report = DatabaseServerReport()
             report.version = row.get("version")
+            report.encoding = row.get("encoding")
             report.isStandby = row.get("is_standby")
             report.isEncrypted = row.get("is_encrypted")
             report.isLocal = row.get("is_local")
@@ -43,7 +44,8 @@ extension PostgreSQLReader {
     }
 
     private static let databaseServer: PreparedStatement = """
-        SELECT current_setting('server_version') AS version, pg_is_in_recovery()::int4 AS is_standby,
+        SELECT current_setting('server_version') AS version,
+        current_setting('server_encoding') AS encoding, pg_is_in_recovery()::int4 AS is_standby,
         coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false)::int4 AS is_encrypted,
         (coalesce(inet_server_addr() <<= '127.0.0.0/8' OR inet_server_addr() = '::1', true))::int4 AS is_local,
         current_setting('fsync')::bool::int4 AS fsync,

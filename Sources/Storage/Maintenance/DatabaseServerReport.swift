@@ -2,6 +2,8 @@
 public struct DatabaseServerReport: Sendable {
     /// The version of the database server, such as `15.18`.
     public var version = ""
+    /// The encoding in which the database stores texts, as PostgreSQL names it.
+    public var encoding = "UTF8"
     /// Whether the database server only repeats what another one writes.
     public var isStandby = false
     /// Whether the connection is encrypted; a connection within this machine need not be.

@@ -25,6 +25,12 @@ package struct DatabaseServerExamination {
             return .problem("database_server", "\(text); it is a standby, which takes no writes")
                 .advising("name the primary server in --database, or all servers of the cluster")
         }
+        guard server.encoding == "UTF8" else {
+            return .problem(
+                "database_server",
+                "\(text); its encoding is \(server.encoding) instead of UTF8, which may refuse some texts"
+            ).advising("create a database with the encoding UTF8; move the rows with pg_dump and pg_restore")
+        }
         return .ok("database_server", text)
     }
 
