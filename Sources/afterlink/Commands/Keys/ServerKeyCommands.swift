@@ -32,10 +32,12 @@ enum RotateServerKeyCommand {
         try CommandDatabase.requireCurrent(configuration)
         let summary = try CommandDatabase.explaining(configuration) { try $0.survey().summary }
         let now = WallClock.system.now()
-        let source = try configuration.keySource()
         // Open the database before the keys change: it may be of an older version, and the command fails then.
         let database = try CommandDatabase.open(configuration)
         defer { database.close() }
+        // Use this connection's keyring: on PostgreSQL, any other one would take this command for a running server that
+        // lacks the last key.
+        let source = try configuration.keySource(of: database.store)
         let list = try source.changeServerKeys(erasesFormer: false) { list in
             try refuse(list, source, summary, configuration, at: now)
             let new = ServerKeyList.Entry(bytes: SystemRandom.bytes(ServerKey.byteCount), madeAt: now)

@@ -97,8 +97,17 @@ extension Configuration {
     }
 
     /// Returns the source of the keys for a command, which does not serve.
-    func keySource() throws -> any KeySource {
-        let keyring = try CommandDatabase.explaining(self) { try $0.keyring() }
+    ///
+    /// - Parameter store: the database, if the command has opened it for writing.
+    /// - Returns: the source.
+    /// - Throws: if the database cannot be reached, or if its keyring needs a secret that the settings lack.
+    func keySource(of store: OpenStore? = nil) throws -> any KeySource {
+        let keyring: (any KeyringRows)?
+        if let store {
+            keyring = store.keyring
+        } else {
+            keyring = try CommandDatabase.explaining(self) { try $0.keyring() }
+        }
         let source = try keySource(keyring)
         try (source as? SharedKeyFiles)?.requireEmptyKeyring()
         return source
