@@ -183,6 +183,27 @@ struct KeyringTests {
         #expect(first.current == new)
     }
 
+    @Test("`doctor` waits some seconds after a rotation before it names a server with other keys")
+    func rotationInDoctor() throws {
+        let (first, second) = (try database.start(1, databaseIsNew: true), try database.start(2))
+        for server in [first, second] { server.turn() }
+        let (now, source) = (WallClock.system.now(), try database.source())
+        func problems(after seconds: Int64) throws -> [String] {
+            let servers = try TableKeyring(tables: database.tables, server: nil).servers()
+            let time = now.advanced(byMilliseconds: seconds * 1000)
+            let found = try ServerKeyExamination.servers(servers, source.serverKeys(), source, at: time)
+            return found.filter { $0.status == .problem }.map(\.line)
+        }
+        let key = ServerKeyList.Entry(bytes: SystemRandom.bytes(32), madeAt: now)
+        try source.changeServerKeys(erasesFormer: false) { ServerKeyList([key] + $0.entries) }
+        let seed = try #require(AddressKeyFile.newSeed(from: AddressKeys.day(of: now) + 1))
+        try source.changeAddressKeys(at: now, erasesFormer: false) { $0.renewed(from: seed, readyUntil: now) }
+        #expect(try problems(after: 1) == [])
+        #expect(try problems(after: 6).count == 2)
+        for server in [first, second] { server.turn() }
+        #expect(try problems(after: 6) == [])
+    }
+
     @Test("of several rotations at once, one adds a key")
     func rotationsAtOnce() throws {
         let server = try database.start(1, databaseIsNew: true)
