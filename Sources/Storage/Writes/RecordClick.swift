@@ -22,8 +22,9 @@ extension WriteTransaction {
             link = limits.number
         }
         let click = try adoptingPreviousDayHashes(click, scope)
+        let last = memory.numbers
         let number = numbers.click(
-            after: memory.numbers.click,
+            after: Rules.readsNewestClicks ? last.click : last.lastClick(at: facts.recordedAt),
             at: facts.recordedAt,
             visit: click.visit,
             window: facts.window

@@ -201,10 +201,16 @@ struct TransactionMemory {
         var hasPostbacks = false
     }
 
-    /// The newest numbers of rows, which never decrease.
+    /// The newest numbers of rows, which do not decrease, except that of clicks after ``lastClick(at:)``.
     struct Numbers: Sendable {
         /// The first half of the newest click's identifier.
-        var click: Int64 = 0
+        var click: Int64 = 0 {
+            didSet {
+                if Self.isAhead(click, of: RowIdentifier.time(of: oldValue)) { clickBeforeLeap = oldValue }
+            }
+        }
+        /// The number before the last one that was more than a day later.
+        private var clickBeforeLeap: Int64 = 0
         /// The first half of the identifier of the newest check record of this process.
         var check: Int64 = 0
         /// The first half of the newest entry's identifier in the audit log.
@@ -212,6 +218,19 @@ struct TransactionMemory {
         var erased: Int64 = 0
         var applePostback: Int64 = 0
         var event: Int64 = 0
+
+        /// Returns the number that the number of a new click must exceed if several servers share the database.
+        ///
+        /// A number names the day of its click, and other servers search only the days until tomorrow. So after the
+        /// clock was days ahead and is right again, numbers continue from before that time.
+        func lastClick(at time: Timestamp) -> Int64 {
+            let mayReturn = Self.isAhead(click, of: time) && !Self.isAhead(clickBeforeLeap, of: time)
+            return mayReturn ? clickBeforeLeap : click
+        }
+
+        private static func isAhead(_ number: Int64, of time: Timestamp) -> Bool {
+            RowIdentifier.time(of: number).milliseconds(since: time) > 86_400_000
+        }
     }
 
     var values = Values()

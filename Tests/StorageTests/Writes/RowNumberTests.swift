@@ -78,6 +78,30 @@ struct RowNumberTests {
         )
     }
 
+    @Test("after the clock was days ahead, clicks are stored in their own day again, as other servers expect")
+    func leap() throws {
+        let own = try ServerTransaction(server: 3, MemoryDatabase(nil))
+        var numbers: [Int64] = []
+        func record(_ days: Int64, seconds: Int64 = 0) throws -> Int64 {
+            let time = TestStore.noon.advanced(byMilliseconds: days * 86_400_000 + seconds * 1000)
+            let post = UInt64(numbers.count)
+            let click = try NewClick.sample(fingerprint: post, at: time, visit: 5, post: post)
+            numbers.append(Int64(bitPattern: try own.record(click).click.id.high))
+            return RowHome(of: numbers[numbers.count - 1]).slot - Self.day
+        }
+        #expect(try record(0) == 0)
+        #expect(try record(3) == 3)
+        #expect(try record(3, seconds: 20) == 3)
+        // The clock is right again, and it is the millisecond of the first click.
+        #expect(try record(0) == 0)
+        #expect(try record(0, seconds: 20) == 0)
+        #expect(Set(numbers).count == numbers.count)
+        // A clock that is set back by less keeps the order of arrival.
+        #expect(try record(1) == 1)
+        #expect(try record(0, seconds: 60) == 1)
+        #expect(numbers[6] > numbers[5])
+    }
+
     @Test("two servers never assign the same number")
     func differ() throws {
         let database = MemoryDatabase(nil)
