@@ -142,6 +142,18 @@ struct OpeningTests {
         #expect(error?.explanation.contains("does not exist") == true)
     }
 
+    @Test("a server that starts with a wrong clock is not ready, also before its first poll", .blocking)
+    func wrongClock() throws {
+        var configuration = try opening().configuration
+        #expect(!configuration.trustsClock)
+        configuration.clock = WallClock {
+            WallClock.system.now().advanced(byMilliseconds: 7_200_000)
+        }
+        let store = try PostgreSQLStore.open(configuration)
+        defer { store.stop(within: 1000) }
+        #expect(store.health.hindrance == .wrongClock)
+    }
+
     @Test("an explanation repeats no sentence, and has no full stop at its end")
     func explanations() {
         let late = StoreError(PostgreSQLError(.deadline, "The database did not answer in time."))

@@ -28,8 +28,9 @@ struct DirectoryJob: Job {
 
     init(_ context: JobContext<PostgreSQLReader>, _ directory: DirectoryCache, _ slots: SlotTable) {
         (self.context, self.directory, self.slots) = (context, directory, slots)
-        // The start of the store has just read everything.
-        context.state.noteComparison(at: context.state.configuration.monotonicNow(), clockLead: 0)
+        // The start of the store has just read everything, and compared the clocks.
+        let state = context.state
+        state.noteComparison(at: state.configuration.monotonicNow(), clockLead: state.clockLead)
     }
 
     mutating func slice(at now: UInt64) throws(StoreError) -> Due {

@@ -70,6 +70,7 @@ public final class PostgreSQLStore: Sendable {
         guard let server else { return }
         try StoreError.translating { () throws(PostgreSQLError) in
             try state.startClock(lastSettled: reader.lastSettled)
+            try Self.compareClocks(connection, state)
         }
         try startThreads(server, form)
     }
@@ -86,6 +87,21 @@ public final class PostgreSQLStore: Sendable {
             }
         }
     }
+
+    /// Compares the clocks before the first poll: a server with a wrong clock is never ready, and its jobs know the lead.
+    private static func compareClocks(_ connection: BlockingConnection, _ state: StoreState)
+        throws(PostgreSQLError)
+    {
+        let configuration = state.configuration
+        guard configuration.hasBackgroundWork, !configuration.trustsClock else { return }
+        let (begun, start) = (configuration.monotonicNow(), configuration.clock.now().milliseconds)
+        let time: PostgreSQLTime = try connection.execute(readClock).value(0, 0)
+        let end = configuration.clock.now().milliseconds
+        let lead = PostgreSQLReader.clockLead(over: time.microseconds / 1000, start, end)
+        state.noteComparison(at: begun, clockLead: lead)
+    }
+
+    private static let readClock = PreparedStatement("SELECT clock_timestamp()")
 
     private func startThreads(_ server: ServerRow, _ form: DatabaseForm) throws(StoreError) {
         let (configuration, state, directory, slots) = (opening.configuration, state, directory, slots)
