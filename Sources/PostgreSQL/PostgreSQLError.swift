@@ -81,7 +81,9 @@ public struct PostgreSQLError: Error, Equatable, Sendable {
     /// Creates the server's error with this SQLSTATE.
     init(code: String, message: String, constraint: String? = nil) {
         (self.code, self.message, self.constraint) = (code, message, constraint)
-        kind = Self.kind(of: code, isConstraint: constraint != nil)
+        // PgBouncer refuses each connection with such a parameter, under a state that it also gives other errors.
+        let isParameter = code == "08P01" && message.hasPrefix("unsupported startup parameter")
+        kind = isParameter ? .settings : Self.kind(of: code, isConstraint: constraint != nil)
     }
 
     private static func kind(of code: String, isConstraint: Bool) -> Kind {

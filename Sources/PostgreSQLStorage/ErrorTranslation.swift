@@ -63,7 +63,8 @@ extension StoreError {
         case .settings:
             (
                 .incompatible,
-                "the database server, or a pooler before it, does not accept a setting of the connection"
+                "the database server, or a pooler before it, does not accept a setting of the connection; PgBouncer needs"
+                    + " ignore_startup_parameters = options"
             )
         case .sharedSession:
             (

@@ -63,6 +63,17 @@ struct PgBouncerTests {
         }
     }
 
+    @Test("a start through PgBouncer that refuses the options ends, and the error names PgBouncer's setting")
+    func refusedOptions() throws {
+        let strict = try PgBouncer(before: database.cluster, [])
+        let output = try Installation.run(
+            ["init", "--database", strict.url(of: database), "--data-directory", installation.folder.path],
+            environment: ["PGPASSWORD": database.cluster.password]
+        )
+        #expect(output.status == 78, "\(output.errors)")
+        #expect(output.errors.contains("ignore_startup_parameters = options"))
+    }
+
     @Test("each finds the other's clicks, even if one gets the sessions of a killed server")
     func sessions() throws {
         let first = try serve()

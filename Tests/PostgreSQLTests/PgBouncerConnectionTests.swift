@@ -39,11 +39,12 @@ struct PgBouncerConnectionTests {
         withExtendedLifetime(pooler) {}
     }
 
-    @Test("fails with PgBouncer's message if PgBouncer refuses the options")
+    @Test("fails with PgBouncer's message, and for good, if PgBouncer refuses the options")
     func refusal() throws {
         let (pooler, harness) = try connect([])
         let error = try #require(harness.loss())
         #expect(error.message.contains("unsupported startup parameter: options"))
+        #expect(error.kind == .settings)
         withExtendedLifetime(pooler) {}
     }
 }
