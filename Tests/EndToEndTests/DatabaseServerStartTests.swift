@@ -87,6 +87,19 @@ struct DatabaseServerStartTests {
         }
     }
 
+    @Test("the error about too many servers has advice for PostgreSQL")
+    func tooManyServers() throws {
+        let settings = ["--secret-file", folder.file("secret"), "--data-directory", folder.file("server0")]
+        #expect(try Installation.run(["init", "--database", database.socketURL] + settings).status == 0)
+        try database.execute(
+            "INSERT INTO servers (number, holder, batch, seen_at, version, key_checks) "
+                + "SELECT n, n, 0, now() + interval '1 hour', '', '' FROM generate_series(0, 31) AS n"
+        )
+        let full = try Installation.run(words(database.socketURL))
+        #expect(full.status == 1)
+        #expect(full.errors.contains("Of 32 servers of a database, stop one."), "\(full.errors)")
+    }
+
     @Test(
         "a command gives up within seconds if the database server is down or never answers, and prints the reason"
     )
