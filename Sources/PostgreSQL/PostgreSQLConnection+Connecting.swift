@@ -11,7 +11,7 @@ extension PostgreSQLConnection {
     private static let lookUpInterval = Duration.milliseconds(10)
 
     func connectAgain() {
-        refusal = nil
+        (refusal, answeredFailure) = (nil, nil)
         remainingHosts = settings.address.hosts
         remainingAddresses = []
         tryNext()
@@ -23,6 +23,7 @@ extension PostgreSQLConnection {
         lastFailure = error
         let wasReady = phase == .ready
         if !wasReady, error.isRefusal { refusal = refusal ?? error }
+        if [.connecting(.reading), .verifying].contains(phase) { answeredFailure = answeredFailure ?? error }
         drop(error)
         if wasReady { pause() } else { tryNext() }
     }
@@ -133,6 +134,7 @@ extension PostgreSQLConnection {
         failureCount += 1
         enter(.waiting, for: min(delay, settings.longestRetryDelay) * (0.5 + 0.5 * randomShare()))
         guard let refusal else {
+            lastFailure = answeredFailure ?? lastFailure
             state = .lost(lastFailure)
             return
         }
@@ -199,6 +201,7 @@ extension PostgreSQLConnection {
     private func becomeReady(_ timeline: Int64) {
         self.timeline = timeline
         (phase, phaseEnd, failureCount) = (.ready, nil, 0)
+        (refusal, answeredFailure) = (nil, nil)
         state = .ready
         resumeReadyWaiters(nil)
     }

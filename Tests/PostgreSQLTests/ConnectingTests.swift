@@ -81,6 +81,16 @@ struct ConnectingTests {
         #expect(error?.message.contains("Connection refused") == true)
     }
 
+    @Test("reports what a server answered, and not that there is none at a later address")
+    func answered() throws {
+        let (database, port) = (try PostgreSQLTestDatabase(), try #require(Loopback.freePort()))
+        let places = "127.0.0.1:\(database.cluster.port),127.0.0.1:\(port)"
+        // The server has no certificate that the authority of this file issued: the file does not exist.
+        let url = "postgres://postgres@\(places)/postgres?sslmode=verify-full&sslrootcert=/nonexistent.pem"
+        let error = ConnectionHarness(try ConnectionHarness.settings(url), database).loss()
+        #expect(error?.message.contains("refused") == false, "\(error?.message ?? "no error")")
+    }
+
     @Test("takes the first host that accepts writes")
     func hosts() throws {
         let port = try #require(Loopback.freePort())
