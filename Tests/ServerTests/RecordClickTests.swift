@@ -102,6 +102,10 @@ struct RecordClickTests {
                 "attribution_window_seconds"
             ),
             (
+                click(link + #","attribution_window_seconds":1e400"#), "EXPIRED_ATTRIBUTION_WINDOW",
+                "attribution_window_seconds"
+            ),
+            (
                 click(link + #","attribution_window_seconds":60.5"#), "INVALID_FIELD",
                 "attribution_window_seconds"
             ),

@@ -238,7 +238,9 @@ extension JSONBody {
         let name = "attribution_window_seconds"
         // A number that is too large for an integer is outside the allowed range, too.
         let read = { (value: JSONValue) -> Int64? in
-            value.int64 ?? value.double.flatMap { $0.magnitude >= 0x1p53 ? Int64.max : nil }
+            guard let number = value.number else { return nil }
+            let isTooLarge = (number.double ?? .infinity).magnitude >= 0x1p53
+            return number.int64 ?? (isTooLarge ? Int64.max : nil)
         }
         guard let seconds = try value(name, "a whole number", read) else { return nil }
         guard let window = AttributionWindow(seconds: seconds) else {
