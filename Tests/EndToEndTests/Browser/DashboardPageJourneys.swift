@@ -185,7 +185,7 @@ struct DashboardPageJourneys {
             try tab.open("http://localhost\(page)")
             let problems = try AccessibilityTree(of: tab).problems(needsNavigation: page != "/sign-in")
             #expect(problems.isEmpty, "\(page): \(problems)")
-            // An element with children that have the focus is a group, because an `img` hides its children.
+            // A drawing whose children can have the focus is a group, because an `img` hides its children.
             let wrong = """
                 [...document.querySelectorAll("svg:not([aria-hidden]), [role=img]")].filter((drawing) =>
                   drawing.getAttribute("role") !== (drawing.querySelector("[tabindex]") ? "group" : "img")

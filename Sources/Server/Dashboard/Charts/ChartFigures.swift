@@ -85,7 +85,7 @@ struct ChartFigures {
             }
             html.element("div", ["class": "plot"]) { html in
                 Self.write(Self.scale(upTo: top), "scale", to: &html)
-                // The children of an `img` have no meaning of their own, but the focus can be on a place of the chart.
+                // Screen readers ignore the children of an `img`, and the focus can be on a place of the chart.
                 html.element(
                     "svg",
                     [
