@@ -146,9 +146,8 @@ struct OpeningTests {
     func wrongClock() throws {
         var configuration = try opening().configuration
         #expect(!configuration.trustsClock)
-        configuration.clock = WallClock {
-            WallClock.system.now().advanced(byMilliseconds: 7_200_000)
-        }
+        let clock = configuration.clock
+        configuration.clock = WallClock { clock.now().advanced(byMilliseconds: 7_200_000) }
         let store = try PostgreSQLStore.open(configuration)
         defer { store.stop(within: 1000) }
         #expect(store.health.hindrance == .wrongClock)
