@@ -37,7 +37,7 @@ struct PanelFileTests {
     func overview() async throws {
         let page = await browser.get("/?period=day").text
         let figures = try await table("/export/overview.csv?period=day&panel=figures")
-        #expect(figures[1].prefix(2) == ["clicks", "3.0"] && page.contains("<dd class=\"figure\">3</dd>"))
+        #expect(figures[1].prefix(2) == ["clicks", "3"] && page.contains("<dd class=\"figure\">3</dd>"))
         #expect(figures.map { $0[0] }.contains("median_time_to_install_ms"))
         let campaigns = try await table("/export/overview.csv?period=day&panel=campaigns")
         #expect(

@@ -134,7 +134,9 @@ enum OverviewPanel: String, CaseIterable {
                 "expected_conversions",
             ]
             let figures = zip(names, OverviewPage.figures((report, earlier), filter))
-            let rows = figures.map { [.text($0), .real($1.number), .real($1.earlier)] as [ExportValue] }
+            let rows = figures.map {
+                [.text($0), Self.figure($1.number), Self.figure($1.earlier)] as [ExportValue]
+            }
             return (["figure", "value", "earlier"], rows)
         case .series:
             let chart = OverviewPage.chart(report, filter)
@@ -163,6 +165,13 @@ enum OverviewPanel: String, CaseIterable {
             let reasons = Self.reasons(in: report.totals)
             return (["reason", "launches"], reasons.map { [.text($0.rawValue), .integer($1)] })
         }
+    }
+}
+
+extension OverviewPanel {
+    /// Returns a count as an integer, and a rate as a fraction.
+    private static func figure(_ number: Double?) -> ExportValue {
+        number.flatMap { Int64(exactly: $0) }.map(ExportValue.integer) ?? .real(number)
     }
 }
 
