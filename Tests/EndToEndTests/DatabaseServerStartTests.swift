@@ -54,9 +54,11 @@ struct DatabaseServerStartTests {
     @Test("a server that the database refuses for good reports the refusal at once")
     func refused() throws {
         try write("wrong", to: "password")
+        try write("wrong\0option", to: "zero")
         let missing = folder.file("missing")
         let refusals = [
             (folder.file("password"), "password authentication failed"),
+            (folder.file("zero"), "the file of --database-password-file contains a zero byte"),
             (missing, "--database-password-file: cannot open \(missing)"),
         ]
         for (file, reason) in refusals {

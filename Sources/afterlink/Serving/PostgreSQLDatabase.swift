@@ -72,11 +72,20 @@ struct PostgreSQLDatabase: Database {
             name: configuration.databaseName,
             // The password is read again for each connection, so that a change needs no restart.
             password: { () throws(StoreError) in
+                let password: String?
                 do throws(SystemError) {
-                    return try passwordFile.map { path throws(SystemError) in
+                    password = try passwordFile.map { path throws(SystemError) in
                         try SecretFile(path: path).read().text.trimmed
                     }
                 } catch { throw StoreError(.unreachable, "--database-password-file: \(error.text)") }
+                // libpq would end the password at a zero byte, and its error would contain what follows.
+                guard password?.utf8.contains(0) != true else {
+                    throw StoreError(
+                        .unreachable,
+                        "the file of --database-password-file contains a zero byte"
+                    )
+                }
+                return password
             },
             store: StoreConfiguration(configuration, for: purpose)
         )
