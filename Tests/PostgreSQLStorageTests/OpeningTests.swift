@@ -177,7 +177,7 @@ struct OpeningTests {
         let error = #expect(throws: StoreError.self) {
             try ServerRow.take(connection, holder: 35, version: "1")
         }
-        #expect(error?.code == .resources)
+        #expect(error?.code == .overloaded)
     }
 
     @Test("a silent server that runs again keeps its number, although another server waits for it", .blocking)

@@ -20,7 +20,7 @@ struct ServerRow: Equatable, Sendable {
     ///   - holder: a random number.
     ///   - version: the version of this program.
     /// - Returns: the row of this server.
-    /// - Throws: `resources` if 32 servers run.
+    /// - Throws: `overloaded` if 32 servers run or ended abruptly less than 30 seconds ago.
     static func take(_ connection: BlockingConnection, holder: Int64, version: String) throws(StoreError)
         -> ServerRow
     {
@@ -36,7 +36,7 @@ struct ServerRow: Equatable, Sendable {
             if let number { return ServerRow(number: number, holder: holder) }
         }
         throw StoreError(
-            .resources,
+            .overloaded,
             "\(RowHome.maximumServer + 1) servers use the database already, which is the limit; stop one"
         )
     }

@@ -142,7 +142,7 @@ extension CommandFailure {
             case .incompatible:
                 "Nothing was changed. For a database of a newer version, run that version, or name another database with --database."
             case .unsupported: "Nothing was changed. Give Afterlink a database of its own with --database."
-            case .resources: "\(Self.resourcesAdvice) Of 32 servers of a database, stop one."
+            case .resources: Self.resourcesAdvice
             case .stopping: "Try again when the service has started."
             case .conflict, .notFound: "The list commands, such as `afterlink apps list`, show what exists."
             case .defect: "This is a defect; please report it."
