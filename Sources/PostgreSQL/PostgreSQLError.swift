@@ -81,7 +81,7 @@ public struct PostgreSQLError: Error, Equatable, Sendable {
     /// Creates the server's error with this SQLSTATE.
     init(code: String, message: String, constraint: String? = nil) {
         (self.code, self.message, self.constraint) = (code, message, constraint)
-        // PgBouncer refuses each connection with such a parameter, under a state that it also gives other errors.
+        // PgBouncer refuses every connection that has such a parameter; it gives other errors the same SQLSTATE.
         let isParameter = code == "08P01" && message.hasPrefix("unsupported startup parameter")
         kind = isParameter ? .settings : Self.kind(of: code, isConstraint: constraint != nil)
     }

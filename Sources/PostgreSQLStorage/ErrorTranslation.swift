@@ -63,8 +63,8 @@ extension StoreError {
         case .settings:
             (
                 .incompatible,
-                "the database server, or a pooler before it, does not accept a setting of the connection; PgBouncer needs"
-                    + " ignore_startup_parameters = options"
+                "the database server, or a pooler before it, does not accept a setting of the connection; in PgBouncer,"
+                    + " set ignore_startup_parameters = options"
             )
         case .sharedSession:
             (

@@ -72,6 +72,7 @@ struct PgBouncerTests {
         )
         #expect(output.status == 78, "\(output.errors)")
         #expect(output.errors.contains("ignore_startup_parameters = options"))
+        withExtendedLifetime(strict) {}
     }
 
     @Test("each finds the other's clicks, even if one gets the sessions of a killed server")
