@@ -88,6 +88,8 @@ struct OpeningTests {
             let error = #expect(throws: StoreError.self) { try call() }
             #expect(error?.code == .unsupported)
             #expect(error?.explanation.contains("has the encoding LATIN1") == true)
+            // PostgreSQL refuses the encoding UTF8 for a database with a locale of another encoding.
+            #expect(error?.explanation.contains("--locale C ") == true)
         }
         let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
         #expect(try database.cluster.execute(tables, in: name) == "0")

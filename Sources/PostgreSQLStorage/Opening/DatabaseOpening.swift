@@ -147,7 +147,7 @@ struct DatabaseOpening: Sendable {
     /// - Throws: for a database of another program, for an empty one with another encoding than UTF-8, or for one with
     ///   unknown, missing or changed migrations.
     func inspect(_ connection: BlockingConnection) throws(StoreError) -> AppliedMigrations {
-        // A database in which servers have worked is not refused, whatever its encoding; `doctor` warns of it.
+        // A database that has the tables already is not refused, whatever its encoding; `doctor` reports it.
         var encoding = "UTF8"
         let applied = try StoreError.translating { () throws(PostgreSQLError) -> AppliedMigrations? in
             let tables = try connection.execute(Self.tables)
@@ -164,7 +164,7 @@ struct DatabaseOpening: Sendable {
             throw StoreError(
                 .unsupported,
                 "\(configuration.name) has the encoding \(encoding), which may refuse some texts; create the database"
-                    + " again with `createdb --encoding UTF8 --template template0`"
+                    + " again with `createdb --encoding UTF8 --locale C --template template0`"
             )
         }
         try applied.requireFitting(migrations, of: configuration.name)
