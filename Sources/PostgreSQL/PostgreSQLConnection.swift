@@ -85,9 +85,9 @@ public final class PostgreSQLConnection {
     /// The first refusal by a server in this round of attempts, which more attempts cannot change; nil
     /// without a refusal.
     var refusal: PostgreSQLError?
-    /// The first failure in this round of attempts after a server had answered, such as an unknown certificate.
+    /// The first failure in this round at an address where a server listens, such as an unknown certificate.
     ///
-    /// It says more than the failure of a later address at which no server listens.
+    /// It says more than the failure at a later address where no server listens.
     var answeredFailure: PostgreSQLError?
     var readyWaiters: [ReadyWaiter] = []
 

@@ -85,7 +85,7 @@ struct ConnectingTests {
     func answered() throws {
         let (database, port) = (try PostgreSQLTestDatabase(), try #require(Loopback.freePort()))
         let places = "127.0.0.1:\(database.cluster.port),127.0.0.1:\(port)"
-        // The server has no certificate that the authority of this file issued: the file does not exist.
+        // The file of the authority does not exist, so libpq accepts no certificate of the server.
         let url = "postgres://postgres@\(places)/postgres?sslmode=verify-full&sslrootcert=/nonexistent.pem"
         let error = ConnectionHarness(try ConnectionHarness.settings(url), database).loss()
         #expect(error?.message.contains("refused") == false, "\(error?.message ?? "no error")")

@@ -10,7 +10,7 @@ internal import Storage
 struct DirectoryJob: Job {
     let name = JobName.directory
     let share = 1.0
-    /// No longer than other pauses, because a key that is revoked right after the start must be refused as soon.
+    /// As short as every later pause: a key that is revoked right after the start is refused as early as any other.
     let firstPause = DirectoryJob.interval
     let maximumBackoff = DirectoryJob.interval
 

@@ -201,7 +201,7 @@ struct TransactionMemory {
         var hasPostbacks = false
     }
 
-    /// The newest numbers of rows, which do not decrease, except that of clicks after ``lastClick(at:)``.
+    /// The newest numbers of rows, which never decrease; only that of clicks may, as ``lastClick(at:)`` explains.
     struct Numbers: Sendable {
         /// The first half of the newest click's identifier.
         var click: Int64 = 0 {

@@ -144,7 +144,7 @@ enum ServerKeyExamination {
     ) throws -> [Diagnosis] {
         let addresses = try source.addressKeys(at: now)
         let own = list.all.map(\.checkValue.index)
-        // Every server reads a new key within a second, and the address keys that a rotation renews with it.
+        // Every server reads a new key, and the address keys that a rotation renews with it, within a second.
         let newest = list.entries.first { entry in
             entry.madeAt.map { now.milliseconds(since: $0) >= ServerKeyList.settlingMilliseconds } ?? true
         }

@@ -35,8 +35,8 @@ enum RotateServerKeyCommand {
         // Open the database before the keys change: it may be of an older version, and the command fails then.
         let database = try CommandDatabase.open(configuration)
         defer { database.close() }
-        // Use this connection's keyring: on PostgreSQL, any other one would take this command for a running server that
-        // lacks the last key.
+        // On PostgreSQL, this command has a row in `servers`. Only the keyring of its own store knows that the row is no
+        // running server that lacks the last key.
         let source = try configuration.keySource(of: database.store)
         let list = try source.changeServerKeys(erasesFormer: false) { list in
             try refuse(list, source, summary, configuration, at: now)
