@@ -130,7 +130,7 @@ struct LinkCommandTests {
             ("links create b --destination shopapp:///x --metadata x", 2, "metadata must be"),
             ("links create b --destination javascript:x", 2, "destination"),
             ("apps set --destination javascript:x", 2, "--destination"),
-            ("links set a --maximum-clicks 0", 2, "maximum_clicks must be"),
+            ("links set a --maximum-clicks 0", 2, "afterlink: --maximum-clicks must be"),
             ("links show none", 1, "There is no link"), ("links archive lnk_1", 1, "There is no link"),
         ]
         for (words, status, part) in refusals {
