@@ -23,6 +23,17 @@ struct UnusableDatabaseTests {
         return output
     }
 
+    /// Runs a command without root's right to ignore the permissions of files.
+    private func runWithinModes(_ words: [String], on installation: Installation) throws
+        -> ChildProcess.Output
+    {
+        let command = [Installation.binary.path] + words + ["--database", installation.database.path]
+        return try Installation.run(
+            (geteuid() == 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []) + command,
+            of: URL(fileURLWithPath: "/usr/bin/env")
+        )
+    }
+
     @Test("an empty file is refused, with the command that creates a database", arguments: commands)
     func empty(command: String) throws {
         let output = try run(command, on: "")
@@ -115,12 +126,7 @@ struct UnusableDatabaseTests {
         try setMode(0, of: folder)
         defer { try? setMode(0o700, of: folder) }
         for command in [["doctor"], ["server-key", "list"], ["serve", "--listen", "127.0.0.1:0"]] {
-            // The command loses root's right to ignore the permissions of files.
-            let words = [Installation.binary.path] + command + ["--database", installation.database.path]
-            let output = try Installation.run(
-                (geteuid() == 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []) + words,
-                of: URL(fileURLWithPath: "/usr/bin/env")
-            )
+            let output = try runWithinModes(command, on: installation)
             let text = output.text + output.errors
             #expect(output.status == 1, "\(text)")
             #expect(text.contains("Permission denied"), "\(text)")
@@ -135,17 +141,6 @@ struct UnusableDatabaseTests {
         let output = try Installation.run(["server-key", "list", "--database", path])
         #expect(output.status == 1)
         #expect(output.errors.hasPrefix("afterlink: There is no database at \(path).\n"))
-    }
-
-    /// Runs a command without root's right to ignore the permissions of files.
-    private func runWithinModes(_ words: [String], on installation: Installation) throws
-        -> ChildProcess.Output
-    {
-        let command = [Installation.binary.path] + words + ["--database", installation.database.path]
-        return try Installation.run(
-            (geteuid() == 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []) + command,
-            of: URL(fileURLWithPath: "/usr/bin/env")
-        )
     }
 
     @Test("a start on a read-only database creates no file, and works when the file can be written to again")
