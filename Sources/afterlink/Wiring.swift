@@ -40,6 +40,7 @@ private struct SQLiteDatabase: Database {
 
     func holder() -> Int32? { DatabaseSurvey.holder(of: configuration.databasePath) }
     func requireHeader(of path: String) throws(StoreError) { try DatabaseSurvey.checkIsDatabase(path) }
+    func isOwn(_ path: String) -> Bool { DatabaseSurvey.isOwn(path) }
 
     func survey() throws(StoreError) -> DatabaseReport {
         try requireHeader(of: configuration.databasePath)

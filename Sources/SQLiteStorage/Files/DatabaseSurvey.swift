@@ -50,6 +50,14 @@ public enum DatabaseSurvey {
         try StoreError.translating { () throws(SQLiteError) in try DatabaseFile(path: path).requireHeader() }
     }
 
+    /// Returns whether a file is a database of Afterlink, by its first bytes.
+    ///
+    /// Call this only while this process does not have the database open: closing a file releases the locks that the
+    /// process has on it.
+    public static func isOwn(_ path: String) -> Bool {
+        DatabaseFile.isDatabase(path, ofApplication: DatabaseOpening.applicationID)
+    }
+
     /// The version of the SQLite library.
     public static var libraryVersion: String { SQLiteLibrary.version }
 

@@ -28,6 +28,11 @@ protocol Database: Sendable {
     /// - Throws: for a missing or empty file, and for a file of another format.
     func requireHeader(of path: String) throws(StoreError)
 
+    /// Returns whether a file is a database of Afterlink, by its first bytes.
+    ///
+    /// Call it before this process opens the database.
+    func isOwn(_ path: String) -> Bool
+
     /// Returns counts, sizes, apps and keys, and the process that has the database open; changes nothing.
     func survey() throws(StoreError) -> DatabaseReport
 

@@ -32,6 +32,7 @@ struct PostgreSQLDatabase: Database {
     func holder() -> Int32? { nil }
 
     func requireHeader(of path: String) throws(StoreError) { throw Self.isNoFile }
+    func isOwn(_ path: String) -> Bool { false }
     func survey() throws(StoreError) -> DatabaseReport { try PostgreSQLSurvey.report(settings(.reading)) }
 
     func verify(_ keys: [ServerKey]) throws(StoreError) -> VerificationReport {

@@ -69,11 +69,12 @@ final class RunningService: Sendable {
         read.postbackSender = sender
         let settings = read
         try CommandDatabase.prepareDirectory(configuration)
-        let modes = FileModes.tighten(database: configuration.databasePath)
+        let database = Wiring.database(configuration)
+        let modes = FileModes.tighten(database: configuration.databasePath) { database.isOwn($0) }
         let output = try LogOutput(path: configuration.logFile)
         let log = try makeLog(configuration, output)
         // Called before this process opens the database itself.
-        let holder = Wiring.database(configuration).holder()
+        let holder = database.holder()
         let store = try openStore(configuration, lateService, sender, log)
         databaseHasOpened()
         lateStore.value = store

@@ -34,7 +34,7 @@ struct OpenFile: ~Copyable, Sendable {
     }
 
     /// Returns the next bytes, `count` at most; none at the end.
-    func read(upTo count: Int) throws(SystemError) -> [UInt8] {
+    private func read(upTo count: Int) throws(SystemError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: count)
         while true {
             // The kernel writes at most `buffer.count` bytes.

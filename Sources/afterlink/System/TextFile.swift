@@ -150,11 +150,18 @@ enum FileModes {
     /// Call it before the database is opened, because SQLite gives the new files beside the database the mode of the
     /// database. Folders keep their modes, because other users may share them.
     ///
-    /// A file that is no database keeps its mode, because a start refuses it. It may be a device, such as `/dev/null`.
+    /// Any other file keeps its mode, because a start refuses it. It may be a device, such as `/dev/null`, or the database
+    /// of another program.
     ///
+    /// - Parameters:
+    ///   - path: the path of the database, which may be missing or empty.
+    ///   - isOwn: returns whether a file is a database of Afterlink.
     /// - Returns: a warning for each file that others could open, and for a folder that others can change.
-    static func tighten(database path: String) -> [String] {
-        guard mayBeDatabase(path) else { return [] }
+    static func tighten(database path: String, if isOwn: (String) -> Bool) -> [String] {
+        if let status = TextFile.status(of: path) {
+            let isEmpty = status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
+            guard isEmpty || isOwn(path) else { return [] }
+        }
         let files = [path, path + "-wal", path + "-shm"].compactMap(tighten)
         let folder = TextFile.directory(of: path)
         // In a folder with the sticky bit, users cannot rename or delete the files of others.
@@ -163,14 +170,6 @@ enum FileModes {
             "users other than its owner can change the folder \(folder) (mode \(octal(mode))) and replace the"
                 + " database; run `chmod go-w \(ShellWord.quoted(operand: folder))`"
         ]
-    }
-
-    /// Returns whether a path names a database or an empty file, or nothing, so that a start creates the database.
-    private static func mayBeDatabase(_ path: String) -> Bool {
-        guard let status = TextFile.status(of: path) else { return true }
-        guard status.st_mode & S_IFMT == S_IFREG else { return false }
-        let header = Array("SQLite format 3\0".utf8)
-        return status.st_size == 0 || (try? OpenFile(path, O_RDONLY).read(upTo: header.count)) == header
     }
 
     private static func tighten(_ path: String) -> String? {

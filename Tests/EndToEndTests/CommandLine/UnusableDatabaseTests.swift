@@ -1,4 +1,5 @@
 import Foundation
+import SQLite
 import Support
 import Testing
 
@@ -103,14 +104,18 @@ struct UnusableDatabaseTests {
         #expect(output.errors.contains("user that Afterlink runs as"))
     }
 
-    @Test("a start that refuses a file does not change its mode", arguments: [false, true])
-    func modes(isPipe: Bool) throws {
+    @Test("a start that refuses a file does not change its mode", arguments: ["pipe", "text", "database"])
+    func modes(kind: String) throws {
         let folder = try TemporaryFolder()
         let path = folder.file("some.db")
-        if isPipe {
-            #expect(unsafe mkfifo(path, 0o600) == 0)
-        } else {
-            try Data("some words that are no database".utf8).write(to: URL(fileURLWithPath: path))
+        switch kind {
+        case "pipe": #expect(unsafe mkfifo(path, 0o600) == 0)
+        case "text": try Data("some words that are no database".utf8).write(to: URL(fileURLWithPath: path))
+        default:
+            try Data().write(to: URL(fileURLWithPath: path))
+            // The database of another program.
+            let connection = try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 0)
+            try connection.execute("CREATE TABLE visitors (name TEXT)")
         }
         try setMode(0o666, of: path)
         let output = try Installation.run(["serve", "--listen", "127.0.0.1:0", "--database", path])
