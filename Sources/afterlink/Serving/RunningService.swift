@@ -4,7 +4,7 @@ internal import Server
 internal import Storage
 internal import Threads
 
-/// A running service: all parts that ``start(_:_:)`` creates and ``stop()`` stops.
+/// A running service: all parts that ``start(_:_:databaseHasOpened:)`` creates and ``stop()`` stops.
 final class RunningService: Sendable {
     /// The parts of the service.
     private struct Parts: Sendable {
