@@ -90,6 +90,31 @@ struct DatabaseServerStartTests {
     }
 
     @Test("the error about too many servers says to stop one, and names no limit of the system")
+    }
+
+    @Test(
+        "keys in a folder that the server may not enter are not reported as missing",
+        arguments: [false, true]
+    )
+    func closedFolder(movesKeys: Bool) throws {
+        let keys = folder.file("keys")
+        try FileManager.default.createDirectory(atPath: keys, withIntermediateDirectories: false)
+        let settings = [
+            "--database", database.tcpURL, "--data-directory", folder.file("server0"), "--server-key-file",
+            keys + "/a.key",
+        ]
+        let environment = ["PGPASSWORD": database.cluster.password]
+        #expect(try Installation.run(["init"] + settings, environment: environment).status == 0)
+        try setMode(0, of: keys)
+        defer { try? setMode(0o700, of: keys) }
+        let secret = movesKeys ? ["--secret-file", folder.file("secret")] : []
+        let start = ["serve", "--listen", "127.0.0.1:0", "--dashboard-listen", "off"]
+        let output = try Installation.runWithinModes(start + settings + secret, environment: environment)
+        #expect(output.status == 78)
+        #expect(output.errors.contains("cannot enter \(keys): Permission denied"), "\(output.errors)")
+    }
+
+    @Test("the error about too many servers has advice for PostgreSQL")
     func tooManyServers() throws {
         let settings = ["--secret-file", folder.file("secret"), "--data-directory", folder.file("server0")]
         #expect(try Installation.run(["init", "--database", database.socketURL] + settings).status == 0)

@@ -24,16 +24,9 @@ struct UnusableDatabaseTests {
         return output
     }
 
-    /// Runs a command without root's right to ignore the permissions of files.
     private func runWithinModes(_ words: [String], on installation: Installation) throws
         -> ChildProcess.Output
-    {
-        let command = [Installation.binary.path] + words + ["--database", installation.database.path]
-        return try Installation.run(
-            (geteuid() == 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []) + command,
-            of: URL(fileURLWithPath: "/usr/bin/env")
-        )
-    }
+    { try Installation.runWithinModes(words + ["--database", installation.database.path]) }
 
     @Test("an empty file is refused, with the command that creates a database", arguments: commands)
     func empty(command: String) throws {

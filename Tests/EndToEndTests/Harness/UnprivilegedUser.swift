@@ -46,3 +46,17 @@ final class UnprivilegedUser {
         return try ChildProcess(URL(fileURLWithPath: Self.prlimit), command + settings, errorLog: errorLog)
     }
 }
+
+extension Installation {
+    /// Runs a command of the binary without root's right to ignore the permissions of files.
+    static func runWithinModes(_ words: [String], environment: [String: String] = [:]) throws
+        -> ChildProcess.Output
+    {
+        let limits = geteuid() == 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []
+        return try run(
+            limits + [binary.path] + words,
+            of: URL(fileURLWithPath: "/usr/bin/env"),
+            environment: environment
+        )
+    }
+}

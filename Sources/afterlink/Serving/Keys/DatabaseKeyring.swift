@@ -78,6 +78,7 @@ struct DatabaseKeyring: KeySource {
     ) throws -> StartKeys {
         var copied: (server: ServerKeyList, addresses: AddressKeys?)?
         if try newest(.server, of: rows.rows()) == nil, !databaseIsNew {
+            try files.server.requireReach()
             guard TextFile.exists(files.server.path) else {
                 throw CommandFailure.configuration(
                     "The keyring of the database is empty, and there are no keys in \(files.server.path)."

@@ -23,7 +23,7 @@ struct ServerKeyFile {
             let key = ServerKeyList.Entry(bytes: SystemRandom.bytes(ServerKey.byteCount))
             try file.make(ServerKeyList([key]).text, outOfReach)
         }
-        if let error = TextFile.reachError(of: path) { throw outOfReach(error) }
+        try requireReach()
         guard TextFile.exists(path) else {
             throw CommandFailure.configuration(
                 "The server key \(path) is missing: without it, no click can be found."
@@ -36,6 +36,9 @@ struct ServerKeyFile {
         }
         return list
     }
+
+    /// - Throws: if this user may not enter the file's folder, so that the file would seem to be missing.
+    func requireReach() throws { if let error = TextFile.reachError(of: path) { throw outOfReach(error) } }
 
     /// Changes the file in one step, under a lock.
     ///

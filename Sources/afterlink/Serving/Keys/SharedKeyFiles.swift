@@ -51,6 +51,7 @@ struct SharedKeyFiles: KeySource {
     }
 
     private func requireFiles(creatingAddresses: Bool) throws {
+        try files.server.requireReach()
         for path in [files.server.path, files.addresses.path] where !TextFile.exists(path) {
             if path == files.addresses.path, creatingAddresses { continue }
             throw Self.missing(path, copyAdvice)
@@ -91,6 +92,7 @@ struct SharedKeyFiles: KeySource {
     func serverKeys() throws -> ServerKeyList { try files.serverKeys() }
 
     func addressKeys(at now: Timestamp) throws -> AddressKeys {
+        try files.server.requireReach()
         guard TextFile.exists(files.addresses.path) else {
             throw Self.missing(files.addresses.path, copyAdvice)
         }
