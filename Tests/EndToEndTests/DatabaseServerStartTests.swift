@@ -89,9 +89,6 @@ struct DatabaseServerStartTests {
         }
     }
 
-    @Test("the error about too many servers says to stop one, and names no limit of the system")
-    }
-
     @Test(
         "keys in a folder that the server may not enter are not reported as missing",
         arguments: [false, true]
@@ -114,7 +111,7 @@ struct DatabaseServerStartTests {
         #expect(output.errors.contains("cannot enter \(keys): Permission denied"), "\(output.errors)")
     }
 
-    @Test("the error about too many servers has advice for PostgreSQL")
+    @Test("the error about too many servers says to stop one, and names no limit of the system")
     func tooManyServers() throws {
         let settings = ["--secret-file", folder.file("secret"), "--data-directory", folder.file("server0")]
         #expect(try Installation.run(["init", "--database", database.socketURL] + settings).status == 0)
