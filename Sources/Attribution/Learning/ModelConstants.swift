@@ -112,6 +112,8 @@ enum ModelConstants {
     static let organicTrustSeconds = 6 * 3600.0  // specified; 0.1 0.0 0.0 0.001
     /// The weight in L(h) of the rate expected from the clicks, in launches.
     static let organicPriorLaunches = 1.0  // 0.1 0.1 0.1 0.001
+    /// How many standard deviations below the number of seen launches L(h) may be.
+    static let organicDeviations = 2.0  // 0.0 0.0 0.0 0.000
     /// The weight of the prior of organic launches per click, in clicks.
     static let organicGuessClicks = 500.0  // 0.1 0.0 0.1 0.001
     /// The shortest span in seconds over which a fingerprint's live clicks are assumed to have come.

@@ -32,10 +32,16 @@ struct OrganicIntensity {
 
     /// Returns the mean of the rate's gamma distribution; its prior weighs
     /// ``ModelConstants/organicPriorLaunches`` launches at the expected rate.
+    ///
+    /// An app whose launches begin before its first campaign has almost no organic launches for each click, so the prior
+    /// would outweigh many launches for years. The rate is therefore at least that of the seen launches minus
+    /// ``ModelConstants/organicDeviations``, with a prior of ``ModelConstants/organicTrustSeconds`` without launches.
     private static func intensity(_ seen: Double, _ observed: Double, expected: Double) -> Double {
         guard expected > 0 else { return observed > 0 ? seen / observed : 0 }
         let prior = ModelConstants.organicPriorLaunches
-        return (seen + prior) / (observed + prior / expected)
+        let least = seen - ModelConstants.organicDeviations * seen.squareRoot()
+        let lowest = least / (observed + ModelConstants.organicTrustSeconds)
+        return max((seen + prior) / (observed + prior / expected), lowest)
     }
 }
 

@@ -30,6 +30,18 @@ struct PosteriorTests {
         #expect(abs(posterior.organic + share.probability - 1) < 1e-12)
     }
 
+    // Almost none of the 1,000 clicks has been the candidate of an organic launch, because the launches came
+    // before the first campaign. So L is (200 − 2 · √200) / (124,649 s + 6 h) · (1 − e^−8) = 1.17e-3, while
+    // n = 1.441e-4 as above.
+    @Test("keeps the organic launches from before the first clicks")
+    func organicBeforeClicks() {
+        let few = CounterKey(AppTotal.organicWithCandidates)
+        let model = Scenario.learnt { $0.add(0.01, to: few, at: Scenario.noon) }
+        let click = Scenario.candidate(1, secondsAgo: 300, address: .missing)
+        let posterior = Scenario.posterior([click], organic: 200, model: model)
+        #expect(abs(posterior.organic - 0.890) < 2e-3)
+    }
+
     @Test("adds up to one for any evidence, or to less if a count has no destination", arguments: 1...40)
     func addsUp(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
