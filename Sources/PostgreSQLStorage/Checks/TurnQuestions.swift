@@ -7,9 +7,11 @@ internal import Threads
 ///
 /// A statement with 64 keys takes PostgreSQL a third of the time of 64 statements. While ``usualUnderWay`` turns have
 /// no answer, further questions wait for a short time and are sent together. So a busy database server gets fewer and
-/// larger statements, and the questions to a distant one do not wait long. A question is not sent if the checks that
-/// ask it have given up. The statements of a turn are one transaction with one synchronisation. If one statement fails,
-/// the others are executed again, and only the checks that need the failed one fail.
+/// larger statements, and the questions to a distant one do not wait long. Citus plans every statement anew on two
+/// nodes, which takes longer than its execution. So there, questions usually wait until the statements before them have
+/// answers. A question is not sent if the checks that ask it have given up. The statements of a turn are one transaction
+/// with one synchronisation. If one statement fails, the others are executed again, and only the checks that need the
+/// failed one fail.
 ///
 /// It belongs to the thread of its loop, which it never blocks.
 final class TurnQuestions {
@@ -72,7 +74,7 @@ final class TurnQuestions {
     private var nextWake: MonotonicTime?
 
     /// If this many turns have no answer, further turns wait for ``pause``.
-    static let usualUnderWay = 4
+    private let usualUnderWay: Int
     /// The maximum number of turns without an answer, which is reached while the database server is silent or far away.
     static let maximumUnderWay = 16
 
@@ -82,8 +84,8 @@ final class TurnQuestions {
     ///   - slots: the partitions.
     ///   - shards: the shards of Citus, one of which each statement reads.
     ///   - hotSlots: returns the slots that checks read now.
-    ///   - pause: the time between further turns while ``usualUnderWay`` turns have no answer; about the time
-    ///     in which a nearby database server answers a turn.
+    ///   - pause: the time between further turns while ``usualUnderWay`` turns have no answer; nil for about the time in
+    ///     which a nearby database server answers a turn.
     ///   - now: the clock of deadlines.
     init(
         _ connection: PostgreSQLConnection,
@@ -91,12 +93,14 @@ final class TurnQuestions {
         slots: SlotTable,
         shards: BucketShards = BucketShards(),
         hotSlots: @escaping () -> [Int64],
-        pause: Duration = .microseconds(500),
+        pause: Duration? = nil,
         now: @escaping () -> MonotonicTime = MonotonicTime.now
     ) {
         (self.connection, self.port, self.slots, self.shards) = (connection, port, slots, shards)
         statements = QuestionStatements([], onCitus: shards.isCitus)
-        (self.hotSlots, self.pause, self.now) = (hotSlots, pause, now)
+        self.pause = pause ?? .microseconds(shards.isCitus ? 10_000 : 500)
+        usualUnderWay = shards.isCitus ? 1 : 4
+        (self.hotSlots, self.now) = (hotSlots, now)
         connection.stateDidChange = { [weak self] in self?.connectionDidChange($0) }
     }
 
@@ -143,7 +147,7 @@ final class TurnQuestions {
     }
 
     private var maySend: Bool {
-        if underWay < Self.usualUnderWay { return true }
+        if underWay < usualUnderWay { return true }
         return underWay < Self.maximumUnderWay && sentAt.advanced(by: pause) <= now()
     }
 
