@@ -33,6 +33,7 @@ extension DatabaseSession {
             let scope = try? loop.scope(of: click.facts.app, isTest: click.facts.isTest)
         {
             loop.lessons.learn(from: click, scope)
+            if loop.state.learnt.isAtOnce { try? await storeForOtherServers() }
         }
         return outcome
     }
@@ -69,12 +70,22 @@ extension DatabaseSession {
     /// Stores the pending increments and computes the model of a scope, if its model is missing or too old at `now`.
     private func learnAtOnce(_ scope: Scope, at now: Timestamp) async throws(StoreError) {
         let learnt = loop.state.learnt
-        guard learnt.needsModel(of: scope, at: now) else { return }
-        let slices = learnt.takeSlices()
-        if !slices.isEmpty { try await loop.write(.learning(.add(slices))) }
+        guard learnt.needsModel(of: scope, at: now) else { return try await storeForOtherServers() }
+        try await storeLearnt()
         _ = try await loop.readRows { rows throws(Backend.Loop.Rows.Failure) in
             try learnt.reload(scope, at: now, rows)
         }
+    }
+
+    /// Stores the pending increments if other servers may need them: the learning job would store them within seconds,
+    /// in which a simulation plays hours.
+    private func storeForOtherServers() async throws(StoreError) {
+        if Backend.Rules.hasManyServers { try await storeLearnt() }
+    }
+
+    private func storeLearnt() async throws(StoreError) {
+        let slices = loop.state.learnt.takeSlices()
+        if !slices.isEmpty { try await loop.write(.learning(.add(slices))) }
     }
 
     public func claim(_ choice: ClickChoice, for check: Check, _ basis: CheckBasis) async throws(StoreError)
