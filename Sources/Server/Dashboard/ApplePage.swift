@@ -39,27 +39,24 @@ enum ApplePage {
             .contains { AppleEnvironment.development.isCounted(for: $0) }
         let environment: AppleEnvironment? = filter.isTest ? .development : countsBoth ? nil : .production
         return .page(title: DashboardText.apple) { html in
-            filter.writeForm(visit, to: &html)
+            filter.writeForm(to: &html)
             html.note(DashboardText.appleExplained)
             guard !newest.isEmpty else { return html.empty(DashboardText.noPostbacks) }
             let app: PanelExports.Items = [("app", filter.app?.id.text)]
             let span: PanelExports.Items = [("from", from.iso8601), ("to", to.iso8601)]
-            func writeExports(_ caption: String, _ environment: AppleEnvironment? = nil) {
+            func exports(_ environment: AppleEnvironment? = nil) -> PanelExports {
                 let items: PanelExports.Items = app + span + [("environment", environment?.rawValue)]
-                html.exports(
-                    PanelExports(table: caption, of: visit.address)
-                        .calling("/admin/api/apple-postbacks", command: ["apple-postbacks", "list"], items)
-                )
+                let command = ["apple-postbacks", "list"]
+                return .rows.calling("/admin/api/apple-postbacks", command: command, items)
             }
-            let most = Array(rows.prefix(rowLimit))
-            write(most, DashboardText.byNetwork, DashboardText.networkHeadings, to: &html)
+            let (caption, most) = (DashboardText.byNetwork, Array(rows.prefix(rowLimit)))
+            html.table(caption, DashboardText.networkHeadings, most, write)
             if rows.count > most.count { html.note(DashboardText.shown(1, most.count, of: rows.count)) }
             // The other tables have both environments.
-            writeExports(DashboardText.byNetwork, environment)
-            write(shown, DashboardText.signatures, DashboardText.signatureHeadings, to: &html)
-            writeExports(DashboardText.signatures)
-            write(newest, apps, to: &html)
-            writeExports(DashboardText.newestPostbacks)
+            html.exports(exports(environment), of: caption)
+            let headings = DashboardText.signatureHeadings
+            html.table(DashboardText.signatures, headings, shown, exports: exports(), write)
+            write(newest, apps, exports(), to: &html)
         }
     }
 
@@ -74,33 +71,29 @@ enum ApplePage {
         }
     }
 
-    private static func write(
-        _ counts: [Count],
-        _ caption: String,
-        _ headings: [String],
-        to html: inout HTML
-    ) {
-        html.table(caption, headings, counts) { html, row in
-            html.rowName(row.texts.first ?? "")
-            for text in row.texts.dropFirst() { html.element("td", text) }
-            html.number(DashboardText.count(row.count))
-        }
+    private static func write(_ html: inout HTML, _ row: Count) {
+        html.rowName(row.texts.first ?? "")
+        for text in row.texts.dropFirst() { html.cells(text) }
+        html.counts(row.count)
     }
 
-    private static func write(_ postbacks: [StoredApplePostback], _ apps: AppleApps, to html: inout HTML) {
-        html.table(DashboardText.newestPostbacks, DashboardText.postbackHeadings, postbacks) { html, stored in
+    private static func write(
+        _ postbacks: [StoredApplePostback],
+        _ apps: AppleApps,
+        _ exports: PanelExports,
+        to html: inout HTML
+    ) {
+        let (caption, headings) = (DashboardText.newestPostbacks, DashboardText.postbackHeadings)
+        html.table(caption, headings, postbacks, exports: exports) { html, stored in
             let postback = stored.postback
             html.rowName(DashboardText.time(stored.receivedAt))
-            html.element("td", postback.network)
-            html.element("td", apps.app(postback.item)?.settings.name ?? postback.item)
-            html.element("td", postback.source ?? "–")
-            html.element("td", DashboardText.window(of: postback))
+            html.cells(postback.network, apps.app(postback.item)?.settings.name ?? postback.item)
             let meaning = apps.meaning(of: postback, at: stored.receivedAt)
-            html.element("td", DashboardText.value(of: postback, meaning))
-            html.element("td", postback.country ?? "–")
+            let value = DashboardText.value(of: postback, meaning)
+            html.cells(postback.source, DashboardText.window(of: postback), value, postback.country)
             let state = DashboardText.state(stored.verification, isCounted: stored.isCounted)
-            html.element("td", ["class": stored.verification == .valid ? "good" : "bad"], state)
-            html.element("td", stored.environment.rawValue)
+            html.cell(state, class: stored.verification == .valid ? "good" : "bad")
+            html.cells(stored.environment.rawValue)
         }
     }
 

@@ -20,7 +20,7 @@ enum CampaignsPage {
         )
         let directory = exchange.directory
         return .page(title: DashboardText.campaigns) { [query] html in
-            filter.writeForm(visit, comparing: true, to: &html) { html in
+            filter.writeForm(comparing: true, to: &html) { html in
                 html.field("search", DashboardText.searchCampaigns, query.search)
                 html.hidden("sort", query.order.rawValue)
             }
@@ -32,17 +32,13 @@ enum CampaignsPage {
                 html.empty(reason)
                 return
             }
-            write(page, query, visit, events: sums, to: &html)
-            let caption = DashboardText.campaignCaption
+            write(page, query, events: sums, to: &html)
             // `/admin/stats` and the command cannot search.
-            html.exports(
-                query.search == nil
-                    ? filter.exports(of: visit.address)(caption)
-                    : PanelExports(table: caption, of: visit.address)
-            )
+            let exports = query.search == nil ? filter.exports : .rows
+            html.exports(exports, of: DashboardText.campaignCaption)
             if query.earlier != nil { html.note(filter.comparison) }
             if page.isPartial { html.note(DashboardText.fewCampaigns) }
-            writePages(page, query, visit, to: &html)
+            writePages(page, query, to: &html)
         }
     }
 
@@ -50,20 +46,19 @@ enum CampaignsPage {
     private static func write(
         _ page: CampaignPage,
         _ query: CampaignQuery,
-        _ visit: DashboardVisit,
         events: [String: EventSums],
         to html: inout HTML
     ) {
         let hasTimes = page.rows.contains { $0.timeToInstall.total > 0 }
         let most = page.rows.map { $0.counts[.clicks] ?? 0 }.max() ?? 0
-        let detail = visit.address.page(OneCampaignPage.path)
+        let detail = html.address.page(OneCampaignPage.path)
         let headings = { (html: inout HTML) in
             func heading(_ text: String, _ order: CampaignQuery.Order?) {
                 let isSorted = order == query.order
                 let direction = order == .name ? "ascending" : "descending"
                 html.element("th", ["scope": "col", "aria-sort": isSorted ? direction : nil]) { html in
                     guard let order, !isSorted else { return html.text(text) }
-                    html.link(visit.address.with("sort", order.rawValue).with("page", nil), text)
+                    html.link(html.address.with("sort", order.rawValue).with("page", nil), text)
                 }
             }
             func change() { if query.earlier != nil { heading(DashboardText.change, nil) } }
@@ -93,26 +88,18 @@ enum CampaignsPage {
         }
     }
 
-    private static func writePages(
-        _ page: CampaignPage,
-        _ query: CampaignQuery,
-        _ visit: DashboardVisit,
-        to html: inout HTML
-    ) {
+    private static func writePages(_ page: CampaignPage, _ query: CampaignQuery, to html: inout HTML) {
         let first = query.page * CampaignQuery.pageSize
         let last = first + page.rows.count
         html.element("p") { html in
             html.text(DashboardText.shown(first + 1, last, of: page.count) + " ")
             if query.page > 0 {
-                html.link(visit.address.with("page", String(query.page)), DashboardText.before)
+                html.link(html.address.with("page", String(query.page)), DashboardText.before)
                 html.text(" ")
             }
             if last < page.count {
-                html.link(
-                    visit.address.with("page", String(query.page + 2)),
-                    class: "next",
-                    DashboardText.after
-                )
+                let next = html.address.with("page", String(query.page + 2))
+                html.link(next, class: "next", DashboardText.after)
             }
         }
     }
@@ -136,29 +123,25 @@ enum OneCampaignPage {
         let directory = exchange.directory
         let isFull = found.links.count == links.limit
         return .page(title: DashboardText.title(ofCampaign: campaign.text)) { [earlier] html in
-            filter.writeForm(visit, comparing: true, to: &html) { html in
-                html.hidden("campaign", campaign.text)
-            }
+            filter.writeForm(comparing: true, to: &html) { $0.hidden("campaign", campaign.text) }
             if report.totals.values.contains(where: { $0 > 0 }) {
                 let comparison = earlier.map { _ in filter.comparison }
                 let revenue = events.map { [$0.revenue] } ?? []
                 html.figures(figures((report, earlier)) + revenue, comparison: comparison)
-                html.exports(OverviewPage.exports(visit, filter, panel: .figures))
-                write(report, filter, visit, to: &html)
+                html.exports(filter.exports(of: .figures))
+                write(report, filter, to: &html)
             } else {
                 let reason = filter.emptyReason(directory, DashboardText.noCampaignTraffic(filter.span.text))
                 html.empty(reason)
             }
-            if let report = events?.report { EventPanel.cohorts.write(report, filter, visit, to: &html) }
-            html.element("p") { html in
-                let launches = visit.address.page("/launches").with("campaign", campaign.text)
-                html.link(launches, DashboardText.launchesOfCampaign)
-            }
+            if let report = events?.report { EventPanel.cohorts.write(report, filter, to: &html) }
+            let launches = html.address.page("/launches").with("campaign", campaign.text)
+            html.paragraph(linkingTo: launches, DashboardText.launchesOfCampaign)
             // A page that is empty although it is not the last one does not show that there is no link.
-            if !found.links.isEmpty || found.next == nil { write(found.links, visit, to: &html) }
+            if !found.links.isEmpty || found.next == nil { write(found.links, to: &html) }
             html.searched(backTo: found.next?.time, isFull: isFull)
             if let next = found.next {
-                let older = visit.address.page("/links").with("campaign", campaign.text)
+                let older = html.address.page("/links").with("campaign", campaign.text)
                     .with("archived", "any").with("before", next.text)
                 html.next(older, DashboardText.olderLinks)
             }
@@ -179,17 +162,12 @@ enum OneCampaignPage {
         ] + (times.number == nil ? [] : [times])
     }
 
-    private static func write(
-        _ report: StatisticsReport,
-        _ filter: DashboardFilter,
-        _ visit: DashboardVisit,
-        to html: inout HTML
-    ) {
+    private static func write(_ report: StatisticsReport, _ filter: DashboardFilter, to html: inout HTML) {
         let title = DashboardText.campaignChart(filter.span.text)
         let series = DashboardText.traffic(hasLaunches: false)
         LineChart(figures: filter.figures(title, of: report, series)).write(to: &html)
-        html.exports(OverviewPage.exports(visit, filter, panel: .series))
-        let (clicks, exports) = (report.totals[.clicks] ?? 0, filter.exports(of: visit.address))
+        html.exports(filter.exports(of: .series))
+        let (clicks, exports) = (report.totals[.clicks] ?? 0, filter.exports)
         html.element("div", ["class": "panels"]) { html in
             let steps = [
                 (DashboardText.opens, clicks + (report.totals[.robots] ?? 0)),
@@ -197,13 +175,13 @@ enum OneCampaignPage {
             ]
             html.element("div") { html in
                 html.funnel(DashboardText.funnel, steps)
-                html.exports(exports(DashboardText.funnel))
+                html.exports(exports, of: DashboardText.funnel)
             }
             for panel in [OverviewPanel.sources, .platforms] {
                 guard let groups = panel.groups(of: report)?.groups, !groups.isEmpty else { continue }
                 html.element("div") { html in
                     html.panel(panel.title, groups)
-                    html.exports(OverviewPage.exports(visit, filter, panel: panel))
+                    html.exports(filter.exports(of: panel))
                 }
             }
             html.findings(report.byPlayFinding, exports)
@@ -211,26 +189,18 @@ enum OneCampaignPage {
         html.times(report.timeToInstall, exports)
     }
 
-    private static func write(_ links: [LinkListing], _ visit: DashboardVisit, to html: inout HTML) {
+    private static func write(_ links: [LinkListing], to html: inout HTML) {
         guard !links.isEmpty else { return html.note(DashboardText.noLinkOfCampaign) }
-        html.table(DashboardText.linksOfCampaign, DashboardText.campaignLinkHeadings, links) {
-            html,
-            listing in
-            html.rowName(listing.link.slug.text, visit.address.page("/links/\(listing.link.id.text)"))
-            html.number(DashboardText.count(Int64(listing.clicks)))
-            html.number(DashboardText.count(Int64(listing.matches)))
-        }
         // Archived links are listed, too, and no command lists them together with others.
-        let items: PanelExports.Items = [
-            ("app", visit.address["app"]), ("campaign", visit.address["campaign"]), ("archived", "any"),
-        ]
-        html.exports(
-            PanelExports("links", of: visit.address.with("archived", "any"))
-                .calling("/admin/api/links", items)
-        )
+        let items = ["app", "campaign"].map { ($0, html.address[$0]) } + [("archived", "any")]
+        let exports = PanelExports.file("links", [("archived", "any")]).calling("/admin/api/links", items)
+        let headings = DashboardText.campaignLinkHeadings
+        html.table(DashboardText.linksOfCampaign, headings, links, exports: exports) { html, listing in
+            html.rowName(listing.link.slug.text, html.address.page("/links/\(listing.link.id.text)"))
+            html.counts(listing.clicks, listing.matches)
+        }
         for listing in links where !listing.variants.isEmpty {
-            let caption = DashboardText.variants(of: listing.link.slug.text)
-            html.variants(listing, caption, visit)
+            html.variants(listing, DashboardText.variants(of: listing.link.slug.text))
         }
     }
 }
@@ -250,7 +220,7 @@ extension HTML {
     /// Writes the cells of the number of events and of the verified revenue.
     mutating func values(_ sums: EventSums?) {
         let sums = sums ?? EventSums()
-        number(DashboardText.count(sums.eventCount))
+        counts(sums.eventCount)
         number(DashboardText.totals(sums))
     }
 }

@@ -67,15 +67,13 @@ struct DashboardFilter {
     ///
     /// A page with a comparison shows the choice to compare; any other page keeps the choice in a hidden field.
     func writeForm(
-        _ visit: DashboardVisit,
         comparing isComparison: Bool = false,
         to html: inout HTML,
         _ further: (inout HTML) -> Void = { _ in }
     ) {
-        html.filters(visit.address.path) { html in
-            html.appChoice(apps, chosen: app?.id)
-            let traffic = [("false", DashboardText.live), ("true", DashboardText.test)]
-            html.select("test", DashboardText.traffic, traffic, chosen: isTest ? "true" : "false")
+        html.filters(html.address.path) { html in
+            html.appChoice(chosen: app?.id)
+            html.trafficChoice(isTest: isTest)
             let periods = DashboardPeriod.allCases.map { ($0.rawValue, DashboardText.name(of: $0)) }
             let label = DashboardText.inZone(DashboardText.period, offset: span.offset)
             html.select("period", label, periods, chosen: span.period.rawValue)
@@ -104,9 +102,8 @@ struct DashboardFilter {
             slice?.dimension == dimension ? slice?.value ?? "" : ""
         }
         html.field("campaign", DashboardText.campaign, campaign?.text)
-        let (platforms, any) = (Platform.allCases.map(\.rawValue), [("", DashboardText.any)])
-        let choices = any + platforms.map { ($0, DashboardText.words($0)) }
-        html.select("platform", DashboardText.platform, choices, chosen: value(.platform))
+        let platform = Platform(rawValue: value(.platform))
+        html.choice("platform", DashboardText.platform, of: platform, DashboardText.words)
         html.field("source", DashboardText.source, value(.source))
         let others: [(Dimension, String, String)] = [
             (.osVersion, "os_version", DashboardText.osVersion), (.browser, "browser", DashboardText.browser),

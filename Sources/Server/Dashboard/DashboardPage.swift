@@ -10,7 +10,7 @@ struct DashboardPage {
 
     /// Makes the response, with the navigation for a visit.
     func response(visit: DashboardVisit?) -> Response {
-        var html = HTML()
+        var html = HTML(for: visit)
         html.element("html", ["lang": "en"]) { html in
             html.element("head") { html in
                 html.open("meta", ["charset": "utf-8"])
@@ -26,7 +26,7 @@ struct DashboardPage {
             }
             html.element("body") { html in
                 html.element("a", ["class": "skip", "href": "#main"], DashboardText.skip)
-                if let visit { Self.header(visit, &html) }
+                if visit != nil { Self.header(&html) }
                 html.element("main", ["id": "main", "tabindex": "-1"]) { html in
                     html.element("h1", title)
                     content(&html)
@@ -64,39 +64,31 @@ struct DashboardPage {
         ]
     }
 
-    private static func header(_ visit: DashboardVisit, _ html: inout HTML) {
+    private static func header(_ html: inout HTML) {
+        let address = html.address
         html.element("header") { html in
             html.element("nav", ["aria-label": DashboardText.pages]) { html in
                 html.element("strong", "Afterlink")
                 for page in DashboardSection.all {
-                    let isHere =
-                        visit.address.path == page.path
-                        || (page.path != "/" && visit.address.path.hasPrefix(page.path + "/"))
-                    html.element(
-                        "a",
-                        [
-                            "href": visit.address.page(page.path).text, "data-key": page.key,
-                            "aria-current": isHere ? "page" : nil,
-                        ],
-                        page.title
-                    )
+                    let isHere = address.path == page.path || address.path.hasPrefix(page.path + "/")
+                    let attributes: HTML.Attributes = [
+                        "href": address.page(page.path).text, "data-key": page.key,
+                        "aria-current": isHere ? "page" : nil,
+                    ]
+                    html.element("a", attributes, page.title)
                 }
             }
             let search: HTML.Attributes = [
                 "action": "/launches", "class": "find", "role": "search", "aria-label": DashboardText.find,
             ]
             html.element("form", search) { html in
-                html.open(
-                    "input",
-                    [
-                        "type": "search", "name": "find", "aria-label": DashboardText.find,
-                        "placeholder": DashboardText.findShort, "id": "find",
-                    ]
-                )
+                let field: HTML.Attributes = [
+                    "type": "search", "name": "find", "aria-label": DashboardText.find,
+                    "placeholder": DashboardText.findShort, "id": "find",
+                ]
+                html.open("input", field)
             }
-            html.action("/sign-out", visit) { html in
-                html.element("button", ["class": "quiet"], DashboardText.signOut)
-            }
+            html.button("/sign-out", DashboardText.signOut)
         }
     }
 
@@ -116,30 +108,22 @@ struct DashboardPage {
     }
 }
 
-/// A page in the navigation: its path, the letter that opens it after G, and its title.
-struct DashboardSection {
-    let path: String
-    let key: String
-    let title: String
-
-    private init(_ path: String, _ key: String, _ title: String) {
-        (self.path, self.key, self.title) = (path, key, title)
-    }
-
-    static let all = [
-        DashboardSection("/", "o", DashboardText.overview),
-        DashboardSection("/live", "v", DashboardText.liveTraffic),
-        DashboardSection("/launches", "l", DashboardText.launches),
-        DashboardSection("/links", "i", DashboardText.links),
-        DashboardSection("/campaigns", "c", DashboardText.campaigns),
-        DashboardSection(EventsPage.path, "e", DashboardText.events),
-        DashboardSection("/matching", "m", DashboardText.matching),
-        DashboardSection("/postbacks", "p", DashboardText.postbacks),
-        DashboardSection("/apple", "a", DashboardText.apple),
-        DashboardSection("/domains", "d", DashboardText.domains),
-        DashboardSection("/system", "y", DashboardText.system),
-        DashboardSection("/try", "t", DashboardText.trial),
-        DashboardSection("/settings", "s", DashboardText.settings),
+/// The pages in the navigation: the path of each, the letter that opens it after G, and its title.
+enum DashboardSection {
+    static let all: [(path: String, key: String, title: String)] = [
+        ("/", "o", DashboardText.overview),
+        ("/live", "v", DashboardText.liveTraffic),
+        ("/launches", "l", DashboardText.launches),
+        ("/links", "i", DashboardText.links),
+        ("/campaigns", "c", DashboardText.campaigns),
+        (EventsPage.path, "e", DashboardText.events),
+        ("/matching", "m", DashboardText.matching),
+        ("/postbacks", "p", DashboardText.postbacks),
+        ("/apple", "a", DashboardText.apple),
+        ("/domains", "d", DashboardText.domains),
+        ("/system", "y", DashboardText.system),
+        ("/try", "t", DashboardText.trial),
+        ("/settings", "s", DashboardText.settings),
     ]
 }
 

@@ -79,22 +79,19 @@ extension Routes {
         let pages = Set(routes.filter { $0.method == .get }.map(\.path))
         return routes
             + routes.filter { $0.method == .post && !pages.contains($0.path) }.map { form in
-                func parts(_ path: String) -> [Substring] { path.split(separator: "/") }
-                func path(_ parts: ArraySlice<Substring>) -> String { "/" + parts.joined(separator: "/") }
+                @Sendable func parts(_ path: String) -> [Substring] { path.split(separator: "/") }
+                @Sendable func path(_ parts: ArraySlice<Substring>) -> String {
+                    "/" + parts.joined(separator: "/")
+                }
                 let all = parts(form.path)
                 let count = all.indices.last { pages.contains(path(all[..<$0])) } ?? 0
-                return Route(.get, form.path, .anyone, limitedAs: .admin, needsDirectory: true) { exchange in
-                    DashboardPage.redirect(
-                        to: "/"
-                            + exchange.request.path.split(separator: "/")
-                            .prefix(count).joined(separator: "/")
-                    )
+                return open(.get, form.path) { exchange in
+                    DashboardPage.redirect(to: path(parts(exchange.request.path).prefix(count)))
                 }
             }
     }
 
     typealias Page = @Sendable (inout Exchange, DashboardVisit) async throws(APIError) -> Reply
-    typealias Action = @Sendable (inout Exchange, DashboardVisit) async throws(APIError) -> Response
 
     /// Makes a route that needs no session.
     private static func open(_ method: Method, _ path: String, _ endpoint: @escaping Route.Endpoint) -> Route
@@ -115,11 +112,9 @@ extension Routes {
             do throws(APIError) {
                 visit = try await DashboardVisit.find(&exchange)
                 guard let visit else { return signIn(next: exchange) }
-                switch try await make(&exchange, visit) {
-                case .page(let page): return try page.file(exchange) ?? page.response(visit: visit)
-                case .redirect(let address): return DashboardPage.redirect(to: address.text)
-                case .response(let response): return response
-                }
+                let reply = try await make(&exchange, visit)
+                if case .page(let page) = reply, let file = try page.file(exchange, visit) { return file }
+                return reply.response(visit)
             } catch { return errorPage(error, visit: visit) }
         }
     }
@@ -132,7 +127,7 @@ extension Routes {
         _ path: String,
         changes: Bool = true,
         of record: FormRecord.Reader? = nil,
-        _ perform: @escaping Action
+        _ perform: @escaping Page
     ) -> Route {
         Route(.post, path, .anyone, limitedAs: .admin, needsDirectory: true) { exchange in
             var visit: DashboardVisit?
@@ -142,10 +137,10 @@ extension Routes {
                 guard let visit else { return DashboardPage.redirect(to: "/sign-in") }
                 try visit.checkToken()
                 guard visit.mayChange || !changes else { throw .forbidden(DashboardText.mayNotChange) }
-                guard let record else { return try await perform(&exchange, visit) }
+                guard let record else { return try await perform(&exchange, visit).response(visit) }
                 do throws(APIError) {
                     try await record(exchange, form).check(form)
-                    return try await perform(&exchange, visit)
+                    return try await perform(&exchange, visit).response(visit)
                 } catch {
                     guard error.code == .conflict, error.field == nil else { throw error }
                     // The record had changed before the check, or changed between the check and the write, which compares
@@ -172,10 +167,10 @@ extension Routes {
                 html.element("p", ["class": "bad", "role": "alert"], text)
             }
             // Without a session, the page has no header, and so no other link.
-            guard let visit else {
-                return html.element("p") { $0.link(DashboardAddress("/"), DashboardText.overview) }
+            guard visit != nil else {
+                return html.paragraph(linkingTo: DashboardAddress("/"), DashboardText.overview)
             }
-            html.correction(of: error, in: visit)
+            html.correction(of: error)
         }
         var response = page.response(visit: visit)
         response.fields += error.responseFields
@@ -183,7 +178,7 @@ extension Routes {
     }
 }
 
-/// What a page's function returns.
+/// What the function of a page or of a form returns.
 enum Reply {
     case page(DashboardPage)
     case redirect(DashboardAddress)
@@ -192,6 +187,16 @@ enum Reply {
 
     static func page(title: String, _ content: @escaping (inout HTML) -> Void) -> Reply {
         .page(DashboardPage(title: title, content: content))
+    }
+
+    static func redirect(to path: String) -> Reply { .redirect(DashboardAddress(path)) }
+
+    fileprivate func response(_ visit: DashboardVisit) -> Response {
+        switch self {
+        case .page(let page): page.response(visit: visit)
+        case .redirect(let address): DashboardPage.redirect(to: address.text)
+        case .response(let response): response
+        }
     }
 }
 

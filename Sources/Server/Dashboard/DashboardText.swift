@@ -169,7 +169,7 @@ enum DashboardText {
         }
     }
 
-    static func name(of method: AttributionMethod?) -> String { method.map { words($0.rawValue) } ?? "–" }
+    static func name(of method: AttributionMethod?) -> String { method.map { words($0) } ?? "–" }
 
     static func answer(_ facts: CheckFacts) -> String {
         guard facts.outcome == .noMatch, let reason = facts.reason else { return name(of: facts.outcome) }
@@ -181,7 +181,7 @@ enum DashboardText {
             switch facts.platform {
             case .ios: "iOS"
             case .android: "Android"
-            default: words(facts.platform.rawValue)
+            default: words(facts.platform)
             }
         return facts.release.map { "\(name) \($0.text)" } ?? name
     }
@@ -202,6 +202,8 @@ extension DashboardText {
     /// Returns a word of the wire, such as `same_address`, as words for people.
     static func words(_ raw: String) -> String { String(raw.map { $0 == "_" ? " " : $0 }) }
 
+    static func words(_ value: some RawRepresentable<String>) -> String { words(value.rawValue) }
+
     /// Returns a time to the second, as `2026-11-24 10:30:00 UTC`.
     static func time(_ time: Timestamp) -> String {
         let text = time.iso8601
@@ -212,10 +214,10 @@ extension DashboardText {
     static let groupSeparator = "\u{202f}"
 
     /// Returns a number with its digits in groups of three.
-    static func count(_ number: Int64?) -> String {
+    static func count(_ number: (some BinaryInteger)?) -> String {
         guard let number else { return "–" }
         var groups: [String] = []
-        var left = number.magnitude
+        var left = UInt64(number.magnitude)
         repeat {
             let (rest, group) = left.quotientAndRemainder(dividingBy: 1000)
             let digits = String(group)

@@ -12,6 +12,8 @@ struct DashboardVisit {
     private(set) var address: DashboardAddress
     /// What a form has sent; nothing for a page.
     let form: DashboardForm
+    /// The apps and keys that the session's key may see.
+    let directory: Directory
 
     /// Whether the session may change anything; pages show their forms only then.
     var mayChange: Bool { key?.kind != .read }
@@ -44,7 +46,8 @@ struct DashboardVisit {
             key: key,
             formToken: formToken(of: text),
             address: DashboardAddress(exchange.request.path, exchange.queryItems),
-            form: form
+            form: form,
+            directory: exchange.directory
         )
     }
 

@@ -19,33 +19,22 @@ enum DomainsPage {
         return .page(title: DashboardText.domains) { html in
             guard let host else {
                 html.empty(DashboardText.noHosts)
-                return writeReceivers(apps, visit, to: &html)
+                return writeReceivers(apps, to: &html)
             }
-            writeForm(hosts, host, text, visit, to: &html)
+            html.filters("/domains", label: DashboardText.testURL, button: DashboardText.test) { html in
+                html.hidden("app", html.address["app"])
+                let choices = hosts.map { ($0.text, $0.text) }
+                html.select("host", DashboardText.host, choices, chosen: host.text)
+                html.field("url", DashboardText.testURL, text)
+            }
             let served = DomainFileValidation.generated(for: host, of: directory.apps(listing: host))
             if let url {
-                let exports = PanelExports(table: DashboardText.decisions, of: visit.address)
-                    .running(["check-domain", host.text], [("url", text)])
+                let exports = PanelExports.rows.running(["check-domain", host.text], [("url", text)])
                 write(served, deciding: url, exports, to: &html)
             }
-            writeCopies(watch?.all, of: hosts, visit, to: &html)
+            writeCopies(watch?.all, of: hosts, to: &html)
             for (file, body) in served { write(file, body, of: host, to: &html) }
-            writeReceivers(apps, visit, to: &html)
-        }
-    }
-
-    private static func writeForm(
-        _ hosts: [LinkHost],
-        _ host: LinkHost,
-        _ url: String?,
-        _ visit: DashboardVisit,
-        to html: inout HTML
-    ) {
-        html.filters("/domains", label: DashboardText.testURL, button: DashboardText.testIt) { html in
-            html.hidden("app", visit.address["app"])
-            let choices = hosts.map { ($0.text, $0.text) }
-            html.select("host", DashboardText.host, choices, chosen: host.text)
-            html.field("url", DashboardText.testURL, url)
+            writeReceivers(apps, to: &html)
         }
     }
 
@@ -57,43 +46,33 @@ enum DomainsPage {
     ) {
         let decisions = files.flatMap { file, _ in file.decisions(for: url).map { (file.kind, $0) } }
         guard !decisions.isEmpty else { return html.paragraph(DashboardText.noDecision) }
-        html.table(DashboardText.decisions, DashboardText.decisionHeadings, decisions) { html, row in
+        let headings = DashboardText.decisionHeadings
+        html.table(DashboardText.decisions, headings, decisions, exports: exports) { html, row in
             let (file, decision) = row
             html.rowName(decision.app)
-            html.element("td", file.rawValue)
+            html.cells(file.rawValue)
             let isOpened = decision.outcome == .opensApp
-            html.element("td", ["class": isOpened ? "good" : nil], DashboardText.outcome(decision.outcome))
-            html.element("td", decision.rule ?? "–")
-            html.element("td", decision.place ?? "–")
+            html.cell(DashboardText.outcome(decision.outcome), class: isOpened ? "good" : nil)
+            html.cells(decision.rule, decision.place)
         }
-        html.exports(exports)
     }
 
     /// Writes the files that the hosts, Apple and Google served when they were last polled.
-    private static func writeCopies(
-        _ copies: [DomainCopy]?,
-        of hosts: [LinkHost],
-        _ visit: DashboardVisit,
-        to html: inout HTML
-    ) {
+    private static func writeCopies(_ copies: [DomainCopy]?, of hosts: [LinkHost], to html: inout HTML) {
         guard let copies else { return html.note(DashboardText.noDomainWatch) }
         let shown = copies.filter { hosts.contains($0.host) }
         guard !shown.isEmpty else { return html.note(DashboardText.notPolled) }
-        html.table(DashboardText.copies, DashboardText.copyHeadings, shown) { html, copy in
-            html.rowName(copy.host.text, visit.address.with("host", copy.host.text).with("url", nil))
-            html.element("td", copy.file.rawValue)
-            html.element("td", DashboardText.holder(copy.holder))
-            let (text, style) = DashboardText.state(copy.state)
-            html.element("td", ["class": style], text)
-            html.time(copy.since)
-        }
         let checks = Set(shown.map(\.host.text)).sorted().map {
             PanelExports.line(["afterlink", "check-domain", $0])
         }
-        html.exports(
-            PanelExports(table: DashboardText.copies, of: visit.address)
-                .adding(DashboardText.asCommand, checks.joined(separator: "\n"))
-        )
+        let exports = PanelExports.rows.adding(DashboardText.asCommand, checks.joined(separator: "\n"))
+        html.table(DashboardText.copies, DashboardText.copyHeadings, shown, exports: exports) { html, copy in
+            html.rowName(copy.host.text, html.address.with("host", copy.host.text).with("url", nil))
+            html.cells(copy.file.rawValue, DashboardText.holder(copy.holder))
+            let (text, style) = DashboardText.state(copy.state)
+            html.cell(text, class: style)
+            html.time(copy.since)
+        }
     }
 
     private static func write(
@@ -105,18 +84,11 @@ enum DomainsPage {
         html.element("h2", "\(host.text)\(file.kind.path)")
         html.note(DashboardText.served(bytes: Int64(body.count)))
         if !file.findings.isEmpty {
-            html.element("ul", ["class": file.hasErrors ? "warnings" : nil]) { html in
-                for finding in file.findings {
-                    let sentence = "\(finding.place) \(finding.problem). \(finding.advice)."
-                    html.element("li") { $0.prose(sentence.trimmed) }
-                }
-            }
+            let findings = file.findings.map { "\($0.place) \($0.problem). \($0.advice).".trimmed }
+            html.items(findings, ["class": file.hasErrors ? "warnings" : nil])
         }
-        html.element("details") { html in
-            html.element("summary", DashboardText.showFile)
-            let text = String(decoding: body.prefix(maximumShownBytes), as: UTF8.self)
-            html.element("pre", body.count > maximumShownBytes ? text + " …" : text)
-        }
+        let text = String(decoding: body.prefix(maximumShownBytes), as: UTF8.self)
+        html.details(DashboardText.showFile, body.count > maximumShownBytes ? text + " …" : text)
     }
 
     /// A longer file is cut, so that the page stays small.
@@ -125,7 +97,7 @@ enum DomainsPage {
 
 /// The receivers of Apple's postbacks, which the shop's domain must lead to.
 extension DomainsPage {
-    fileprivate static func writeReceivers(_ apps: [App], _ visit: DashboardVisit, to html: inout HTML) {
+    fileprivate static func writeReceivers(_ apps: [App], to html: inout HTML) {
         let apps = apps.filter { $0.settings.links.apple.postbackHost != nil }
         guard !apps.isEmpty else { return }
         html.element("h2", DashboardText.receivers)
@@ -133,26 +105,21 @@ extension DomainsPage {
         for app in apps {
             let host = app.settings.links.apple.postbackHost?.text ?? ""
             html.element("h3", host)
-            if visit.mayChange {
-                html.action("/domains/probe", visit, class: "filters") { html in
+            if html.mayChange {
+                html.action("/domains/probe", class: "filters") { html in
                     html.hidden("app", app.id.text)
-                    html.element("button", DashboardText.probe)
+                    html.element("button", DashboardText.test)
                 }
             }
             let target = app.settings.links.hosts.first?.text ?? "links.example.com"
             for (name, text) in ProxySnippet.all(target: target) {
-                html.element("details") { html in
-                    html.element("summary", DashboardText.snippet(name))
-                    html.element("pre", text)
-                }
+                html.details(DashboardText.snippet(name), text)
             }
         }
     }
 
     /// `POST /domains/probe`: sends probes to an app's domain, and shows whether they arrived unchanged.
-    static func probe(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Response
-    {
+    static func probe(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         guard let host = try exchange.app(of: visit.form).settings.links.apple.postbackHost else {
             throw .notFound(DashboardText.noPostbackHost)
         }
@@ -166,13 +133,12 @@ extension DomainsPage {
                 }
             }
         )
-        let page = DashboardPage(title: "\(DashboardText.receivers): \(host.text)") { html in
+        return .page(title: "\(DashboardText.receivers): \(host.text)") { html in
             html.table(DashboardText.probeCaption, DashboardText.probeHeadings, findings) { html, finding in
                 html.rowName(finding.path)
-                html.element("td", ["class": finding.isReached ? "good" : "bad"], finding.text)
+                html.cell(finding.text, class: finding.isReached ? "good" : "bad")
             }
-            html.element("p") { $0.link(DashboardAddress("/domains"), DashboardText.domains) }
+            html.paragraph(linkingTo: DashboardAddress("/domains"), DashboardText.domains)
         }
-        return page.response(visit: visit)
     }
 }

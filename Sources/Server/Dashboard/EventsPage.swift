@@ -16,14 +16,13 @@ enum EventsPage {
         let slugs = try await exchange.slugs(ofLinks: report.byLink.map(\.name))
         let directory = exchange.directory
         return .page(title: DashboardText.events) { html in
-            filter.writeForm(visit, to: &html) { html in
-                html.field("campaign", DashboardText.campaign, filter.campaign?.text)
-            }
+            let campaign = filter.campaign?.text
+            filter.writeForm(to: &html) { $0.field("campaign", DashboardText.campaign, campaign) }
             guard !report.totals.isEmpty else {
                 let reason = filter.emptyReason(directory, DashboardText.noEvents(filter.span.text))
                 return html.empty(reason)
             }
-            for panel in EventPanel.allCases { panel.write(report, filter, visit, slugs: slugs, to: &html) }
+            for panel in EventPanel.allCases { panel.write(report, filter, slugs: slugs, to: &html) }
         }
     }
 }
@@ -36,7 +35,6 @@ enum EventPanel: CaseIterable {
     func write(
         _ report: EventReport,
         _ filter: DashboardFilter,
-        _ visit: DashboardVisit,
         slugs: [String: String] = [:],
         to html: inout HTML
     ) {
@@ -45,24 +43,22 @@ enum EventPanel: CaseIterable {
         html.element("h2", texts.title)
         html.table(texts.caption, headings, rows) { html, row in
             let name = row.first ?? ""
-            html.rowName(slugs[name] ?? name, address(of: name, slugs, visit))
+            html.rowName(slugs[name] ?? name, address(of: name, slugs, on: html.address))
             // All decimals here are amounts of money.
             for cell in row.dropFirst() { html.number(cell, isAmount: true) }
         }
         if let note { html.note(note) }
-        html.exports(
-            PanelExports(table: texts.caption, of: visit.address)
-                .calling("/admin/api/events/report", filter.statisticsItems.filter { $0.0 != "interval" })
-        )
+        let items = filter.statisticsItems.filter { $0.0 != "interval" }
+        html.exports(.rows.calling("/admin/api/events/report", items), of: texts.caption)
     }
 
     /// Returns the address of the page about a row; nil for a row without one, such as the row of a deleted link.
-    private func address(of name: String, _ slugs: [String: String], _ visit: DashboardVisit)
+    private func address(of name: String, _ slugs: [String: String], on page: DashboardAddress)
         -> DashboardAddress?
     {
         switch self {
-        case .campaigns: visit.address.page(OneCampaignPage.path).with("campaign", name)
-        case .links: slugs[name].map { _ in visit.address.page("/links/\(name)") }
+        case .campaigns: page.page(OneCampaignPage.path).with("campaign", name)
+        case .links: slugs[name].map { _ in page.page("/links/\(name)") }
         case .events, .revenue, .sources, .cohorts: nil
         }
     }

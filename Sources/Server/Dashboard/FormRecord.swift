@@ -32,7 +32,7 @@ struct FormRecord {
         let form = visit.form
         return DashboardPage(title: DashboardText.conflict, status: .conflict) { html in
             html.element("p", ["class": "bad", "role": "alert"], DashboardText.changedMeanwhile)
-            html.action(visit.address.path, visit, class: "edit", of: self) { html in
+            html.action(visit.address.path, class: "edit", of: self) { html in
                 let changed = fields.filter { field in
                     let entered = (form[field.name] ?? "").replacing("\r\n", with: "\n")
                     return entered.trimmed != field.text.trimmed

@@ -16,30 +16,59 @@ extension HTML {
     }
 
     /// Writes the choice of one app or of all; writes nothing if there is only one app.
-    mutating func appChoice(_ apps: [App], chosen: AppID?) {
-        guard apps.count > 1 else { return }
-        let choices = [("", DashboardText.allApps)] + apps.map { ($0.id.text, $0.settings.name) }
+    mutating func appChoice(chosen: AppID?) {
+        guard directory.apps.count > 1 else { return }
+        let choices = [("", DashboardText.allApps)] + directory.apps.map { ($0.id.text, $0.settings.name) }
         select("app", DashboardText.app, choices, chosen: chosen?.text ?? "")
     }
 
     /// Writes the choice of the app that a form is about, the first one if none is chosen.
-    mutating func requiredApp(_ apps: [App], chosen: AppID? = nil, further: [(String, String)] = []) {
-        let choices = apps.map { ($0.id.text, $0.settings.name) } + further
-        select("app", DashboardText.app, choices, chosen: (chosen ?? apps.first?.id)?.text ?? "")
+    mutating func requiredApp(chosen: AppID? = nil, further: [(String, String)] = []) {
+        let choices = directory.apps.map { ($0.id.text, $0.settings.name) } + further
+        select("app", DashboardText.app, choices, chosen: (chosen ?? directory.apps.first?.id)?.text ?? "")
+    }
+
+    /// Writes the choice of live or test traffic.
+    mutating func trafficChoice(isTest: Bool) {
+        let traffic = [("false", DashboardText.live), ("true", DashboardText.test)]
+        select("test", DashboardText.traffic, traffic, chosen: isTest ? "true" : "false")
+    }
+
+    /// Writes the choice of one of a type's words, or of any.
+    mutating func choice<Word: RawRepresentable & CaseIterable>(
+        _ name: String,
+        _ label: String,
+        of chosen: Word?,
+        _ text: (Word) -> String
+    ) where Word.RawValue == String {
+        let words = Word.allCases.map { ($0.rawValue, text($0)) }
+        select(name, label, [("", DashboardText.any)] + words, chosen: chosen?.rawValue ?? "")
     }
 
     /// Writes a form that is sent by POST, with the session's token and the digest of the record that it writes.
     mutating func action(
         _ path: String,
-        _ visit: DashboardVisit,
         class style: String? = nil,
         of record: FormRecord? = nil,
         _ content: (inout HTML) -> Void
     ) {
         element("form", ["method": "post", "action": path, "class": style]) { html in
-            html.hidden("token", visit.formToken)
+            html.hidden("token", html.visit?.formToken)
             if let record { html.hidden(FormRecord.digestName, record.digest) }
             content(&html)
+        }
+    }
+
+    /// Writes a form of one button, with hidden fields.
+    mutating func button(
+        _ path: String,
+        _ text: String,
+        class style: String? = "quiet",
+        sending hidden: KeyValuePairs<String, String> = [:]
+    ) {
+        action(path) { html in
+            for (name, value) in hidden { html.hidden(name, value) }
+            html.element("button", ["class": style], text)
         }
     }
 
@@ -47,11 +76,11 @@ extension HTML {
     ///
     /// So a person corrects the refused fields, and need not enter the others again. Writes nothing if the error refuses
     /// no field that was sent.
-    mutating func correction(of error: APIError, in visit: DashboardVisit) {
+    mutating func correction(of error: APIError) {
         let refused: [String?] = error.problems.isEmpty ? [error.field] : error.problems.map { $0.field }
-        let sent = visit.form.items
+        let sent = visit?.form.items ?? []
         guard error.code != .notFound, sent.contains(where: { refused.contains($0.name) }) else { return }
-        action(visit.address.path, visit, class: "edit") { html in
+        action(address.path, class: "edit") { html in
             let writer = LinkFormWriter(problems: [])
             for item in sent where item.name != "token" {
                 if refused.contains(item.name) {
@@ -71,7 +100,7 @@ extension HTML {
 
     /// Writes hidden fields that keep the choices of other pages, such as the period, in the address; the form has its
     /// own fields for the choices in `own`.
-    mutating func keepChoices(of address: DashboardAddress, except own: Set<String> = []) {
+    mutating func keepChoices(except own: Set<String> = []) {
         for item in address.page("").items where !own.contains(item.name) { hidden(item.name, item.value) }
     }
 

@@ -7,10 +7,21 @@ struct HTML: Sendable {
     typealias Attributes = KeyValuePairs<StaticString, String?>
 
     private(set) var bytes: [UInt8] = []
+    /// The visit that the page is for; nil for a page without a session.
+    let visit: DashboardVisit?
     /// Records one table of the page for a file; nil if only the page is needed.
     private(set) var recording: RecordedTable?
 
-    init(recording: RecordedTable? = nil) { self.recording = recording }
+    init(for visit: DashboardVisit? = nil, recording: RecordedTable? = nil) {
+        (self.visit, self.recording) = (visit, recording)
+    }
+
+    /// The address of the page.
+    var address: DashboardAddress { visit?.address ?? DashboardAddress("/") }
+    /// Whether the page may have forms that change something.
+    var mayChange: Bool { visit?.mayChange ?? false }
+    /// The apps and keys that the page may show.
+    var directory: Directory { visit?.directory ?? Directory(apps: [], keys: []) }
 
     /// Writes a text.
     mutating func text(_ text: String) {
@@ -76,12 +87,63 @@ extension HTML {
     mutating func paragraph(_ text: String) { element("p") { $0.prose(text) } }
     mutating func note(_ text: String) { element("p", ["class": "note"]) { $0.prose(text) } }
 
+    /// Writes sentences as a list.
+    mutating func items(_ sentences: [String], _ attributes: Attributes = [:]) {
+        element("ul", attributes) { html in
+            for sentence in sentences { html.element("li") { $0.prose(sentence) } }
+        }
+    }
+
+    /// Writes warnings, if there are any.
+    mutating func warnings(_ sentences: [String]) {
+        guard !sentences.isEmpty else { return }
+        items(sentences, ["class": "warnings", "aria-label": DashboardText.warnings])
+    }
+
+    /// Writes lines in an element that opens on a click.
+    mutating func details(_ summary: String, _ text: String) {
+        element("details") { html in
+            html.element("summary", summary)
+            html.element("pre", text)
+        }
+    }
+
+    /// Writes lines for a shell.
+    mutating func commands(_ lines: String) { element("pre", ["class": "copy", "tabindex": "0"], lines) }
+
     /// Writes why there is nothing to show.
     mutating func empty(_ reason: String) { element("p", ["class": "empty"]) { $0.prose(reason) } }
 
-    /// Writes the link to the next page of a list.
+    /// Writes a part of a list: its rows, or why the whole list has none, and the link to the next part.
+    ///
+    /// - Parameters:
+    ///   - rows: the rows; at most `limit` of them.
+    ///   - limit: the number of rows of a full part.
+    ///   - next: where the next part begins; nil for the last part.
+    ///   - texts: why a list is empty, and the text of the link.
+    ///   - write: writes rows, if there are any.
+    mutating func list<Row, Subject>(
+        _ rows: [Row],
+        limit: Int,
+        next: Identifier<Subject>?,
+        texts: (empty: String, older: String),
+        _ write: (inout HTML) -> Void
+    ) {
+        // A part that is empty although it is not the last one does not show that the list is empty.
+        if !rows.isEmpty { write(&self) } else if next == nil { empty(texts.empty) }
+        searched(backTo: next?.time, isFull: rows.count == limit)
+        if let next { self.next(address.with("before", next.text), texts.older) }
+    }
+
+    /// Writes how far back a list was searched, if a limit ended the search before the page was full.
+    mutating func searched(backTo time: Timestamp?, isFull: Bool) {
+        guard let time, !isFull else { return }
+        note(DashboardText.searched(backTo: time))
+    }
+
+    /// Writes the link to the next part of a list.
     mutating func next(_ address: DashboardAddress, _ text: String) {
-        element("p") { $0.link(address, class: "next", text) }
+        paragraph(linkingTo: address, class: "next", text)
     }
 
     /// Writes a link to a page of the dashboard.
@@ -89,17 +151,28 @@ extension HTML {
         element("a", ["href": address.text, "class": style], text)
     }
 
-    /// Writes a table; a row is a function that writes its cells.
+    /// Writes a paragraph with only a link to a page of the dashboard.
+    mutating func paragraph(
+        linkingTo address: DashboardAddress,
+        class style: String? = nil,
+        _ text: String
+    ) {
+        element("p") { $0.link(address, class: style, text) }
+    }
+
+    /// Writes a table and its exports; a row is a function that writes its cells.
     mutating func table<Row>(
         _ caption: String,
         _ headings: [String],
         _ rows: some Sequence<Row>,
+        exports: PanelExports? = nil,
         _ writeCells: (inout HTML, Row) -> Void
     ) {
         let write = { (html: inout HTML) in
             for heading in headings { html.element("th", ["scope": "col"], heading) }
         }
         table(caption, writeHeadings: write, rows, writeCells)
+        if let exports { self.exports(exports, of: caption) }
     }
 
     /// Writes a table whose headings a function writes.
@@ -130,10 +203,23 @@ extension HTML {
         }
     }
 
+    /// Writes cells with texts; a dash for a nil text.
+    mutating func cells(_ texts: String?...) {
+        for text in texts { element("td", text ?? "–") }
+    }
+
+    /// Writes a cell with a text in a style, such as `good` or `bad`.
+    mutating func cell(_ text: String, class style: String?) { element("td", ["class": style], text) }
+
     /// Writes a cell with a time; a dash without one.
     mutating func time(_ time: Timestamp?) {
-        guard let time else { return element("td", "–") }
+        guard let time else { return cells(nil) }
         element("td") { $0.element("time", ["datetime": time.iso8601], DashboardText.time(time)) }
+    }
+
+    /// Writes cells with whole numbers.
+    mutating func counts<Number: BinaryInteger>(_ numbers: Number?...) {
+        for number in numbers { self.number(DashboardText.count(number)) }
     }
 
     /// Writes a cell with a number, aligned right, and a bar that shows its size among the numbers of its column.

@@ -18,22 +18,22 @@ enum MatchingPage {
             history = try await exchange.store(
                 await statistics.matchRates(of: app.id, days: trendDays, at: now)
             )
-            grid = try await PolicyGridPanel(app, exchange, visit)
+            grid = try await PolicyGridPanel(app, exchange)
         }
-        let exports = filter.exports(of: visit.address)
+        let exports = filter.exports
         return .page(title: DashboardText.matching) { [history, grid] html in
-            filter.writeForm(visit, to: &html)
+            filter.writeForm(to: &html)
             if report.totals.launches > 0 {
                 html.element("h2", DashboardText.answers)
                 let figures = answers(report, filter)
                 ColumnChart(figures: figures).write(to: &html)
-                html.exports(exports(figures.title))
+                html.exports(exports, of: figures.title)
             } else {
                 let sentence = DashboardText.noTraffic(filter.span.text, isTest: filter.isTest)
                 html.empty(filter.emptyReason(directory, sentence))
             }
             html.element("h2", DashboardText.drift)
-            writeDrift(report.drift, history, directory, exports, to: &html)
+            writeDrift(report.drift, history, exports, to: &html)
             if let history { writeRates(history, exports, to: &html) }
             html.element("h2", DashboardText.calibration)
             write(report.calibration, exports, to: &html)
@@ -41,7 +41,7 @@ enum MatchingPage {
             if report.collisions.isEmpty { html.note(DashboardText.noCollisions) }
             for collisions in report.collisions {
                 let app = DashboardText.name(of: collisions.app, in: directory)
-                write(collisions.report, of: app, at: filter.now, visit, to: &html)
+                write(collisions.report, of: app, at: filter.now, to: &html)
             }
             html.element("h2", DashboardText.grid)
             if let grid { grid.write(to: &html) } else { html.note(DashboardText.chooseAppToCompare) }
@@ -68,33 +68,30 @@ enum MatchingPage {
     private static func writeDrift(
         _ drift: [AppDrift],
         _ history: DriftHistory?,
-        _ directory: Directory,
-        _ exports: (String) -> PanelExports,
+        _ exports: PanelExports,
         to html: inout HTML
     ) {
         let readings = drift.flatMap { app in app.readings.map { (app.app, $0) } }
         guard !readings.isEmpty else { return html.note(DashboardText.noDrift) }
         if history == nil { html.note(DashboardText.chooseApp) }
         let trends = history?.days(of: Set(readings.map(\.1.group))) ?? [:]
-        html.table(DashboardText.driftCaption, DashboardText.driftHeadings, readings) { html, row in
+        let (caption, headings, directory) = (
+            DashboardText.driftCaption, DashboardText.driftHeadings, html.directory
+        )
+        html.table(caption, headings, readings, exports: exports) { html, row in
             let (app, reading) = row
             let name = directory.apps.count > 1 ? directory.app(app).map { "\($0.settings.name): " } : nil
             html.rowName((name ?? "") + reading.group.title)
             html.element("td") { $0.sparkline(trends[reading.group]?.prefix(trendDays).reversed() ?? []) }
-            html.number(DashboardText.count(reading.recent.trials))
+            html.counts(reading.recent.trials)
             html.number(DashboardText.percent(reading.usualRate))
             html.number(DashboardText.percent(reading.recent.rate))
-            html.element("td", ["class": reading.alarm == nil ? nil : "bad"], DashboardText.status(reading))
+            html.cell(DashboardText.status(reading), class: reading.alarm == nil ? nil : "bad")
         }
-        html.exports(exports(DashboardText.driftCaption))
     }
 
     /// Writes the rates of the last days by system and SDK, and by system and browser.
-    private static func writeRates(
-        _ history: DriftHistory,
-        _ exports: (String) -> PanelExports,
-        to html: inout HTML
-    ) {
+    private static func writeRates(_ history: DriftHistory, _ exports: PanelExports, to html: inout HTML) {
         for (side, caption) in [
             (DriftSide.launch, DashboardText.ratesBySDK), (.click, DashboardText.ratesByBrowser),
         ] {
@@ -107,57 +104,53 @@ enum MatchingPage {
             }
             guard !cells.isEmpty else { continue }
             html.heatTable(caption, DashboardText.system(side), cells)
-            html.exports(exports(caption))
+            html.exports(exports, of: caption)
         }
     }
 
-    private static func write(
-        _ table: CalibrationTable,
-        _ exports: (String) -> PanelExports,
-        to html: inout HTML
-    ) {
+    private static func write(_ table: CalibrationTable, _ exports: PanelExports, to html: inout HTML) {
         guard let error = table.error else { return html.note(DashboardText.noCalibration) }
         html.paragraph(DashboardText.calibrationError(error, launches: table.launches))
         let bins = table.bins.enumerated().filter { $0.element.launches > 0 }
-        html.table(DashboardText.calibrationCaption, DashboardText.calibrationHeadings, bins) { html, row in
+        let (caption, headings) = (DashboardText.calibrationCaption, DashboardText.calibrationHeadings)
+        html.table(caption, headings, bins, exports: exports) { html, row in
             let (launches, width) = (Double(row.element.launches), Double(CalibrationTable.binCount))
             let bounds = (Double(row.offset) / width, Double(row.offset + 1) / width)
             html.rowName(DashboardText.range(bounds.0, bounds.1))
-            html.number(DashboardText.count(row.element.launches))
+            html.counts(row.element.launches)
             for sum in [row.element.stated, row.element.expected, Double(row.element.right)] {
                 let share = sum / launches
                 html.number(DashboardText.percent(share), bar: (Int64(share * 1000), 1000))
             }
         }
-        html.exports(exports(DashboardText.calibrationCaption))
     }
 
     private static func write(
         _ report: CollisionReport,
         of app: String,
         at now: Timestamp,
-        _ visit: DashboardVisit,
         to html: inout HTML
     ) {
         html.paragraph(DashboardText.falseMatches(report, of: app))
         html.note(DashboardText.age(milliseconds: now.milliseconds(since: report.countedAt)))
-        html.table(DashboardText.sharing(app), DashboardText.sharingHeadings, report.forms) { html, form in
+        let (headings, exports) = (
+            DashboardText.sharingHeadings, PanelExports.rows.running(["collisions", "--app", app])
+        )
+        html.table(DashboardText.sharing(app), headings, report.forms, exports: exports) { html, form in
             let name = form.platformForm.form.map { "\($0.rawValue)" } ?? "–"
             html.rowName("\(form.platformForm.platform.rawValue), \(name)")
             html.number(Figure.whole(form.sharing.clicks))
             html.number(DashboardText.percent(form.sharing.alone))
             html.number(DashboardText.decimal(form.sharing.competing))
         }
-        let command = ["collisions", "--app", app]
-        html.exports(PanelExports(table: DashboardText.sharing(app), of: visit.address).running(command))
-        html.table(DashboardText.limits(app), DashboardText.limitHeadings, report.limits) { html, limit in
+        let (caption, limitHeadings) = (DashboardText.limits(app), DashboardText.limitHeadings)
+        html.table(caption, limitHeadings, report.limits, exports: exports) { html, limit in
             html.rowName(DashboardText.percent(limit.share))
             html.number(limit.threshold.map { DashboardText.fraction($0.minimum) } ?? DashboardText.noLimit)
-            html.number(DashboardText.count(limit.threshold.map { Int64($0.matches) }))
+            html.counts(limit.threshold?.matches)
             let window = limit.window.map { DashboardText.duration(Double($0.window.seconds) * 1000) }
             html.number(window ?? DashboardText.noLimit)
-            html.number(DashboardText.count(limit.window.map { Int64($0.matches) }))
+            html.counts(limit.window?.matches)
         }
-        html.exports(PanelExports(table: DashboardText.limits(app), of: visit.address).running(command))
     }
 }

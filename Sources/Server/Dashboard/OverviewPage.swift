@@ -19,18 +19,18 @@ enum OverviewPage {
         let steps = try await firstSteps(report, filter, exchange)
         let revenue = try await events(exchange, filter).map { [$0.revenue] } ?? []
         return .page(title: DashboardText.overview) { html in
-            filter.writeForm(visit, comparing: true, to: &html, filter.writeCountChoices)
-            writeWarnings(warnings, to: &html)
+            filter.writeForm(comparing: true, to: &html, filter.writeCountChoices)
+            html.warnings(warnings)
             if !hasData { html.empty(reason(filter, directory)) }
             html.firstSteps(steps)
             guard hasData else { return }
             let comparison = earlier.map { _ in filter.comparison }
             html.figures(figures((report, earlier), filter) + revenue, comparison: comparison)
-            html.exports(exports(visit, filter, panel: .figures))
+            html.exports(filter.exports(of: .figures))
             if filter.slice != nil { html.note(DashboardText.partsOfSlice) }
             LineChart(figures: chart(report, filter)).write(to: &html)
-            html.exports(exports(visit, filter, panel: .series))
-            writePanels(report, slugs, visit, filter, to: &html)
+            html.exports(filter.exports(of: .series))
+            writePanels(report, slugs, filter, to: &html)
         }
     }
 
@@ -97,13 +97,6 @@ enum OverviewPage {
         return DashboardText.noTraffic(filter.span.text, isTest: filter.isTest)
     }
 
-    private static func writeWarnings(_ warnings: [String], to html: inout HTML) {
-        guard !warnings.isEmpty else { return }
-        html.element("ul", ["class": "warnings", "aria-label": DashboardText.warnings]) { html in
-            for warning in warnings { html.element("li") { $0.prose(warning) } }
-        }
-    }
-
     /// Returns the steps to the first match and whether each is done; none once there was a match, live or test.
     private static func firstSteps(
         _ report: StatisticsReport,
@@ -161,10 +154,10 @@ extension OverviewPage {
     private static func writePanels(
         _ report: StatisticsReport,
         _ slugs: [String: String],
-        _ visit: DashboardVisit,
         _ filter: DashboardFilter,
         to html: inout HTML
     ) {
+        let address = html.address
         html.element("div", ["class": "panels"]) { html in
             for panel in OverviewPanel.allCases {
                 guard let (groups, item) = panel.groups(of: report), let item, !groups.isEmpty else {
@@ -177,52 +170,45 @@ extension OverviewPage {
                     name: { slugs[$0] ?? $0 },
                     address: { name in
                         // A campaign has a page; the other names choose the counts of this page.
-                        let page =
-                            item == "campaign" ? visit.address.page(OneCampaignPage.path) : visit.address
+                        let page = item == "campaign" ? address.page(OneCampaignPage.path) : address
                         return page.with(item, name)
                     }
                 )
-                html.exports(exports(visit, filter, panel: panel))
+                html.exports(filter.exports(of: panel))
                 html.close("div")
             }
-            writeReasons(report.totals, visit, filter, to: &html)
-            html.findings(report.byPlayFinding, filter.exports(of: visit.address))
+            writeReasons(report.totals, filter, to: &html)
+            html.findings(report.byPlayFinding, filter.exports)
         }
-        html.times(report.timeToInstall, filter.exports(of: visit.address))
+        html.times(report.timeToInstall, filter.exports)
         // The chart of one day has its hours already.
         guard filter.span.days.count > 1, !report.byHour.isEmpty else { return }
         let clicks = Dictionary(report.byHour.map { ($0.name, $0.counts[.clicks] ?? 0) }) { $0 + $1 }
         let hours = (0..<24).map { $0 < 10 ? "0\($0)" : "\($0)" }
         let headings = [DashboardText.inZone(DashboardText.hour, offset: filter.span.offset)] + hours
         let most = max(clicks.values.max() ?? 0, 1)
-        html.table(OverviewPanel.hours.title, headings, [clicks]) { html, clicks in
+        let exports = filter.exports(of: .hours)
+        html.table(OverviewPanel.hours.title, headings, [clicks], exports: exports) { html, clicks in
             html.rowName(DashboardText.clicks)
             for count in hours.map({ clicks[$0] ?? 0 }) {
-                let shade = "h\(Int(5 * Double(count) / Double(most)))"
-                html.element("td", ["class": shade], DashboardText.count(count))
+                html.cell(DashboardText.count(count), class: "h\(Int(5 * Double(count) / Double(most)))")
             }
         }
-        html.exports(exports(visit, filter, panel: .hours))
     }
 
     /// Writes why launches got no match, each reason with a link to its launches.
-    private static func writeReasons(
-        _ totals: Counts,
-        _ visit: DashboardVisit,
-        _ filter: DashboardFilter,
-        to html: inout HTML
-    ) {
+    private static func writeReasons(_ totals: Counts, _ filter: DashboardFilter, to html: inout HTML) {
         let reasons = OverviewPanel.reasons(in: totals)
         guard let most = reasons.first?.1 else { return }
-        html.open("div")
-        defer { html.close("div") }
-        html.table(DashboardText.reasons, [DashboardText.reason, DashboardText.launches], reasons) {
-            html,
-            row in
-            html.rowName(row.0.name, visit.address.page("/launches").with("reason", row.0.rawValue))
-            html.number(DashboardText.count(row.1), bar: (row.1, most))
+        let (headings, exports) = (
+            [DashboardText.reason, DashboardText.launches], filter.exports(of: .reasons)
+        )
+        html.element("div") { html in
+            html.table(DashboardText.reasons, headings, reasons, exports: exports) { html, row in
+                html.rowName(row.0.name, html.address.page("/launches").with("reason", row.0.rawValue))
+                html.number(DashboardText.count(row.1), bar: (row.1, most))
+            }
         }
-        html.exports(exports(visit, filter, panel: .reasons))
     }
 }
 
@@ -252,25 +238,23 @@ extension HTML {
     }
 
     /// Writes the numbers of matches by the finding about Google Play's report; nothing without one.
-    mutating func findings(_ groups: [StatisticsReport.Group], _ exports: (String) -> PanelExports) {
+    mutating func findings(_ groups: [StatisticsReport.Group], _ exports: PanelExports) {
         guard !groups.isEmpty else { return }
-        open("div")
-        defer { close("div") }
-        table(DashboardText.playFindings, [DashboardText.finding, DashboardText.matches], groups) {
-            html,
-            group in
-            html.rowName(DashboardText.words(group.name))
-            html.number(DashboardText.count(group.counts[.matches] ?? 0))
+        let headings = [DashboardText.finding, DashboardText.matches]
+        element("div") { html in
+            html.table(DashboardText.playFindings, headings, groups, exports: exports) { html, group in
+                html.rowName(DashboardText.words(group.name))
+                html.counts(group.counts[.matches] ?? 0)
+            }
         }
-        self.exports(exports(DashboardText.playFindings))
     }
 
     /// Writes the histogram of the times to install, under its heading; nothing without times.
-    mutating func times(_ times: TimeToInstallHistogram, _ exports: (String) -> PanelExports) {
+    mutating func times(_ times: TimeToInstallHistogram, _ exports: PanelExports) {
         guard let figures = times.figures(title: DashboardText.timesCaption) else { return }
         element("h2", DashboardText.timesToInstall)
         ColumnChart(figures: figures).write(to: &self)
-        self.exports(exports(DashboardText.timesCaption))
+        self.exports(exports, of: DashboardText.timesCaption)
     }
 
     /// Writes a bar whose length is a share; it is decoration, because the number beside it has the value.

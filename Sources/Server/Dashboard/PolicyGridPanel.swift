@@ -6,14 +6,13 @@ struct PolicyGridPanel {
     private let app: App
     private let grid: PolicyGrid?
     private let isRequested: Bool
-    private let visit: DashboardVisit
     private let now: Timestamp
     /// The attribution window of the app's clicks, except clicks that state another one or whose links have one.
     private let ownWindow: AttributionWindow
 
-    init(_ app: App, _ exchange: Exchange, _ visit: DashboardVisit) async throws(APIError) {
+    init(_ app: App, _ exchange: Exchange) async throws(APIError) {
         let statistics = exchange.stores.statistics
-        (self.app, self.visit, now) = (app, visit, exchange.now)
+        (self.app, now) = (app, exchange.now)
         // Read the request first. If the comparison ends before the second read, the page shows it, and says that it runs;
         // in the other order, the page would show neither.
         isRequested = statistics.isPolicyGridRequested(of: app.id)
@@ -22,22 +21,16 @@ struct PolicyGridPanel {
     }
 
     /// `POST /matching/compare`: requests a comparison.
-    static func request(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Response
-    {
+    static func request(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let app = try exchange.app(of: visit.form)
         exchange.stores.statistics.requestPolicyGrid(of: app.id)
-        return DashboardPage.redirect(to: DashboardAddress("/matching").with("app", app.id.text).text)
+        return .redirect(DashboardAddress("/matching").with("app", app.id.text))
     }
 
     func write(to html: inout HTML) {
         if let grid, grid.launches > 0 {
             html.paragraph(DashboardText.gridExplained)
             writeTable(grid, to: &html)
-            html.exports(
-                PanelExports(table: DashboardText.gridCaption(app.settings.name), of: visit.address)
-                    .running(["backtest"], [("app", app.settings.name)])
-            )
             html.note(DashboardText.compared(grid, at: now))
             if grid.isLimited { html.note(DashboardText.gridLimited) }
             if grid.current.minimumConfidence != app.settings.followedPolicy.minimumConfidence {
@@ -50,8 +43,8 @@ struct PolicyGridPanel {
         }
         if grid?.isUnfinished == true { html.note(DashboardText.gridUnfinished) }
         guard !isRequested else { return html.note(DashboardText.gridRequested) }
-        guard visit.mayChange else { return }
-        html.action("/matching/compare", visit) { html in
+        guard html.mayChange else { return }
+        html.action("/matching/compare") { html in
             html.hidden("app", app.id.text)
             html.element("button", ["type": "submit", "class": "quiet"], DashboardText.compareNow)
         }
@@ -59,16 +52,19 @@ struct PolicyGridPanel {
 
     private func writeTable(_ grid: PolicyGrid, to html: inout HTML) {
         let headings = [DashboardText.window] + grid.minimums.map { DashboardText.atLeast($0) }
-        html.table(DashboardText.gridCaption(app.settings.name), headings, grid.windows) { html, window in
+        let caption = DashboardText.gridCaption(app.settings.name)
+        let exports = PanelExports.rows.running(["backtest"], [("app", app.settings.name)])
+        html.table(caption, headings, grid.windows, exports: exports) { html, window in
             html.rowName(text(of: window))
             for minimum in grid.minimums {
                 let setting = PolicyGrid.Setting(window: window, minimumConfidence: minimum)
                 html.element("td", ["class": "n"]) { html in
                     guard let result = grid.results[setting] else { return html.text("–") }
-                    let text =
-                        setting == grid.current
-                        ? DashboardText.currentCell(result) : DashboardText.cell(result)
-                    html.element("a", ["href": address(of: setting).text + "#choice"], text)
+                    let isCurrent = setting == grid.current
+                    let text = isCurrent ? DashboardText.currentCell(result) : DashboardText.cell(result)
+                    let address = html.address.with("window", "\(window?.seconds ?? 0)")
+                        .with("confidence", "\(minimum)")
+                    html.element("a", ["href": address.text + "#choice"], text)
                 }
             }
         }
@@ -78,31 +74,25 @@ struct PolicyGridPanel {
         window.map { DashboardText.duration(Double($0.seconds * 1000)) } ?? DashboardText.asNow
     }
 
-    private func address(of setting: PolicyGrid.Setting) -> DashboardAddress {
-        visit.address.with("window", "\(setting.window?.seconds ?? 0)")
-            .with("confidence", "\(setting.minimumConfidence)")
-    }
-
     /// Writes the figures of the cell that the address names, and the command for its setting.
     private func writeChoice(_ grid: PolicyGrid, to html: inout HTML) {
-        guard let window = visit.address["window"].flatMap({ Int64($0) }),
-            let minimum = visit.address["confidence"].flatMap({ Double($0) })
+        guard let window = html.address["window"].flatMap({ Int64($0) }),
+            let minimum = html.address["confidence"].flatMap({ Double($0) })
         else { return }
         let chosen = AttributionWindow(seconds: window)
         let setting = PolicyGrid.Setting(window: chosen, minimumConfidence: minimum)
         guard let result = grid.results[setting] else { return }
-        let title = DashboardText.choice(text(of: chosen), minimum)
-        html.element("h3", ["id": "choice"], title)
+        html.element("h3", ["id": "choice"], DashboardText.choice(text(of: chosen), minimum))
         html.facts([
-            (DashboardText.matches, DashboardText.count(Int64(result.matches))),
-            (DashboardText.gained, DashboardText.count(Int64(result.gained))),
-            (DashboardText.lost, DashboardText.count(Int64(result.lost))),
-            (DashboardText.redirected, DashboardText.count(Int64(result.redirected))),
+            (DashboardText.matches, DashboardText.count(result.matches)),
+            (DashboardText.gained, DashboardText.count(result.gained)),
+            (DashboardText.lost, DashboardText.count(result.lost)),
+            (DashboardText.redirected, DashboardText.count(result.redirected)),
             (DashboardText.expectedWrong, DashboardText.decimal(result.expectedWrong)),
         ])
         guard let command = command(setting, grid.current) else { return html.note(DashboardText.isCurrent) }
         html.paragraph(DashboardText.gridCommand)
-        html.element("pre", ["class": "copy", "tabindex": "0"], command)
+        html.commands(command)
         if let chosen, chosen.seconds > ownWindow.seconds { html.note(DashboardText.longerWindow) }
     }
 

@@ -23,10 +23,8 @@ enum SignIn {
         exchange.stores.apps.noteUse(of: key.id, at: exchange.now)
         let (session, text) = newSession(of: key.id, exchange)
         try await exchange.store(await exchange.stores.sessions.start(session))
-        exchange.service.log.event(
-            .info,
-            "dashboard: \(key.id.text) signed in, request \(exchange.requestID)"
-        )
+        let event = "dashboard: \(key.id.text) signed in, request \(exchange.requestID)"
+        exchange.service.log.event(.info, event)
         return DashboardPage.redirect(to: safe(next), [DashboardCookie.field(name, text)])
     }
 
@@ -63,11 +61,10 @@ enum SignIn {
     }
 
     /// `POST /sign-out`: ends the session.
-    static func signOut(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Response
-    {
+    static func signOut(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         try await exchange.store(await exchange.stores.sessions.end(visit.session.digest, by: exchange.actor))
-        return DashboardPage.redirect(to: "/sign-in", [DashboardCookie.field(try cookieName(exchange), "")])
+        let cookie = DashboardCookie.field(try cookieName(exchange), "")
+        return .response(DashboardPage.redirect(to: "/sign-in", [cookie]))
     }
 
     /// Returns the response to an address with too many failures; nil if it may try again.
@@ -120,20 +117,18 @@ enum SignIn {
                 html.hidden("next", next)
                 html.element("label") { html in
                     html.element("span", DashboardText.key)
-                    html.open(
-                        "input",
-                        [
-                            "type": "password", "name": "key", "required": "", "autocomplete": "off",
-                            "autofocus": "",
-                        ]
-                    )
+                    let field: HTML.Attributes = [
+                        "type": "password", "name": "key", "required": "", "autocomplete": "off",
+                        "autofocus": "",
+                    ]
+                    html.open("input", field)
                 }
                 html.element("button", ["type": "submit"], DashboardText.signIn)
                 html.paragraph(DashboardText.otherSignIn)
                 // After a link on another site, the browser sends no cookie of `SameSite=Strict`, not even to a page that
                 // redirects; it sends the cookie when a person follows this link.
                 guard let next, safe(next) == next else { return }
-                html.element("p") { $0.link(DashboardAddress(next), DashboardText.signedInAlready) }
+                html.paragraph(linkingTo: DashboardAddress(next), DashboardText.signedInAlready)
             }
         }
     }

@@ -32,53 +32,43 @@ enum SystemPage {
             html.facts(
                 facts + [
                     (DashboardText.certificate, DashboardText.expiry(connections.certificateExpiry, at: now)),
-                    (DashboardText.connections, DashboardText.count(Int64(connections.openConnections))),
-                    (DashboardText.droppedLines, DashboardText.count(Int64(dropped))),
+                    (DashboardText.connections, DashboardText.count(connections.openConnections)),
+                    (DashboardText.droppedLines, DashboardText.count(dropped)),
                 ]
             )
             html.element("h2", DashboardText.database)
             html.facts(Self.facts(health))
-            write(health.commitSeconds, visit, to: &html)
+            write(health.commitSeconds, to: &html)
             let refusals = health.refusals.map { ($0.key.rawValue, $0.value) }
-            writeCounts(DashboardText.refusals, refusals, visit, to: &html)
-            writeCounts(DashboardText.errors, errors.map { ($0.key.rawValue, $0.value) }, visit, to: &html)
-            write(process, visit, to: &html)
-            write(servers, visit, to: &html)
+            writeCounts(DashboardText.refusals, refusals, to: &html)
+            writeCounts(DashboardText.errors, errors.map { ($0.key.rawValue, $0.value) }, to: &html)
+            write(process, to: &html)
+            write(servers, to: &html)
             write(lines, containing: wanted, to: &html)
         }
     }
 
     private static func facts(_ health: StoreHealth) -> [(String, String)] {
+        let failure = health.lastFailure.map { "\($0.code.rawValue): \($0.explanation)" }
         let batches = health.batchSizes.count
+        let batch = batches > 0 ? health.batchSizes.sum / Double(batches) : nil
+        let free = health.freeBytes.map(DashboardText.bytes)
+        let lag = ElapsedTime.text(milliseconds: health.retentionLagSeconds * 1000)
         return [
-            (
-                DashboardText.lastFailure,
-                health.lastFailure.map { "\($0.code.rawValue): \($0.explanation)" } ?? "–"
-            ),
-            (DashboardText.queue, DashboardText.count(Int64(health.queueLength))),
+            (DashboardText.lastFailure, failure ?? "–"),
+            (DashboardText.queue, DashboardText.count(health.queueLength)),
             (DashboardText.transactions, DashboardText.count(health.commitSeconds.count)),
-            (
-                DashboardText.batch,
-                DashboardText.decimal(batches > 0 ? health.batchSizes.sum / Double(batches) : nil)
-            ),
+            (DashboardText.batch, DashboardText.decimal(batch)),
             (DashboardText.databaseSize, DashboardText.bytes(health.databaseBytes)),
             (DashboardText.logSize, DashboardText.bytes(health.writeAheadLogBytes)),
-            (
-                DashboardText.freeSpace,
-                health.freeBytes.map(DashboardText.bytes) ?? DashboardText.unknownSpace
-            ),
+            (DashboardText.freeSpace, free ?? DashboardText.unknownSpace),
             (DashboardText.lastBackup, DashboardText.backupNotRecorded),
-            (
-                DashboardText.retentionLag,
-                health.retentionLagSeconds == 0
-                    ? DashboardText.nothingDue
-                    : ElapsedTime.text(milliseconds: health.retentionLagSeconds * 1000)
-            ),
+            (DashboardText.retentionLag, health.retentionLagSeconds == 0 ? DashboardText.nothingDue : lag),
         ]
     }
 
     /// Writes how long commits took; before the first commit, a note replaces the chart.
-    private static func write(_ commits: Histogram, _ visit: DashboardVisit, to html: inout HTML) {
+    private static func write(_ commits: Histogram, to html: inout HTML) {
         guard commits.count > 0 else { return html.note(DashboardText.noCommit) }
         html.element("h2", DashboardText.commitTimes)
         let labels =
@@ -90,49 +80,39 @@ enum SystemPage {
         )
         figures.scale = DashboardText.durationHeading
         ColumnChart(figures: figures).write(to: &html)
-        html.exports(exports(DashboardText.commitCaption, visit))
+        html.exports(exports, of: DashboardText.commitCaption)
     }
 
-    private static func exports(_ caption: String, _ visit: DashboardVisit) -> PanelExports {
-        PanelExports(table: caption, of: visit.address).calling("/metrics")
-    }
+    private static let exports = PanelExports.rows.calling("/metrics")
 
-    private static func writeCounts(
-        _ title: String,
-        _ counts: [(String, Int64)],
-        _ visit: DashboardVisit,
-        to html: inout HTML
-    ) {
+    private static func writeCounts(_ title: String, _ counts: [(String, Int64)], to html: inout HTML) {
         guard !counts.isEmpty else { return }
-        let most = counts.map(\.1).max() ?? 0
-        html.table(title, [DashboardText.reason, DashboardText.number], counts.sorted { $0.1 > $1.1 }) {
-            html,
-            row in
+        let (rows, headings) = (counts.sorted { $0.1 > $1.1 }, [DashboardText.reason, DashboardText.number])
+        html.table(title, headings, rows, exports: exports) { html, row in
             html.rowName(row.0)
-            html.number(DashboardText.count(row.1), bar: (row.1, most))
+            html.number(DashboardText.count(row.1), bar: (row.1, rows[0].1))
         }
-        html.exports(exports(title, visit))
     }
 
     /// Writes the metrics of the process, under the sentences that explain them.
-    private static func write(_ metrics: [MetricFamily], _ visit: DashboardVisit, to html: inout HTML) {
+    private static func write(_ metrics: [MetricFamily], to html: inout HTML) {
         guard !metrics.isEmpty else { return }
-        html.table(DashboardText.process, DashboardText.processHeadings, metrics) { html, metric in
+        let headings = DashboardText.processHeadings
+        html.table(DashboardText.process, headings, metrics, exports: exports) { html, metric in
             let name = metric.help.hasSuffix(".") ? String(metric.help.dropLast()) : metric.help
             html.rowName(name)
             html.number(DashboardText.figure(metric.samples.first?.2, of: metric.unit))
         }
-        html.exports(exports(DashboardText.process, visit))
     }
 
-    private static func write(_ servers: [RunningServer], _ visit: DashboardVisit, to html: inout HTML) {
+    private static func write(_ servers: [RunningServer], to html: inout HTML) {
         guard !servers.isEmpty else { return }
-        html.table(DashboardText.servers, DashboardText.serverHeadings, servers) { html, server in
+        let (headings, exports) = (DashboardText.serverHeadings, PanelExports.rows.running(["doctor"]))
+        html.table(DashboardText.servers, headings, servers, exports: exports) { html, server in
             html.rowName(String(server.number))
-            html.element("td", server.version)
+            html.cells(server.version)
             html.time(server.seenAt)
         }
-        html.exports(PanelExports(table: DashboardText.servers, of: visit.address).running(["doctor"]))
     }
 
     /// Writes the last lines of the log, the newest first, and the form that searches them.

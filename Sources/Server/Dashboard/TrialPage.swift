@@ -5,7 +5,7 @@ internal import QRCodes
 /// A simulated tap and launch of an app, step by step, and a code for the camera of a real phone.
 enum TrialPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
-        let (app, directory) = (try exchange.appItem() ?? exchange.directory.apps.first, exchange.directory)
+        let app = try exchange.appItem() ?? exchange.directory.apps.first
         let profile = BrowserProfile.all.first
         let url = try await address(ofLinkOf: app, exchange)
         return .page(title: DashboardText.trial) { html in
@@ -14,21 +14,22 @@ enum TrialPage {
                 return
             }
             html.paragraph(DashboardText.trialExplained)
-            writeForm(visit, directory, (app, profile?.name ?? ""), to: &html)
+            writeForm((app, profile?.name ?? ""), to: &html)
             writeCode(for: app, url, to: &html)
         }
     }
 
     /// `POST /try`: sends the click and the launch to the endpoints of this process, with a test key.
-    static func run(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Response {
-        let directory = exchange.directory
+    static func run(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let app = try exchange.app(of: visit.form)
         guard let profile = BrowserProfile.all.first(where: { $0.name == visit.form["profile"] }) else {
             throw .invalidField("profile", DashboardText.wrongProfile)
         }
         let now = exchange.now
-        let key = directory.keys.first { $0.kind == .test && $0.app == app.id && $0.isValid(at: now) }
-        guard let key, let trial = makeTrial(of: profile, app, exchange.service.random) else {
+        let keys = exchange.directory.keys.filter { $0.kind == .test && $0.app == app.id }
+        guard let key = keys.first(where: { $0.isValid(at: now) }),
+            let trial = makeTrial(of: profile, app, exchange.service.random)
+        else {
             throw .conflict(DashboardText.noTestKey(app.id.text))
         }
         let host = exchange.request.field("host") ?? ""
@@ -44,22 +45,17 @@ enum TrialPage {
         }
         let result = TrialResult(trial, click: clickAnswer, launch: launchAnswer)
         let requestID = exchange.requestID
-        return DashboardPage(title: DashboardText.trial) { [steps] html in
-            writeForm(visit, directory, (app, profile.name), to: &html)
-            html.element(
-                "p",
-                ["class": result.isMatched ? "answer good" : "answer bad"],
-                result.explanation[0]
-            )
+        return .page(title: DashboardText.trial) { [steps] html in
+            writeForm((app, profile.name), to: &html)
+            let style = result.isMatched ? "answer good" : "answer bad"
+            html.element("p", ["class": style], result.explanation[0])
             for sentence in result.explanation.dropFirst() { html.paragraph(sentence) }
             if result.launch != nil {
-                html.element("p") { html in
-                    html.link(DashboardAddress("/launches/\(requestID)"), DashboardText.explainTrial)
-                }
+                let address = DashboardAddress("/launches/\(requestID)")
+                html.paragraph(linkingTo: address, DashboardText.explainTrial)
             }
             for (number, step) in steps.enumerated() { write(step, number: number + 1, to: &html) }
         }
-        .response(visit: visit)
     }
 
     /// Returns a trial of a browser on its own device, with the newest SDK; its click leads to a destination that the
@@ -125,16 +121,11 @@ enum TrialPage {
 
 /// The form, the steps and the code.
 extension TrialPage {
-    private static func writeForm(
-        _ visit: DashboardVisit,
-        _ directory: Directory,
-        _ chosen: (app: App, profile: String),
-        to html: inout HTML
-    ) {
+    private static func writeForm(_ chosen: (app: App, profile: String), to html: inout HTML) {
         // The trial stores a click and a launch of the app, so a read key must not run it.
-        guard visit.mayChange else { return html.paragraph(DashboardText.mayNotChange) }
-        html.action("/try", visit, class: "filters") { html in
-            html.requiredApp(directory.apps, chosen: chosen.app.id)
+        guard html.mayChange else { return html.paragraph(DashboardText.mayNotChange) }
+        html.action("/try", class: "filters") { html in
+            html.requiredApp(chosen: chosen.app.id)
             let profiles = BrowserProfile.all.map { ($0.name, $0.title) }
             html.select("profile", DashboardText.browser, profiles, chosen: chosen.profile)
             html.element("button", ["type": "submit"], DashboardText.simulate)

@@ -70,7 +70,7 @@ extension HTML {
             html.rowName(name(group.name), address?(group.name))
             let clicks = group.counts[.clicks] ?? 0
             html.number(DashboardText.count(clicks), bar: (clicks, most))
-            html.number(DashboardText.count(group.counts[.matches] ?? 0))
+            html.counts(group.counts[.matches] ?? 0)
             html.number(DashboardText.percent(StatisticsBody.conversionRate(group.counts)))
         }
     }
@@ -90,7 +90,7 @@ extension HTML {
                     html.rectangle(class: "c0", x: 50 - width / 2, y: 0, width: width, height: 6)
                 }
             }
-            html.number(DashboardText.count(step.count))
+            html.counts(step.count)
             html.number(DashboardText.percent(first > 0 ? Double(step.count) / Double(first) : nil))
         }
     }

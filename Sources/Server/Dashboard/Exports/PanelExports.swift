@@ -5,39 +5,33 @@ struct PanelExports {
     /// The names and values of items of an address, or of a command's options; an item with a nil value is left out.
     typealias Items = [(String, String?)]
 
-    private let csv: DashboardAddress
-    private let json: DashboardAddress
-    /// Whether the files contain only the rows that the page shows.
-    private var isOfPage = false
+    /// The name of the ``PanelFile`` with all rows; nil for files with the rows of the page, see ``RecordedTable``.
+    private var file: String?
+    /// The items that the file's address has in addition to the page's.
+    private var fileItems: Items = []
     /// Sentences, and the lines for a shell that they explain.
     private var lines: [(title: String, text: String)] = []
 
-    /// Creates the exports of a panel that has a file of its own.
-    ///
-    /// - Parameters:
-    ///   - name: the name of a ``PanelFile``.
-    ///   - page: the address of the page, whose items the file gets.
-    ///   - panel: the item `panel` of the file.
-    init(_ name: String, of page: DashboardAddress, panel: String? = nil) {
-        func address(_ ending: String) -> DashboardAddress {
-            var address = page.with("before", nil).with("panel", panel)
-            address.path = "/export/\(name).\(ending)"
-            return address
-        }
-        (csv, json) = (address("csv"), address("json"))
+    /// The exports of a table whose files have the rows of the page.
+    static let rows = PanelExports()
+
+    /// Returns the exports of a panel that has a file of its own, with further items in the file's address.
+    static func file(_ name: String, _ items: Items = []) -> PanelExports {
+        PanelExports(file: name, fileItems: items)
     }
 
-    /// Creates the exports of a table, whose file has the rows of the page; see ``RecordedTable``.
-    init(table caption: String, of page: DashboardAddress) {
-        let address = page.with("table", caption)
-        (csv, json) = (address.with("as", "csv"), address.with("as", "json"))
-        isOfPage = true
+    /// Returns the address of the table with a caption as a file.
+    private func address(_ format: PanelFile.Format, of caption: String, on page: DashboardAddress)
+        -> DashboardAddress
+    {
+        guard let file else { return page.with("table", caption).with("as", format.rawValue) }
+        var address = fileItems.reduce(page.with("before", nil)) { $0.with($1.0, $1.1) }
+        address.path = "/export/\(file).\(format.rawValue)"
+        return address
     }
 
     /// Adds the call of the API and the command that give the same figures, with the same items.
-    func calling(_ path: String, command: [String]? = nil, _ items: Items = [])
-        -> PanelExports
-    {
+    func calling(_ path: String, command: [String]? = nil, _ items: Items = []) -> PanelExports {
         let sent = items.compactMap { name, value in value.map { QueryItem(name: name, value: $0) } }
         let exports = adding(DashboardText.asCurl, Self.curl(DashboardAddress(path, sent)))
         return command.map { exports.running($0, items) } ?? exports
@@ -80,24 +74,27 @@ struct PanelExports {
         return isPlain && !word.isEmpty ? word : "'" + word.replacingASCII("'", with: "'\\''") + "'"
     }
 
-    fileprivate func write(to html: inout HTML) {
+    fileprivate func write(of caption: String, to html: inout HTML) {
         html.element("details", ["class": "note"]) { html in
             html.element("summary", DashboardText.export)
             html.element("p") { html in
-                html.link(csv, "CSV")
+                html.link(address(.csv, of: caption, on: html.address), "CSV")
                 html.text(" ")
-                html.link(json, "JSON")
-                if isOfPage { html.text(" " + DashboardText.rowsOfPage) }
+                html.link(address(.json, of: caption, on: html.address), "JSON")
+                if file == nil { html.text(" " + DashboardText.rowsOfPage) }
             }
             for (title, text) in lines {
                 html.element("p", title)
-                html.element("pre", ["class": "copy", "tabindex": "0"], text)
+                html.commands(text)
             }
         }
     }
 }
 
 extension HTML {
-    /// Writes links to CSV and JSON files, and the lines for curl and the command, in an element that opens on a click.
-    mutating func exports(_ exports: PanelExports) { exports.write(to: &self) }
+    /// Writes links to CSV and JSON files of a table, and the lines for curl and the command, in an element that opens
+    /// on a click; a panel that has a file of its own needs no caption.
+    mutating func exports(_ exports: PanelExports, of caption: String = "") {
+        exports.write(of: caption, to: &self)
+    }
 }

@@ -175,24 +175,14 @@ extension OverviewPanel {
     }
 }
 
-extension OverviewPage {
-    static func exports(_ visit: DashboardVisit, _ filter: DashboardFilter, panel: OverviewPanel)
-        -> PanelExports
-    {
-        PanelExports("overview", of: visit.address, panel: panel.rawValue)
-            .calling("/admin/stats", command: ["stats"], filter.statisticsItems)
-    }
-}
-
 extension DashboardFilter {
-    /// Returns a function that makes the exports of the page's table with a given caption.
-    ///
-    /// They include the call of `/admin/stats` and the command `afterlink stats` that give the same figures.
-    func exports(of page: DashboardAddress) -> (_ caption: String) -> PanelExports {
-        { caption in
-            PanelExports(table: caption, of: page)
-                .calling("/admin/stats", command: ["stats"], statisticsItems)
-        }
+    /// The exports of a table of the page's figures: `/admin/stats` and `afterlink stats` give the same figures.
+    var exports: PanelExports { .rows.calling("/admin/stats", command: ["stats"], statisticsItems) }
+
+    /// Returns the exports of a panel of the overview, whose file may have more rows than the page.
+    func exports(of panel: OverviewPanel) -> PanelExports {
+        .file("overview", [("panel", panel.rawValue)])
+            .calling("/admin/stats", command: ["stats"], statisticsItems)
     }
 
     /// The choices as items of `/admin/stats`, and as options of `afterlink stats`.

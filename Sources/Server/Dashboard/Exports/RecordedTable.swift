@@ -72,9 +72,9 @@ extension DashboardPage {
     /// Makes a file of the table that the address names; nil if it names none.
     ///
     /// - Throws: 404 if the page has no such table now.
-    func file(_ exchange: Exchange) throws(APIError) -> Response? {
+    func file(_ exchange: Exchange, _ visit: DashboardVisit) throws(APIError) -> Response? {
         guard let format: PanelFile.Format = try exchange.word("as") else { return nil }
-        var html = HTML(recording: RecordedTable(exchange.queryItem("table") ?? ""))
+        var html = HTML(for: visit, recording: RecordedTable(exchange.queryItem("table") ?? ""))
         content(&html)
         guard let body = html.recording?.body(format) else { throw .notFound(DashboardText.noTable) }
         let name = exchange.request.path.split(separator: "/").first.map(String.init) ?? "overview"

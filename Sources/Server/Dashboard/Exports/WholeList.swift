@@ -16,7 +16,7 @@ enum WholeList: String {
         let stores = exchange.stores
         switch self {
         case .launches:
-            var query = try LaunchesPage.query(exchange, DashboardFilter(exchange)).0
+            var query = try LaunchesPage.query(exchange, DashboardFilter(exchange))
             query.limit = CheckQuery.limits.upperBound
             return body(in: format, ExportTable.checks.columns, exchange, of: visit) { (before: CheckID?) in
                 query.before = before

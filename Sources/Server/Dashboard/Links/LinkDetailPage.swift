@@ -14,12 +14,10 @@ enum LinkDetailPage {
             if let ending { html.element("p", ["class": "bad"], DashboardText.ended(ending)) }
             html.writeLinkWarnings(of: app)
             writeFigures(listing, to: &html)
-            html.element("p") { html in
-                let days = visit.address.page("/").with("from", nil).with("to", nil)
-                    .with("link", link.id.text).with("period", "30d")
-                html.link(days, DashboardText.clicksByDay)
-            }
-            writeActions(listing, visit, to: &html)
+            let days = html.address.page("/").with("from", nil).with("to", nil)
+                .with("link", link.id.text).with("period", "30d")
+            html.paragraph(linkingTo: days, DashboardText.clicksByDay)
+            if html.mayChange { writeActions(listing, to: &html) }
             html.element("div", ["class": "panels"]) { html in
                 html.element("section") { html in
                     html.element("h2", DashboardText.facts)
@@ -27,14 +25,14 @@ enum LinkDetailPage {
                 }
                 if let url = link.url(of: app), ending == nil { writeCode(link, url, to: &html) }
             }
-            html.variants(listing, DashboardText.variants, visit)
+            html.variants(listing, DashboardText.variants)
             writePreview(link.settings.preview, app, to: &html)
             let effects = LinkEffects.all(of: link.settings, in: app.settings.links, robots)
-            html.table(DashboardText.visitors, DashboardText.visitorHeadings, effects) { html, effects in
+            let (headings, exports) = (DashboardText.visitorHeadings, PanelExports.showing(link.id))
+            html.table(DashboardText.visitors, headings, effects, exports: exports) { html, effects in
                 html.rowName(effects.visitor)
-                for text in effects.texts { html.element("td", ["class": "any"], text) }
+                for text in effects.texts { html.cell(text, class: "any") }
             }
-            html.exports(PanelExports(table: DashboardText.visitors, of: visit.address).showing(link.id))
             if let first = link.settings.variants.first { html.note(DashboardText.firstVariant(first.name)) }
         }
         page.pictureSource = link.settings.preview.image?.policySource
@@ -53,10 +51,10 @@ enum LinkDetailPage {
     private static func writeFigures(_ listing: LinkListing, to html: inout HTML) {
         let rate = listing.clicks > 0 ? Double(listing.matches) / Double(listing.clicks) : nil
         html.figures([
-            (DashboardText.clicks, DashboardText.count(Int64(listing.clicks)), nil),
-            (DashboardText.matches, DashboardText.count(Int64(listing.matches)), nil),
+            (DashboardText.clicks, DashboardText.count(listing.clicks), nil),
+            (DashboardText.matches, DashboardText.count(listing.matches), nil),
             (DashboardText.matchesOfClicks, DashboardText.percent(rate), nil),
-            (DashboardText.robots, DashboardText.count(Int64(listing.robots)), nil),
+            (DashboardText.robots, DashboardText.count(listing.robots), nil),
         ])
     }
 
@@ -76,11 +74,11 @@ enum LinkDetailPage {
         html.element("section") { html in
             html.element("h2", DashboardText.code)
             let file = "/links/\(link.id.text)/qr"
-            let text = DashboardText.codeOf(url)
-            html.open(
-                "img",
-                ["src": file + ".svg", "alt": text, "width": "200", "height": "200", "id": "code"]
-            )
+            let picture: HTML.Attributes = [
+                "src": file + ".svg", "alt": DashboardText.codeOf(url), "width": "200", "height": "200",
+                "id": "code",
+            ]
+            html.open("img", picture)
             html.element("p") { html in
                 for format in QRPicture.Format.allCases {
                     let path = "\(file).\(format.rawValue)"
@@ -108,10 +106,8 @@ enum LinkDetailPage {
         html.element("section") { html in
             html.element("h2", DashboardText.preview)
             if preview.image?.policySource != nil {
-                html.open(
-                    "img",
-                    ["class": "preview", "src": preview.image?.text, "alt": "", "id": "picture"]
-                )
+                let picture = preview.image?.text
+                html.open("img", ["class": "preview", "src": picture, "alt": "", "id": "picture"])
             }
             html.facts([
                 (DashboardText.name(of: .previewTitle), preview.title ?? app.settings.name),
@@ -124,24 +120,18 @@ enum LinkDetailPage {
 
 /// What a person may do with a link.
 extension LinkDetailPage {
-    private static func writeActions(_ listing: LinkListing, _ visit: DashboardVisit, to html: inout HTML) {
-        guard visit.mayChange else { return }
+    private static func writeActions(_ listing: LinkListing, to html: inout HTML) {
         let path = "/links/\(listing.link.id.text)"
-        func form(_ action: String, _ text: String, class style: String? = nil, to html: inout HTML) {
-            html.action("\(path)/\(action)", visit) { $0.element("button", ["class": style], text) }
-        }
         let isClicked = listing.clicks > 0 || listing.robots > 0
         html.element("div", ["class": "actions"]) { html in
-            html.link(visit.address.page("\(path)/edit"), class: "button", DashboardText.edit)
-            if listing.link.archivedAt == nil {
-                form("archive", DashboardText.archive, class: "quiet", to: &html)
-            } else {
-                form("restore", DashboardText.restore, class: "quiet", to: &html)
-            }
+            html.link(html.address.page("\(path)/edit"), class: "button", DashboardText.edit)
+            let isLive = listing.link.archivedAt == nil
+            let text = isLive ? DashboardText.archive : DashboardText.restore
+            html.button("\(path)/\(isLive ? "archive" : "restore")", text)
             if !isClicked {
                 html.element("details") { html in
                     html.element("summary", DashboardText.delete)
-                    form("delete", DashboardText.deleteForGood, to: &html)
+                    html.button("\(path)/delete", DashboardText.deleteForGood, class: nil)
                 }
             }
         }
@@ -151,35 +141,30 @@ extension LinkDetailPage {
     }
 
     /// `POST /links/{id}/archive` and `…/restore`: archives the link, or makes it lead somewhere again.
-    static func setArchived(_ isArchived: Bool) -> Routes.Action {
+    static func setArchived(_ isArchived: Bool) -> Routes.Page {
         { exchange, _ throws(APIError) in
             let id = try await find(exchange).link.id
             try await LinkEndpoints.setArchived(isArchived, exchange)
-            return DashboardPage.redirect(to: "/links/\(id.text)")
+            return .redirect(to: "/links/\(id.text)")
         }
     }
 
     /// `POST /links/{id}/delete`: deletes a link that was never clicked.
-    static func delete(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Response
-    {
+    static func delete(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         _ = try await find(exchange)
         try await LinkEndpoints.remove(exchange)
-        return DashboardPage.redirect(to: "/links")
+        return .redirect(to: "/links")
     }
 }
 
 extension HTML {
     /// Warns if the app lacks a setting without which its links do less than expected.
     mutating func writeLinkWarnings(of app: App) {
-        guard app.settings.links.hosts.isEmpty else { return }
-        element("ul", ["class": "warnings", "aria-label": DashboardText.warnings]) { html in
-            html.element("li") { $0.prose(DashboardText.noLinkHost) }
-        }
+        warnings(app.settings.links.hosts.isEmpty ? [DashboardText.noLinkHost] : [])
     }
 
     /// Writes the variants of a link with their counts, and their matches per click with a confidence interval.
-    mutating func variants(_ listing: LinkListing, _ caption: String, _ visit: DashboardVisit) {
+    mutating func variants(_ listing: LinkListing, _ caption: String) {
         let variants = listing.link.settings.variants
         let total = variants.reduce(0) { $0 + $1.weight }
         let former = listing.variants.filter { counts in !variants.contains { $0.name == counts.name } }
@@ -192,19 +177,18 @@ extension HTML {
             let (clicks, matches) = (counts?.clicks ?? 0, counts?.matches ?? 0)
             html.rowName(row.name)
             html.number(DashboardText.percent(share))
-            html.element("td", ["class": "any"], row.variant?.target.text ?? DashboardText.formerVariant)
-            html.number(DashboardText.count(Int64(clicks)))
-            html.number(DashboardText.count(Int64(matches)))
+            html.cell(row.variant?.target.text ?? DashboardText.formerVariant, class: "any")
+            html.counts(clicks, matches)
             html.number(DashboardText.rate(matches, of: clicks))
         }
         note(DashboardText.intervalExplained)
-        exports(PanelExports(table: caption, of: visit.address).showing(listing.link.id))
+        exports(.showing(listing.link.id), of: caption)
     }
 }
 
 extension PanelExports {
-    /// Adds the call and the command that show a link.
-    fileprivate func showing(_ link: LinkID) -> PanelExports {
-        calling("/admin/api/links/\(link.text)", command: ["links", "show", link.text])
+    /// Returns the exports with the call and the command that show a link.
+    fileprivate static func showing(_ link: LinkID) -> PanelExports {
+        rows.calling("/admin/api/links/\(link.text)", command: ["links", "show", link.text])
     }
 }

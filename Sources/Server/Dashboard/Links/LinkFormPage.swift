@@ -8,19 +8,17 @@ enum LinkFormPage {
     static func new(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         var form = LinkForm()
         form.app = try exchange.appItem()?.id.text ?? ""
-        return .page(page(form, of: nil, exchange.directory.apps, visit))
+        return .page(page(form, of: nil, exchange.directory.apps))
     }
 
     /// `GET /links/{id}/edit`: the form with the link's settings.
     static func edit(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let link = try await LinkDetailPage.find(exchange).link
-        return .page(page(LinkForm(link), of: link, exchange.directory.apps, visit))
+        return .page(page(LinkForm(link), of: link, exchange.directory.apps))
     }
 
     /// `POST /links/new`: creates the link as the API does, or shows what is wrong beside each field.
-    static func create(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Response
-    {
+    static func create(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let form = LinkForm(visit.form)
         let (directory, now) = (exchange.directory, exchange.now)
         let random = exchange.service.random
@@ -31,7 +29,7 @@ enum LinkFormPage {
                 try LinkDraft.link(form.slug, form.fields, of: app, in: directory, at: now, random: random)
             }
             try await LinkEndpoints.store(new, exchange)
-            return DashboardPage.redirect(to: "/links/\(new.link.id.text)")
+            return .redirect(to: "/links/\(new.link.id.text)")
         } catch { return refused(form, of: nil, directory.apps, visit, by: error) }
     }
 
@@ -41,9 +39,7 @@ enum LinkFormPage {
     }
 
     /// `POST /links/{id}/edit`: changes the link as the API does, or shows what is wrong beside each field.
-    static func change(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Response
-    {
+    static func change(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let former = try await LinkDetailPage.find(exchange).link
         let form = LinkForm(visit.form)
         let (directory, now) = (exchange.directory, exchange.now)
@@ -55,7 +51,7 @@ enum LinkFormPage {
                     try LinkDraft.settings(form.fields, for: app, at: now, insteadOf: link.settings)
                 }
             }
-            return DashboardPage.redirect(to: "/links/\(former.id.text)")
+            return .redirect(to: "/links/\(former.id.text)")
         } catch {
             guard error.code != .conflict else { throw error }
             return refused(form, of: former, directory.apps, visit, by: error)
@@ -69,10 +65,10 @@ enum LinkFormPage {
         _ apps: [App],
         _ visit: DashboardVisit,
         by error: APIError
-    ) -> Response {
-        var response = page(form, of: link, apps, visit, after: error).response(visit: visit)
+    ) -> Reply {
+        var response = page(form, of: link, apps, after: error).response(visit: visit)
         response.fields += error.responseFields
-        return response
+        return .response(response)
     }
 
     private static func drafted<Value>(_ make: () throws(FieldProblems) -> Value) throws(APIError) -> Value {
@@ -83,12 +79,11 @@ enum LinkFormPage {
         _ form: LinkForm,
         of link: Link?,
         _ apps: [App],
-        _ visit: DashboardVisit,
         after error: APIError? = nil
     ) -> DashboardPage {
         let title = link.map { DashboardText.editTitle($0.slug.text) } ?? DashboardText.newLink
         return DashboardPage(title: title, status: error?.status ?? .ok) { html in
-            guard !apps.isEmpty, visit.mayChange else {
+            guard !apps.isEmpty, html.mayChange else {
                 let reason = apps.isEmpty ? DashboardText.noApp : DashboardText.mayNotChange
                 return html.empty(reason)
             }
@@ -96,7 +91,7 @@ enum LinkFormPage {
             write(writer.problems, to: &html)
             let app = apps.first { $0.id.text == form.app } ?? (apps.count == 1 ? apps.first : nil)
             if let app { html.writeLinkWarnings(of: app) }
-            html.action(visit.address.path, visit, class: "edit") { html in
+            html.action(html.address.path, class: "edit") { html in
                 html.hidden(FormRecord.digestName, form.digest)
                 if link == nil {
                     html.element("fieldset") { html in
@@ -121,13 +116,10 @@ enum LinkFormPage {
                     }
                 }
                 html.element("div", ["class": "actions"]) { html in
-                    html.element(
-                        "button",
-                        ["type": "submit"],
-                        link == nil ? DashboardText.create : DashboardText.save
-                    )
+                    let text = link == nil ? DashboardText.create : DashboardText.save
+                    html.element("button", ["type": "submit"], text)
                     let back = link.map { "/links/\($0.id.text)" } ?? "/links"
-                    html.link(visit.address.page(back), class: "button quiet", DashboardText.cancel)
+                    html.link(html.address.page(back), class: "button quiet", DashboardText.cancel)
                 }
             }
         }

@@ -13,22 +13,15 @@ enum LinksPage {
         )
         let (directory, now) = (exchange.directory, exchange.now)
         return .page(title: DashboardText.links) { html in
-            if visit.mayChange, !directory.apps.isEmpty {
-                html.element("p") { html in
-                    html.link(visit.address.page("/links/new"), class: "button", DashboardText.newLink)
-                }
+            if html.mayChange, !directory.apps.isEmpty {
+                let new = html.address.page("/links/new")
+                html.paragraph(linkingTo: new, class: "button", DashboardText.newLink)
             }
             writeImport(to: &html)
-            writeFilters(query, directory.apps, visit, to: &html)
-            if page.links.isEmpty {
-                if page.next == nil { html.empty(reason(query, directory)) }
-            } else {
-                write(page.links, directory, visit, at: now, events: sums, to: &html)
-                html.exports(exports(visit, query))
-            }
-            html.searched(backTo: page.next?.time, isFull: page.links.count == query.limit)
-            if let next = page.next {
-                html.next(visit.address.with("before", next.text), DashboardText.olderLinks)
+            writeFilters(query, to: &html)
+            let texts = (reason(query, directory), DashboardText.olderLinks)
+            html.list(page.links, limit: query.limit, next: page.next, texts: texts) { html in
+                write(page.links, at: now, events: sums, exports(visit, query), to: &html)
             }
         }
     }
@@ -37,15 +30,15 @@ enum LinksPage {
         html.element("details", ["class": "note"]) { html in
             html.element("summary", DashboardText.importLinks)
             html.paragraph(DashboardText.importExplained)
-            html.element("pre", ["class": "copy", "tabindex": "0"], "afterlink links import FILE --check")
+            html.commands("afterlink links import FILE --check")
             let log = DashboardAddress("/settings/audit").with("action", AuditAction.importLinks.rawValue)
-            html.element("p") { $0.link(log, DashboardText.formerImports) }
+            html.paragraph(linkingTo: log, DashboardText.formerImports)
         }
     }
 
     private static func exports(_ visit: DashboardVisit, _ query: LinkQuery) -> PanelExports {
         let items = ["app", "search", "campaign", "tag"].map { ($0, visit.address[$0]) }
-        let exports = PanelExports("links", of: visit.address)
+        let exports = PanelExports.file("links")
             .calling("/admin/api/links", items + [("archived", visit.address["archived"])])
         // The command cannot list archived and other links together.
         guard let isArchived = query.isArchived else { return exports }
@@ -62,15 +55,10 @@ enum LinksPage {
         return query.app == nil ? DashboardText.noLinks : DashboardText.noLinksOfApp
     }
 
-    private static func writeFilters(
-        _ query: LinkQuery,
-        _ apps: [App],
-        _ visit: DashboardVisit,
-        to html: inout HTML
-    ) {
+    private static func writeFilters(_ query: LinkQuery, to html: inout HTML) {
         html.filters("/links") { html in
-            html.keepChoices(of: visit.address, except: ["app"])
-            html.appChoice(apps, chosen: query.app)
+            html.keepChoices(except: ["app"])
+            html.appChoice(chosen: query.app)
             html.field("search", DashboardText.searchLinks, type: "search", query.search)
             html.field("campaign", DashboardText.campaign, query.campaignKey?.text)
             html.field("tag", DashboardText.tag, query.tag)
@@ -81,28 +69,25 @@ enum LinksPage {
 
     private static func write(
         _ links: [LinkListing],
-        _ directory: Directory,
-        _ visit: DashboardVisit,
         at now: Timestamp,
         events: [String: EventSums],
+        _ exports: PanelExports,
         to html: inout HTML
     ) {
-        let hasApps = directory.apps.count > 1
+        let hasApps = html.directory.apps.count > 1
         let headings =
             DashboardText.linkHeadings + (events.isEmpty ? [] : DashboardText.valueHeadings)
             + (hasApps ? [DashboardText.app] : [])
-        html.table(DashboardText.linkCaption, headings, links) { html, listing in
+        html.table(DashboardText.linkCaption, headings, links, exports: exports) { html, listing in
             let (link, settings) = (listing.link, listing.link.settings)
-            html.rowName(link.slug.text, visit.address.page("/links/\(link.id.text)"))
-            html.element("td", settings.title ?? "–")
-            html.element("td", settings.campaignKey?.text ?? "–")
-            html.element("td", settings.tags.isEmpty ? "–" : settings.tags.joined(separator: ", "))
-            html.number(DashboardText.count(Int64(listing.clicks)))
-            html.number(DashboardText.count(Int64(listing.matches)))
-            html.element("td", DashboardText.state(link.ending(at: now, clicks: listing.clicks)))
-            html.element("td", String(link.createdAt.iso8601.prefix(10)))
+            html.rowName(link.slug.text, html.address.page("/links/\(link.id.text)"))
+            let tags = settings.tags.isEmpty ? nil : settings.tags.joined(separator: ", ")
+            html.cells(settings.title, settings.campaignKey?.text, tags)
+            html.counts(listing.clicks, listing.matches)
+            let state = DashboardText.state(link.ending(at: now, clicks: listing.clicks))
+            html.cells(state, String(link.createdAt.iso8601.prefix(10)))
             if !events.isEmpty { html.values(events[link.id.text]) }
-            if hasApps { html.element("td", DashboardText.name(of: link.app, in: directory)) }
+            if hasApps { html.cells(DashboardText.name(of: link.app, in: html.directory)) }
         }
     }
 }

@@ -23,35 +23,37 @@ enum LivePage {
 
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let (choice, newest, minutes) = try await read(exchange)
-        let (events, directory, now) = (newest.reversed(), exchange.directory, exchange.now)
+        let (events, now) = (newest.reversed(), exchange.now)
         return .page(title: DashboardText.liveTraffic) { html in
-            writeForm(choice, directory, visit, to: &html)
+            html.filters("/live") { html in
+                html.keepChoices(except: ["app", "test"])
+                html.appChoice(chosen: choice.app?.id)
+                html.trafficChoice(isTest: choice.isTest)
+            }
             writeChart(minutes, to: &html)
-            html.exports(exports(of: DashboardText.perMinute, choice, visit, at: now))
+            html.exports(exports(choice, at: now), of: DashboardText.perMinute)
             html.element("p", ["class": "note", "id": "live-note"], DashboardText.liveNote)
-            html.next(visit.address, DashboardText.reload)
+            html.next(html.address, DashboardText.reload)
             let ended: HTML.Attributes = [
                 "id": "live-ended", "class": "answer bad", "role": "alert", "hidden": "",
             ]
             html.element("p", ended) { html in
-                html.text(DashboardText.sessionEnded)
-                html.text(" ")
-                html.link(DashboardAddress("/sign-in").with("next", visit.address.text), DashboardText.signIn)
+                html.text(DashboardText.sessionEnded + " ")
+                html.link(DashboardAddress("/sign-in").with("next", html.address.text), DashboardText.signIn)
             }
             if events.isEmpty {
                 html.element("p", ["class": "empty", "id": "live-none"], DashboardText.noneLive)
             }
             // The script adds the query to the links of its rows.
-            let (full, query) = (DashboardText.tooManyStreams, visit.address.page("").text)
+            let (full, query) = (DashboardText.tooManyStreams, html.address.page("").text)
             html.open("div", ["id": "live", "data-full": full, "data-query": query])
             html.table(DashboardText.newest, DashboardText.liveHeadings, events) { html, event in
-                html.rowName(DashboardText.time(event.at), visit.address.page("/launches/\(event.id)"))
-                html.element("td", ["class": event.isMatch ? "good" : nil], event.text)
-                html.element("td", event.campaign ?? "–")
-                html.element("td", name(of: event.group, directory))
+                html.rowName(DashboardText.time(event.at), html.address.page("/launches/\(event.id)"))
+                html.cell(event.text, class: event.isMatch ? "good" : nil)
+                html.cells(event.campaign, name(of: event.group, html.directory))
             }
             html.close("div")
-            if !events.isEmpty { html.exports(exports(of: DashboardText.newest, choice, visit, at: now)) }
+            if !events.isEmpty { html.exports(exports(choice, at: now), of: DashboardText.newest) }
         }
     }
 
@@ -69,12 +71,7 @@ enum LivePage {
     /// Returns other ways to get a table's rows.
     ///
     /// Only a session can open the stream, so the lines that use a key read the tables.
-    private static func exports(
-        of caption: String,
-        _ choice: Choice,
-        _ visit: DashboardVisit,
-        at now: Timestamp
-    ) -> PanelExports {
+    private static func exports(_ choice: Choice, at now: Timestamp) -> PanelExports {
         let start = now.milliseconds / 60_000 * 60_000 - (LiveFeed.minuteCount - 1) * 60_000
         let app = choice.app?.id.text
         let lines = [ExportTable.clicks, .checks].map { table in
@@ -84,31 +81,15 @@ enum LivePage {
             return PanelExports.curl(call) + " | grep '\"test\":\(choice.isTest)'"
         }
         let from = Timestamp(milliseconds: start).iso8601
-        return PanelExports(table: caption, of: visit.address)
-            .adding(DashboardText.liveCurl, lines.joined(separator: "\n"))
-            .running(
-                ["checks"],
-                [("app", app), ("from", from), ("test", choice.isTest ? "true" : nil)],
-                as: DashboardText.liveCommand
-            )
+        let items: PanelExports.Items = [
+            ("app", app), ("from", from), ("test", choice.isTest ? "true" : nil),
+        ]
+        return PanelExports.rows.adding(DashboardText.liveCurl, lines.joined(separator: "\n"))
+            .running(["checks"], items, as: DashboardText.liveCommand)
     }
 
     private static func name(of group: LiveFeed.Group, _ directory: Directory) -> String {
         AppID(group.app).flatMap(directory.app)?.settings.name ?? group.app
-    }
-
-    private static func writeForm(
-        _ choice: Choice,
-        _ directory: Directory,
-        _ visit: DashboardVisit,
-        to html: inout HTML
-    ) {
-        html.filters("/live") { html in
-            html.keepChoices(of: visit.address, except: ["app", "test"])
-            html.appChoice(directory.apps, chosen: choice.app?.id)
-            let traffic = [("false", DashboardText.live), ("true", DashboardText.test)]
-            html.select("test", DashboardText.traffic, traffic, chosen: choice.isTest ? "true" : "false")
-        }
     }
 
     /// Writes three columns a minute: clicks, launches and matches.

@@ -7,47 +7,34 @@ enum PostbacksPage {
         let app = try exchange.appItem()?.id
         let all = try await exchange.store(await exchange.stores.postbacks.endpoints())
         let shown = all.filter { (app == nil || $0.endpoint.app == app) && exchange.maySee($0.endpoint.app) }
-        let (directory, now) = (exchange.directory, exchange.now)
+        let now = exchange.now
         return .page(title: DashboardText.postbacks) { html in
             if shown.isEmpty {
                 html.empty(DashboardText.noEndpoints)
             } else {
-                html.table(DashboardText.endpoints, DashboardText.endpointHeadings, shown) {
-                    html,
-                    status in
-                    write(status, directory, visit, at: now, to: &html)
-                }
-                let exports = PanelExports(table: DashboardText.endpoints, of: visit.address)
-                    .calling("/admin/api/postbacks", [("app", app?.text)])
+                let exports = PanelExports.rows.calling("/admin/api/postbacks", [("app", app?.text)])
                 // The command lists the endpoints of all apps.
-                html.exports(app == nil ? exports.running(["postbacks", "list"]) : exports)
+                let both = app == nil ? exports.running(["postbacks", "list"]) : exports
+                let headings = DashboardText.endpointHeadings
+                html.table(DashboardText.endpoints, headings, shown, exports: both) { html, status in
+                    let endpoint = status.endpoint
+                    html.rowName(endpoint.url, html.address.page("/postbacks/\(endpoint.id.text)"))
+                    html.cells(DashboardText.name(of: endpoint.app, in: html.directory))
+                    let (text, style) = DashboardText.state(endpoint)
+                    html.cell(text, class: style)
+                    html.counts(status.pending)
+                    html.cells(DashboardText.age(status.oldest, at: now), endpoint.typesText)
+                }
             }
-            if visit.mayChange, !directory.apps.isEmpty { writeForm(visit, directory, to: &html) }
+            if html.mayChange, !html.directory.apps.isEmpty { writeForm(to: &html) }
         }
     }
 
-    private static func write(
-        _ status: EndpointStatus,
-        _ directory: Directory,
-        _ visit: DashboardVisit,
-        at now: Timestamp,
-        to html: inout HTML
-    ) {
-        let endpoint = status.endpoint
-        html.rowName(endpoint.url, visit.address.page("/postbacks/\(endpoint.id.text)"))
-        html.element("td", DashboardText.name(of: endpoint.app, in: directory))
-        let (text, style) = DashboardText.state(endpoint)
-        html.element("td", ["class": style], text)
-        html.number(DashboardText.count(Int64(status.pending)))
-        html.element("td", DashboardText.age(status.oldest, at: now))
-        html.element("td", endpoint.typesText)
-    }
-
-    private static func writeForm(_ visit: DashboardVisit, _ directory: Directory, to html: inout HTML) {
+    private static func writeForm(to html: inout HTML) {
         html.element("h2", DashboardText.newEndpoint)
         html.note(DashboardText.aboutEndpoints)
-        html.action("/postbacks", visit, class: "edit") { html in
-            html.requiredApp(directory.apps)
+        html.action("/postbacks", class: "edit") { html in
+            html.requiredApp()
             html.field("url", DashboardText.endpointURL, nil)
             html.field("types", DashboardText.endpointTypes, "match.created match.campaign_only")
             html.area("body", DashboardText.endpointBody, "")
@@ -57,15 +44,13 @@ enum PostbacksPage {
                 html.element("p", DashboardText.macrosExplained)
             }
             html.field("since", DashboardText.endpointSince, type: "date", nil)
-            html.select("test", DashboardText.endpointTraffic, DashboardText.endpointTraffics, chosen: "")
+            html.select("test", DashboardText.traffic, DashboardText.endpointTraffics, chosen: "")
             html.element("button", ["type": "submit"], DashboardText.createEndpoint)
         }
     }
 
     /// `POST /postbacks`: creates an endpoint; only this response shows its secret.
-    static func create(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Response
-    {
+    static func create(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let app = try exchange.app(of: visit.form)
         var draft = PostbackDraft()
         draft.url = visit.form["url"] ?? ""
@@ -75,7 +60,7 @@ enum PostbacksPage {
         draft.isTest = visit.form["test"] == "true"
         let since = try visit.form.day("since", DashboardText.wrongDay)
         let (endpoint, secret) = try await PostbackEndpoints.create(draft, of: app, since: since, exchange)
-        return PostbackPage.show(secret, of: endpoint, visit)
+        return PostbackPage.show(secret, of: endpoint)
     }
 }
 
@@ -94,63 +79,46 @@ enum PostbackPage {
             html.facts([
                 ("URL", endpoint.url), (DashboardText.endpointTypes, endpoint.typesText),
                 ("ID", endpoint.id.text),
-                (DashboardText.signing, endpoint.isTemplate ? DashboardText.unsigned : DashboardText.signed),
-                (DashboardText.pending, DashboardText.count(Int64(status.pending))),
+                (DashboardText.signatures, DashboardText.signing(endpoint)),
+                (DashboardText.pending, DashboardText.count(status.pending)),
                 (DashboardText.oldest, DashboardText.age(status.oldest, at: now)),
             ])
-            if visit.mayChange { writeActions(endpoint, visit, to: &html) }
-            writeFilter(visit, query, to: &html)
-            if !page.deliveries.isEmpty {
-                html.table(DashboardText.deliveries, DashboardText.deliveryHeadings, page.deliveries) {
-                    html,
-                    delivery in
-                    let call = delivery.call(to: endpoint, keys, at: now)
-                    write(delivery, to: endpoint, call, visit, &html)
+            if html.mayChange { writeActions(endpoint, to: &html) }
+            writeFilter(query, to: &html)
+            let (id, items) = (endpoint.id.text, ["state", "type"].map { ($0, visit.address[$0]) })
+            let exports = PanelExports.file("deliveries", [("endpoint", id)])
+                .calling("/admin/api/postbacks/\(id)/deliveries", items)
+                .running(["postbacks", "deliveries", id], items)
+            let texts = (DashboardText.noDeliveries, DashboardText.olderDeliveries)
+            html.list(page.deliveries, limit: query.limit, next: page.next, texts: texts) { html in
+                let (headings, rows) = (DashboardText.deliveryHeadings, page.deliveries)
+                html.table(DashboardText.deliveries, headings, rows, exports: exports) { html, delivery in
+                    write(delivery, to: endpoint, delivery.call(to: endpoint, keys, at: now), &html)
                 }
-                let (id, items) = (endpoint.id.text, ["state", "type"].map { ($0, visit.address[$0]) })
-                html.exports(
-                    PanelExports("deliveries", of: visit.address.with("endpoint", id))
-                        .calling("/admin/api/postbacks/\(id)/deliveries", items)
-                        .running(["postbacks", "deliveries", id], items)
-                )
-            } else if page.next == nil {
-                html.empty(DashboardText.noDeliveries)
-            }
-            html.searched(backTo: page.next?.time, isFull: page.deliveries.count == query.limit)
-            if let next = page.next {
-                html.next(visit.address.with("before", next.text), DashboardText.olderDeliveries)
             }
         }
     }
 
-    private static func writeActions(
-        _ endpoint: PostbackEndpoint,
-        _ visit: DashboardVisit,
-        to html: inout HTML
-    ) {
-        let switching = endpoint.state == .enabled ? "disable" : "enable"
+    private static func writeActions(_ endpoint: PostbackEndpoint, to html: inout HTML) {
+        let (path, isEnabled) = ("/postbacks/\(endpoint.id.text)", endpoint.state == .enabled)
+        let actions = [isEnabled ? "disable" : "enable", "test", "replay"]
         html.element("div", ["class": "actions"]) { html in
-            for action in [switching, "test", "replay", "rotate"]
-            where action != "rotate" || !endpoint.isTemplate {
-                let path = "/postbacks/\(endpoint.id.text)/\(action)"
-                html.action(path, visit) { html in
-                    html.element("button", ["class": "quiet"], DashboardText.endpointAction(action))
-                }
+            for action in actions + (endpoint.isTemplate ? [] : ["rotate"]) {
+                html.button("\(path)/\(action)", DashboardText.endpointAction(action))
             }
-            html.action("/postbacks/\(endpoint.id.text)/replay", visit) { html in
+            html.action("\(path)/replay") { html in
                 html.field("since", DashboardText.replaySince, type: "date", nil)
                 html.element("button", ["class": "quiet"], DashboardText.sendAgain)
             }
         }
     }
 
-    private static func writeFilter(_ visit: DashboardVisit, _ query: DeliveryQuery, to html: inout HTML) {
-        html.filters(visit.address.path) { html in
-            html.keepChoices(of: visit.address)
+    private static func writeFilter(_ query: DeliveryQuery, to html: inout HTML) {
+        html.filters(html.address.path) { html in
+            html.keepChoices()
             let states = [("", DashboardText.any)] + DeliveryState.allCases.map { ($0.word, $0.word) }
-            html.select("state", DashboardText.deliveryState, states, chosen: query.state?.word ?? "")
-            let types = [("", DashboardText.any)] + PostbackType.allCases.map { ($0.rawValue, $0.rawValue) }
-            html.select("type", DashboardText.kind, types, chosen: query.type?.rawValue ?? "")
+            html.select("state", DashboardText.state, states, chosen: query.state?.word ?? "")
+            html.choice("type", DashboardText.kind, of: query.type, \.rawValue)
         }
     }
 
@@ -158,16 +126,19 @@ enum PostbackPage {
         _ delivery: PostbackDelivery,
         to endpoint: PostbackEndpoint,
         _ call: PostbackCall?,
-        _ visit: DashboardVisit,
         _ html: inout HTML
     ) {
         html.rowName(DashboardText.time(delivery.event.at))
-        html.element("td", delivery.event.type)
+        html.cells(delivery.event.type)
         let style = delivery.state == .failed ? "bad" : delivery.state == .delivered ? "good" : nil
-        html.element("td", ["class": style], delivery.state.word)
+        html.cell(delivery.state.word, class: style)
         html.number(String(delivery.attempts))
         html.time(delivery.nextAttempt)
-        html.element("td", delivery.answer.map { $0.problem ?? String($0.status ?? 0) } ?? "–")
+        html.cells(delivery.answer.map { $0.problem ?? String($0.status ?? 0) })
+        func part(_ title: String, _ text: String, to html: inout HTML) {
+            html.element("h3", title)
+            html.element("pre", text)
+        }
         html.element("td") { html in
             html.element("details") { html in
                 html.element("summary", delivery.event.id.text)
@@ -176,49 +147,38 @@ enum PostbackPage {
                         "\($0.name): \($0.isSecret ? DashboardText.hidden : $0.value)"
                     }
                     let head = ["\(call.isPost ? "POST" : "GET") \(call.url)"] + fields
-                    let body = String(decoding: call.body, as: UTF8.self)
-                    html.element("h3", DashboardText.request)
-                    html.element("pre", (head + ["", body]).joined(separator: "\n"))
+                    let lines = head + ["", String(decoding: call.body, as: UTF8.self)]
+                    part(DashboardText.requestID, lines.joined(separator: "\n"), to: &html)
                     if let base = call.baseString {
-                        html.element("h3", DashboardText.baseString)
-                        html.element("pre", String(decoding: base, as: UTF8.self))
+                        part(DashboardText.baseString, String(decoding: base, as: UTF8.self), to: &html)
                     }
                 }
                 if let answer = delivery.answer {
-                    html.element("h3", DashboardText.answered(answer.milliseconds))
-                    html.element("pre", answer.body.isEmpty ? answer.problem ?? "–" : answer.body)
+                    let text = answer.body.isEmpty ? answer.problem ?? "–" : answer.body
+                    part(DashboardText.answered(answer.milliseconds), text, to: &html)
                 }
-                guard visit.mayChange, delivery.state != .pending else { return }
-                let path = "/postbacks/\(endpoint.id.text)/replay"
-                html.action(path, visit) { html in
-                    html.hidden("event", delivery.event.id.text)
-                    html.element("button", ["class": "quiet"], DashboardText.sendAgain)
-                }
+                guard html.mayChange, delivery.state != .pending else { return }
+                let (path, event) = ("/postbacks/\(endpoint.id.text)/replay", delivery.event.id.text)
+                html.button(path, DashboardText.sendAgain, sending: ["event": event])
             }
         }
     }
 
     /// Shows a new secret, which no other page can show.
-    static func show(_ secret: PostbackSecret, of endpoint: PostbackEndpoint, _ visit: DashboardVisit)
-        -> Response
-    {
+    static func show(_ secret: PostbackSecret, of endpoint: PostbackEndpoint) -> Reply {
         guard !endpoint.isTemplate else { return back(to: endpoint.id) }
-        let page = DashboardPage(title: DashboardText.endpointSecret) { html in
+        return .page(title: DashboardText.endpointSecret) { html in
             html.paragraph(DashboardText.secretShownOnce)
             html.facts([(DashboardText.endpointSecret, secret.text), ("URL", endpoint.url)])
-            html.element("p") {
-                $0.link(DashboardAddress("/postbacks/\(endpoint.id.text)"), DashboardText.endpoint)
-            }
+            let address = DashboardAddress("/postbacks/\(endpoint.id.text)")
+            html.paragraph(linkingTo: address, DashboardText.endpoint)
         }
-        return page.response(visit: visit)
     }
 
-    private static func back(to id: EndpointID) -> Response {
-        DashboardPage.redirect(to: "/postbacks/\(id.text)")
-    }
+    private static func back(to id: EndpointID) -> Reply { .redirect(to: "/postbacks/\(id.text)") }
 
     /// `POST /postbacks/{id}/enable` and `…/disable`.
-    static func set(_ state: PostbackEndpoint.State) -> Routes.Action {
+    static func set(_ state: PostbackEndpoint.State) -> Routes.Page {
         { exchange, _ throws(APIError) in
             let id = try await PostbackEndpoints.status(&exchange).endpoint.id
             _ = try await PostbackEndpoints.set(state, &exchange)
@@ -227,7 +187,7 @@ enum PostbackPage {
     }
 
     /// `POST /postbacks/{id}/test`: sends an invented event.
-    static func test(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Response {
+    static func test(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let endpoint = try await PostbackEndpoints.status(&exchange).endpoint
         let (store, actor) = (exchange.stores.postbacks, exchange.actor)
         _ = try await exchange.store(await store.sendSample(endpoint.sampleType, to: endpoint.id, by: actor))
@@ -235,9 +195,7 @@ enum PostbackPage {
     }
 
     /// `POST /postbacks/{id}/replay`: sends one event again, all events since a day, or all whose delivery was given up.
-    static func replay(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Response
-    {
+    static func replay(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let id = try await PostbackEndpoints.status(&exchange).endpoint.id
         var replay = PostbackReplay(visit.form["since"] == nil ? .failed : .all)
         replay.event = visit.form["event"].flatMap { OutboxEventID($0) }
@@ -249,10 +207,8 @@ enum PostbackPage {
     }
 
     /// `POST /postbacks/{id}/rotate`: creates a new secret; only this response shows it.
-    static func rotate(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Response
-    {
+    static func rotate(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let (endpoint, rotation) = try await PostbackEndpoints.rotateSecret(&exchange)
-        return show(rotation.secret, of: endpoint, visit)
+        return show(rotation.secret, of: endpoint)
     }
 }

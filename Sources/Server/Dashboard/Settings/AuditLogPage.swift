@@ -7,23 +7,17 @@ enum AuditLogPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let query = try query(exchange, limit: rowCount)
         let page = try await exchange.store(await exchange.stores.audit.audit(query))
-        let directory = exchange.directory
+        let items = ["app", "actor", "action", "since"].map { ($0, visit.address[$0]) }
+        let exports = PanelExports.file("audit").calling(
+            "/admin/api/audit",
+            command: ["audit"],
+            items + [("until", query.until?.iso8601)]
+        )
         return .page(title: DashboardText.auditLog) { html in
-            writeForm(visit, directory, query, to: &html)
-            if page.entries.isEmpty {
-                if page.next == nil { html.empty(DashboardText.noChanges) }
-            } else {
-                write(page.entries, directory, to: &html)
-                let names = ["app", "actor", "action", "since"]
-                let items = names.map { ($0, visit.address[$0]) } + [("until", query.until?.iso8601)]
-                html.exports(
-                    PanelExports("audit", of: visit.address)
-                        .calling("/admin/api/audit", command: ["audit"], items)
-                )
-            }
-            html.searched(backTo: page.next?.time, isFull: page.entries.count == query.limit)
-            if let next = page.next {
-                html.next(visit.address.with("before", next.text), DashboardText.olderChanges)
+            writeForm(query, to: &html)
+            let texts = (DashboardText.noChanges, DashboardText.olderChanges)
+            html.list(page.entries, limit: query.limit, next: page.next, texts: texts) { html in
+                write(page.entries, exports, to: &html)
             }
         }
     }
@@ -37,39 +31,30 @@ enum AuditLogPage {
         return query
     }
 
-    private static func writeForm(
-        _ visit: DashboardVisit,
-        _ directory: Directory,
-        _ query: AuditQuery,
-        to html: inout HTML
-    ) {
-        html.filters(visit.address.path) { html in
-            html.appChoice(directory.apps, chosen: query.app)
-            let actions = AuditAction.allCases.map { ($0.rawValue, DashboardText.action($0.rawValue)) }
-            let all = [("", DashboardText.any)] + actions
-            html.select("action", DashboardText.change, all, chosen: query.action?.rawValue ?? "")
+    private static func writeForm(_ query: AuditQuery, to html: inout HTML) {
+        html.filters(html.address.path) { html in
+            html.appChoice(chosen: query.app)
+            let name = { (action: AuditAction) in DashboardText.action(action.rawValue) }
+            html.choice("action", DashboardText.change, of: query.action, name)
             html.field("actor", DashboardText.actor, query.actor)
             for (name, label) in [("since", DashboardText.from), ("until", DashboardText.to)] {
-                html.field(name, label, type: "date", visit.address[name])
+                html.field(name, label, type: "date", html.address[name])
             }
         }
     }
 
-    private static func write(_ entries: [AuditEntry], _ directory: Directory, to html: inout HTML) {
-        html.table(DashboardText.auditCaption, DashboardText.auditHeadings, entries) { html, entry in
+    private static func write(_ entries: [AuditEntry], _ exports: PanelExports, to html: inout HTML) {
+        let (caption, headings) = (DashboardText.auditCaption, DashboardText.auditHeadings)
+        html.table(caption, headings, entries, exports: exports) { html, entry in
+            let (directory, action) = (html.directory, DashboardText.action(entry.action))
             html.rowName(DashboardText.time(entry.at))
-            html.element("td", DashboardText.actor(entry.actor, in: directory))
-            html.element("td", DashboardText.action(entry.action))
-            let app = entry.app.map { DashboardText.name(of: $0, in: directory) } ?? "–"
-            html.element("td", app)
-            html.element("td", entry.subject.isEmpty ? "–" : entry.subject)
-            html.element("td") { html in
-                html.facts(
-                    AuditBody.fields(of: entry).map {
-                        ($0.name, DashboardText.change(from: $0.before, to: $0.after))
-                    }
-                )
+            html.cells(DashboardText.actor(entry.actor, in: directory), action)
+            html.cells(entry.app.map { DashboardText.name(of: $0, in: directory) })
+            html.cells(entry.subject.isEmpty ? nil : entry.subject)
+            let changes = AuditBody.fields(of: entry).map {
+                ($0.name, DashboardText.change(from: $0.before, to: $0.after))
             }
+            html.element("td") { $0.facts(changes) }
         }
     }
 }

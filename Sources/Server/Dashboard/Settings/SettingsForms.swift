@@ -3,7 +3,7 @@ internal import HTTPServer
 
 /// The forms of the settings page.
 enum SettingsForms {
-    private static var settings: Response { DashboardPage.redirect(to: "/settings") }
+    private static var settings: Reply { .redirect(to: "/settings") }
 
     static func record(_ exchange: Exchange, _ form: DashboardForm) async throws(APIError) -> FormRecord {
         FormRecord(try exchange.app(of: form))
@@ -11,7 +11,7 @@ enum SettingsForms {
 
     /// `POST /settings/apps`: changes settings of an app, as `PATCH /admin/api/apps/{id}` does.
     static func changeApp(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Response
+        -> Reply
     {
         let app = try exchange.app(of: visit.form)
         var fields = app.settings.links.fields
@@ -38,7 +38,7 @@ enum SettingsForms {
 
     /// `POST /settings/keys`: creates a key; only this response shows its text.
     static func createKey(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Response
+        -> Reply
     {
         guard let kind = visit.form["kind"].flatMap({ KeyKind(rawValue: $0) }) else {
             throw .invalidField("kind", DashboardText.unknownKind)
@@ -68,20 +68,19 @@ enum SettingsForms {
         )
         try await exchange.store(await exchange.stores.apps.create(key, by: exchange.actor))
         let owner = DashboardText.owner(of: key, in: exchange.directory)
-        let page = DashboardPage(title: DashboardText.newKey) { html in
+        return .page(title: DashboardText.newKey) { html in
             html.paragraph(DashboardText.shownOnce)
             html.facts([
                 (DashboardText.apiKey, text.text), (DashboardText.kind, kind.rawValue),
                 (DashboardText.app, owner),
             ])
-            html.element("p") { $0.link(DashboardAddress("/settings"), DashboardText.settings) }
+            html.paragraph(linkingTo: DashboardAddress("/settings"), DashboardText.settings)
         }
-        return page.response(visit: visit)
     }
 
     /// `POST /settings/keys/revoke`: revokes a key, and with it the sessions that it has started.
     static func revokeKey(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Response
+        -> Reply
     {
         guard let id = visit.form["key"].flatMap({ KeyID($0) }), exchange.directory.key(id) != nil else {
             throw .notFound(DashboardText.noKey)
@@ -92,7 +91,7 @@ enum SettingsForms {
 
     /// `POST /settings/sessions/end`: ends one session.
     static func endSession(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Response
+        -> Reply
     {
         let sessions = try await exchange.store(await exchange.stores.sessions.sessions())
         if let session = sessions.first(where: { $0.id == visit.form["session"] }) {
@@ -103,7 +102,7 @@ enum SettingsForms {
 
     /// `POST /settings/sessions/end-others`: ends all sessions except the one that sends the request.
     static func endOthers(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Response
+        -> Reply
     {
         try await exchange.store(
             await exchange.stores.sessions.endAll(but: visit.session.digest, by: exchange.actor)

@@ -30,128 +30,94 @@ enum SettingsPage {
                 html.text(" ")
                 html.link(DashboardAddress("/settings/held"), DashboardText.held)
             }
-            writeApps(directory.apps, visit, to: &html)
-            writeKeys(keys, directory, visit, at: now, to: &html)
-            writeSessions(sessions, directory, visit, to: &html)
-            writeSettings(settings, visit, to: &html)
+            html.element("h2", DashboardText.apps)
+            if directory.apps.isEmpty { html.empty(DashboardText.noApp) }
+            for app in directory.apps { write(app, to: &html) }
+            write(keys, at: now, to: &html)
+            write(sessions, own: visit.session.digest, to: &html)
+            write(settings, to: &html)
         }
     }
 
-    private static func writeApps(_ apps: [App], _ visit: DashboardVisit, to html: inout HTML) {
-        html.element("h2", DashboardText.apps)
-        guard !apps.isEmpty else { return html.empty(DashboardText.noApp) }
-        for app in apps {
-            html.element("details") { html in
-                html.element("summary", app.settings.name)
-                html.facts([("ID", app.id.text)] + app.settings.auditFields.shown)
-                guard visit.mayChange else { return }
-                html.paragraph(DashboardText.appExplained)
-                html.action("/settings/apps", visit, class: "filters", of: FormRecord(app)) { html in
-                    html.hidden("app", app.id.text)
-                    for field in AppLinkField.allCases {
-                        let text = app.settings.links.fields[field].joined(separator: "\n")
-                        let label = DashboardText.label(field.rawValue)
-                        if field.isList {
-                            html.area(field.rawValue, label, text)
-                        } else {
-                            html.field(field.rawValue, label, text)
-                        }
+    private static func write(_ app: App, to html: inout HTML) {
+        html.element("details") { html in
+            html.element("summary", app.settings.name)
+            html.facts([("ID", app.id.text)] + app.settings.auditFields.shown)
+            guard html.mayChange else { return }
+            html.paragraph(DashboardText.appExplained)
+            html.action("/settings/apps", class: "filters", of: FormRecord(app)) { html in
+                html.hidden("app", app.id.text)
+                for field in AppLinkField.allCases {
+                    let text = app.settings.links.fields[field].joined(separator: "\n")
+                    let label = DashboardText.label(field.rawValue)
+                    if field.isList {
+                        html.area(field.rawValue, label, text)
+                    } else {
+                        html.field(field.rawValue, label, text)
                     }
-                    html.select(
-                        "click_ids",
-                        DashboardText.clickIDs,
-                        ClickIDPolicy.allCases.map { ($0.rawValue, DashboardText.meaning(of: $0)) },
-                        chosen: app.settings.clickIDs.rawValue
-                    )
-                    html.element("button", DashboardText.save)
                 }
+                let policies = ClickIDPolicy.allCases.map { ($0.rawValue, DashboardText.meaning(of: $0)) }
+                let chosen = app.settings.clickIDs.rawValue
+                html.select("click_ids", DashboardText.clickIDs, policies, chosen: chosen)
+                html.element("button", DashboardText.save)
             }
         }
     }
 
-    private static func writeKeys(
-        _ keys: [APIKey],
-        _ directory: Directory,
-        _ visit: DashboardVisit,
-        at now: Timestamp,
-        to html: inout HTML
-    ) {
+    private static func write(_ keys: [APIKey], at now: Timestamp, to html: inout HTML) {
         html.element("h2", DashboardText.apiKeys)
-        html.table(DashboardText.keyCaption, DashboardText.keyHeadings, keys) { html, key in
+        let exports = PanelExports.rows.running(["keys", "list"])
+        html.table(DashboardText.keyCaption, DashboardText.keyHeadings, keys, exports: exports) { html, key in
             html.rowName(key.label.isEmpty ? key.id.text : "\(key.label) (\(key.id.text))")
-            html.element("td", key.kind.rawValue)
-            html.element("td", DashboardText.owner(of: key, in: directory))
+            html.cells(key.kind.rawValue, DashboardText.owner(of: key, in: html.directory))
             html.time(key.createdAt)
             html.time(key.lastUsedAt)
             html.element("td") { html in
                 html.text(DashboardText.state(of: key, at: now))
-                guard visit.mayChange, key.revokedAt == nil else { return }
-                html.action("/settings/keys/revoke", visit) { html in
-                    html.hidden("key", key.id.text)
-                    html.element("button", ["class": "quiet"], DashboardText.revoke)
-                }
+                guard html.mayChange, key.revokedAt == nil else { return }
+                html.button("/settings/keys/revoke", DashboardText.revoke, sending: ["key": key.id.text])
             }
         }
-        html.exports(
-            PanelExports(table: DashboardText.keyCaption, of: visit.address).running(["keys", "list"])
-        )
-        guard visit.mayChange else { return }
-        html.action("/settings/keys", visit, class: "filters") { html in
+        guard html.mayChange else { return }
+        html.action("/settings/keys", class: "filters") { html in
             let kinds = KeyKind.allCases.map { ($0.rawValue, $0.rawValue) }
             html.select("kind", DashboardText.kind, kinds, chosen: KeyKind.app.rawValue)
-            html.requiredApp(directory.apps, further: [("", DashboardText.allApps)])
+            html.requiredApp(further: [("", DashboardText.allApps)])
             html.field("label", DashboardText.label, nil)
             html.field("expires", DashboardText.expiry, type: "date", nil)
             html.element("button", DashboardText.createKey)
         }
     }
 
-    private static func writeSessions(
-        _ sessions: [DashboardSession],
-        _ directory: Directory,
-        _ visit: DashboardVisit,
-        to html: inout HTML
-    ) {
+    private static func write(_ sessions: [DashboardSession], own: KeyDigest, to html: inout HTML) {
         html.element("h2", DashboardText.sessions)
-        html.table(DashboardText.sessionCaption, DashboardText.sessionHeadings, sessions) { html, session in
-            let isOwn = session.digest == visit.session.digest
-            let name = DashboardText.actor(.session(session.key), in: directory)
+        let (headings, exports) = (
+            DashboardText.sessionHeadings, PanelExports.rows.running(["sessions", "list"])
+        )
+        html.table(DashboardText.sessionCaption, headings, sessions, exports: exports) { html, session in
+            let isOwn = session.digest == own
+            let name = DashboardText.actor(.session(session.key), in: html.directory)
             html.rowName(isOwn ? "\(name), \(DashboardText.thisSession)" : name)
             html.time(session.createdAt)
             html.time(session.usedAt)
             html.element("td") { html in
-                guard visit.mayChange, !isOwn else { return }
-                html.action("/settings/sessions/end", visit) { html in
-                    html.hidden("session", session.id)
-                    html.element("button", ["class": "quiet"], DashboardText.end)
-                }
+                guard html.mayChange, !isOwn else { return }
+                html.button("/settings/sessions/end", DashboardText.end, sending: ["session": session.id])
             }
         }
-        html.exports(
-            PanelExports(table: DashboardText.sessionCaption, of: visit.address).running(["sessions", "list"])
-        )
-        guard visit.mayChange, sessions.count > 1 else { return }
-        html.action("/settings/sessions/end-others", visit) { html in
-            html.element("button", DashboardText.endOthers)
-        }
+        guard html.mayChange, sessions.count > 1 else { return }
+        html.button("/settings/sessions/end-others", DashboardText.endOthers, class: nil)
     }
 
-    private static func writeSettings(
-        _ settings: [ShownSetting],
-        _ visit: DashboardVisit,
-        to html: inout HTML
-    ) {
+    private static func write(_ settings: [ShownSetting], to html: inout HTML) {
         guard !settings.isEmpty else { return }
         html.element("h2", DashboardText.processSettings)
-        html.table(DashboardText.settingCaption, DashboardText.settingHeadings, settings) { html, setting in
+        let exports = PanelExports.rows.running(["settings", "list"], as: DashboardText.settingsAsCommand)
+        let (caption, headings) = (DashboardText.settingCaption, DashboardText.settingHeadings)
+        html.table(caption, headings, settings, exports: exports) { html, setting in
             html.rowName(setting.name)
-            html.element("td", setting.value)
-            html.element("td", setting.origin)
+            html.cells(setting.value, setting.origin)
         }
-        html.exports(
-            PanelExports(table: DashboardText.settingCaption, of: visit.address)
-                .running(["settings", "list"], as: DashboardText.settingsAsCommand)
-        )
     }
 }
 

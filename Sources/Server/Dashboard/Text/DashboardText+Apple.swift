@@ -57,7 +57,6 @@ extension DashboardText {
     static let receiversExplained =
         "Apple's devices send postbacks to the shop's domain, and follow no redirect. The web server of that domain must"
         + " forward them. The test sends a request to it, which must arrive here unchanged."
-    static let probe = "Test"
     static let noPostbackHost = "The app has no host for Apple's postbacks. Reload the page."
     static let probeHeadings = ["Path", "Result"]
 

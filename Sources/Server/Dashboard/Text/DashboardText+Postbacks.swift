@@ -24,25 +24,22 @@ extension DashboardText {
         "The path and the query of the URL, and the texts of the body, may have macros, which each event's values replace. If"
         + " there is a macro or an own body, requests are unsigned. The macros are "
         + PostbackTemplate.names.map { "{\($0)}" }.joined(separator: ", ") + "."
-    static let endpointTraffic = "Traffic"
     static let endpointTraffics = [("", "live"), ("true", "test keys")]
     static let createEndpoint = "Create endpoint"
     static let endpointSecret = "Secret"
     static let secretShownOnce =
         "Copy the secret now: no other page shows it. The service signs with the secret, so it stores the secret encrypted."
-    static let signing = "Signatures"
-    static let signed = "by the endpoint's secret"
-    static let unsigned = "none: requests from a template are unsigned"
+    static func signing(_ endpoint: PostbackEndpoint) -> String {
+        endpoint.isTemplate ? "none: requests from a template are unsigned" : "by the endpoint's secret"
+    }
     static let pending = "Waiting"
     static let oldest = "Waiting since"
     static let deliveries = "Deliveries"
     static let deliveryHeadings = [
         "Time", "Type", "State", "Attempts", "Next attempt", "Last response", "Request",
     ]
-    static let deliveryState = "State"
     static let noDeliveries = "No delivery matches these filters."
     static let olderDeliveries = "Older deliveries"
-    static let request = "Request"
     static let baseString = "What the signatures cover"
     static let hidden = "(hidden)"
     static let sendAgain = "Send again"

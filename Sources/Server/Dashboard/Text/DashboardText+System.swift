@@ -11,7 +11,6 @@ extension DashboardText {
     static let domains = "Domains"
     static let host = "Host"
     static let testURL = "Test a path or URL"
-    static let testIt = "Test"
     static let noHost = "No app lists this host. The page Domains shows all hosts."
     static let noHosts =
         "No app has a link host, so there are no domain files. `afterlink apps set --link-host links.example.com` adds one."
