@@ -353,7 +353,7 @@ struct EventsTests {
         let created = await service.admin(.post, "/links", #"{"slug":"sale","destination":"myapp://sale"}"#)
         let link = try #require(created.member("id"))
         func headings(_ table: String, _ page: String) async -> [String] {
-            PageMarkup.table(table, in: await browser.get(page).text).first ?? []
+            await browser.table(table, at: page).first ?? []
         }
         await match("i1")
         #expect(
@@ -377,25 +377,13 @@ struct EventsTests {
                 "Events", "Revenue (verified)",
             ]
         )
-        let campaigns = PageMarkup.table(
-            "Clicks and matches by campaign",
-            in: await browser.get("/campaigns?compare=off").text
-        )
+        let campaigns = await browser.table("Clicks and matches by campaign", at: "/campaigns?compare=off")
         #expect(campaigns.last?.first == "SUMMER" && campaigns.last?.suffix(2) == ["3", "13.90 EUR"])
-        let events = PageMarkup.table(
-            "Matches, events and revenue by campaign",
-            in: await browser.get("/events").text
-        )
+        let events = await browser.table("Matches, events and revenue by campaign", at: "/events")
         #expect(events.last?[2] == "3" && events.last?.last == "13.90 EUR")
-        let links = PageMarkup.table(
-            "Clicks, matches and state of each link",
-            in: await browser.get("/links").text
-        )
+        let links = await browser.table("Clicks, matches and state of each link", at: "/links")
         #expect(links.last?.first == "sale" && links.last?.suffix(2) == ["1", "0.05 EUR"])
-        let ofLinks = PageMarkup.table(
-            "Matches, events and revenue by link",
-            in: await browser.get("/events").text
-        )
+        let ofLinks = await browser.table("Matches, events and revenue by link", at: "/events")
         #expect(ofLinks.last?.first == "sale" && ofLinks.last?.last == "0.05 EUR")
         let page = await browser.get("/events?period=7d").text
         #expect(page.contains("<a href=\"/links/\(link)?period=7d\">sale</a>"))

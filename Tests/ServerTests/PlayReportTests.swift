@@ -109,7 +109,7 @@ struct PlayReportTests {
         // The overview counts the finding as `/admin/stats` does.
         try service.catchUp()
         #expect(await service.statistics().text.contains(#"{"finding":"click_injection","matches":1}"#))
-        let rows = PageMarkup.table("Google Play findings", in: await browser.get("/").text)
+        let rows = await browser.table("Google Play findings", at: "/")
         #expect(rows == [["Finding", "Matches"], ["click injection", "1"]])
     }
 

@@ -203,7 +203,7 @@ struct PrivacyEndpointTests {
         #expect(held.text.contains(#""clicks":1"#))
         let done = await browser.post("/settings/held/erase", form + "&confirmed=1&token=\(token)")
         #expect(done.status == 200 && done.text.contains("recorded as era_"))
-        let now = PageMarkup.table("What is stored now", in: await browser.get("/settings/held").text)
+        let now = await browser.table("What is stored now", at: "/settings/held")
         #expect(now.contains { $0.prefix(2) == ["clicks", "0"] })
         #expect(await browser.post("/settings/held/erase", "kind=x&token=\(token)").status == 404)
     }

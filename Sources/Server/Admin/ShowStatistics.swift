@@ -14,9 +14,9 @@ enum ShowStatistics {
         body.uptimeSeconds = Int64(exchange.service.uptime / 1_000_000_000)
         body.domainCopies = exchange.domainCopies
         body.seesAllApps = exchange.onlyApp == nil
-        let endpoints = try await exchange.store(await exchange.stores.postbacks.endpoints()).map(\.endpoint)
+        let endpoints = try await exchange.endpoints(of: nil).map(\.endpoint)
         body.warnings =
-            warnings(exchange) + endpoints.filter { exchange.maySee($0.app) }.compactMap(\.warning)
+            warnings(exchange) + endpoints.compactMap(\.warning)
             + exchange.directory.policyWarnings(report.policyFigures(of: query))
         return Response(.ok, json: body.json())
     }

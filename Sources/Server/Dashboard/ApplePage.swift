@@ -49,13 +49,12 @@ enum ApplePage {
                 let command = ["apple-postbacks", "list"]
                 return .rows.calling("/admin/api/apple-postbacks", command: command, items)
             }
-            let (caption, most) = (DashboardText.byNetwork, Array(rows.prefix(rowLimit)))
-            html.table(caption, DashboardText.networkHeadings, most, write)
+            let most = Array(rows.prefix(rowLimit))
+            html.table(DashboardText.byNetwork, most, write)
             if rows.count > most.count { html.note(DashboardText.shown(1, most.count, of: rows.count)) }
             // The other tables have both environments.
-            html.exports(exports(environment), of: caption)
-            let headings = DashboardText.signatureHeadings
-            html.table(DashboardText.signatures, headings, shown, exports: exports(), write)
+            html.exports(exports(environment), of: DashboardText.byNetwork.caption)
+            html.table(DashboardText.signatures, shown, exports: exports(), write)
             write(newest, apps, exports(), to: &html)
         }
     }
@@ -83,8 +82,7 @@ enum ApplePage {
         _ exports: PanelExports,
         to html: inout HTML
     ) {
-        let (caption, headings) = (DashboardText.newestPostbacks, DashboardText.postbackHeadings)
-        html.table(caption, headings, postbacks, exports: exports) { html, stored in
+        html.table(DashboardText.newestPostbacks, postbacks, exports: exports) { html, stored in
             let postback = stored.postback
             html.rowName(DashboardText.time(stored.receivedAt))
             html.cells(postback.network, apps.app(postback.item)?.settings.name ?? postback.item)

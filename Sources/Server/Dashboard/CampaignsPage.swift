@@ -149,9 +149,7 @@ enum OneCampaignPage {
     }
 
     private static func figures(_ reports: (StatisticsReport, StatisticsReport?)) -> [Figure] {
-        let times = Figure(DashboardText.medianTime, DashboardText.duration, of: reports) {
-            $0.timeToInstall.quantile(0.5)
-        }
+        let times = Figure.medianTime(of: reports)
         return [
             Figure(DashboardText.clicks, Figure.whole, of: reports) { Double($0.totals[.clicks] ?? 0) },
             Figure(DashboardText.matches, Figure.whole, of: reports) { Double($0.totals[.matches] ?? 0) },
@@ -178,11 +176,9 @@ enum OneCampaignPage {
                 html.exports(exports, of: DashboardText.funnel)
             }
             for panel in [OverviewPanel.sources, .platforms] {
-                guard let groups = panel.groups(of: report)?.groups, !groups.isEmpty else { continue }
-                html.element("div") { html in
-                    html.panel(panel.title, groups)
-                    html.exports(filter.exports(of: panel))
-                }
+                guard let list = panel.list else { continue }
+                let exports = filter.exports(of: panel)
+                html.panel(list.title, report[keyPath: list.groups], exports) { $0.rowName($1) }
             }
             html.findings(report.byPlayFinding, exports)
         }
@@ -194,8 +190,7 @@ enum OneCampaignPage {
         // Archived links are listed, too, and no command lists them together with others.
         let items = ["app", "campaign"].map { ($0, html.address[$0]) } + [("archived", "any")]
         let exports = PanelExports.file("links", [("archived", "any")]).calling("/admin/api/links", items)
-        let headings = DashboardText.campaignLinkHeadings
-        html.table(DashboardText.linksOfCampaign, headings, links, exports: exports) { html, listing in
+        html.table(DashboardText.linksOfCampaign, links, exports: exports) { html, listing in
             html.rowName(listing.link.slug.text, html.address.page("/links/\(listing.link.id.text)"))
             html.counts(listing.clicks, listing.matches)
         }

@@ -74,7 +74,7 @@ struct DashboardFilter {
         html.filters(html.address.path) { html in
             html.appChoice(chosen: app?.id)
             html.trafficChoice(isTest: isTest)
-            let periods = DashboardPeriod.allCases.map { ($0.rawValue, DashboardText.name(of: $0)) }
+            let periods = DashboardPeriod.allCases.map { ($0.rawValue, DashboardText.texts(of: $0).name) }
             let label = DashboardText.inZone(DashboardText.period, offset: span.offset)
             html.select("period", label, periods, chosen: span.period.rawValue)
             for (name, label, day) in [

@@ -99,7 +99,8 @@ struct DashboardPage {
             html.element("dl") { html in
                 for page in DashboardSection.all { html.key("G \(page.key.uppercased())", page.title) }
                 for period in DashboardPeriod.allCases where period != .custom {
-                    html.key(period.key, DashboardText.name(of: period))
+                    let texts = DashboardText.texts(of: period)
+                    html.key(texts.key, texts.name)
                 }
                 for (key, meaning) in DashboardText.furtherKeys { html.key(key, meaning) }
             }

@@ -19,25 +19,6 @@ enum DashboardPeriod: String, CaseIterable, Sendable {
 
     static let standard = week
 
-    /// The key that chooses the period.
-    var key: String {
-        switch self {
-        case .today: "D"
-        case .yesterday: "E"
-        case .week: "W"
-        case .fourWeeks: "F"
-        case .thirtyDays: "T"
-        case .quarter: "N"
-        case .monthToDate: "M"
-        case .lastMonth: "P"
-        case .yearToDate: "Y"
-        case .sixMonths: "S"
-        case .twelveMonths: "L"
-        case .all: "A"
-        case .custom: "C"
-        }
-    }
-
     /// Returns the period's days.
     ///
     /// - Parameters:

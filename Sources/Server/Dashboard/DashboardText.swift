@@ -1,5 +1,13 @@
 internal import Attribution
 
+/// The caption of a table and the headings of its columns, written as `[caption: headings]`.
+struct TableText: ExpressibleByDictionaryLiteral, Sendable {
+    let caption: String
+    let headings: [String]
+
+    init(dictionaryLiteral texts: (String, [String])...) { (caption, headings) = texts[0] }
+}
+
 /// The texts of the dashboard.
 enum DashboardText {
     // Frame
@@ -11,7 +19,11 @@ enum DashboardText {
     static let close = "Close"
     static let overview = "Overview"
     static let launches = "Launches"
-    static let launchCaption = "Recorded launches, the newest first"
+    static let launchTable: TableText = [
+        "Recorded launches, the newest first": [
+            "Time", "Answer", "Method", "Confidence", "Campaign", "Device", "SDK", "App",
+        ]
+    ]
     static let furtherKeys = [
         ("R", "Live: the last 30 minutes"), ("C", "Choose the days"),
         ("X", "Compare with the span before, or stop comparing"), ("/", "Search"),
@@ -60,22 +72,55 @@ enum DashboardText {
     static let comparison = "Compare"
     static let comparisons = [("", "With the span before"), ("off", "With nothing")]
 
-    static func name(of period: DashboardPeriod) -> String {
+    /// Returns the key that chooses a period, and the period's name.
+    static func texts(of period: DashboardPeriod) -> (key: String, name: String) {
         switch period {
-        case .today: "Today"
-        case .yesterday: "Yesterday"
-        case .week: "7 days"
-        case .fourWeeks: "28 days"
-        case .thirtyDays: "30 days"
-        case .quarter: "91 days"
-        case .monthToDate: "This month"
-        case .lastMonth: "Last month"
-        case .yearToDate: "This year"
-        case .sixMonths: "6 months"
-        case .twelveMonths: "12 months"
-        case .all: "All time"
-        case .custom: "From … to …"
+        case .today: ("D", "Today")
+        case .yesterday: ("E", "Yesterday")
+        case .week: ("W", "7 days")
+        case .fourWeeks: ("F", "28 days")
+        case .thirtyDays: ("T", "30 days")
+        case .quarter: ("N", "91 days")
+        case .monthToDate: ("M", "This month")
+        case .lastMonth: ("P", "Last month")
+        case .yearToDate: ("Y", "This year")
+        case .sixMonths: ("S", "6 months")
+        case .twelveMonths: ("L", "12 months")
+        case .all: ("A", "All time")
+        case .custom: ("C", "From … to …")
         }
+    }
+
+    // Counts and their days
+    static let platform = "Platform"
+    static let source = "Source"
+    static let osVersion = "OS version"
+    static let browsers = "Browsers"
+    static let linkID = "Link"
+    static let withoutHours =
+        "Days in UTC: days that start at another hour need counts by hour. For counts by name, these are kept"
+        + " for 30 days only."
+    static let severalOffsets =
+        "Days in UTC: the days of the apps begin at different hours. Choose an app to see its days."
+    static let partsOfSlice =
+        "Counts are limited to one value, so there are no counts by other values, and no time to install."
+
+    /// Returns the sentence about a list of which only a part was read; a link below the list continues the search.
+    static func searched(backTo time: Timestamp) -> String {
+        "Searched back to \(self.time(time)). The link below searches further back."
+    }
+
+    static func noCounts(_ span: String) -> String {
+        "Nothing with these choices was counted in this span (\(span))."
+    }
+
+    static let period = "Period"
+    static let hour = "Hour"
+    static let hours = "Clicks by hour of day"
+
+    /// Returns a label with the offset of its times, such as `Period (UTC+3)`.
+    static func inZone(_ label: String, offset: Int64) -> String {
+        "\(label) (UTC\(offset == 0 ? "" : "\(offset < 0 ? "−" : "+")\(abs(offset))"))"
     }
 
     // Overview
@@ -91,7 +136,7 @@ enum DashboardText {
     static let platforms = "Platforms"
     static let osVersions = "OS versions"
     static let panelHeadings = ["Clicks", "Matches", "Conversion rate"]
-    static let reasons = "Launches without a match"
+    static let reasons: TableText = ["Launches without a match": ["Reason", "Launches"]]
     static let asTable = "As table"
     static let time = "Time"
     static let running = "not ended yet"
@@ -135,23 +180,21 @@ enum DashboardText {
     static let checkID = "Check"
     static let requestID = "Request"
     static let older = "Older launches"
-    static let launchHeadings = [
-        "Time", "Answer", "Method", "Confidence", "Campaign", "Device", "SDK", "App",
-    ]
     static let notAnID =
         "must be a link's address or slug, a campaign, the id of a link (lnk_…), a check (chk_…), a click (clk_…) or a"
         + " request, or a fingerprint's 64 digits"
     static let noLaunch =
         "No check, click or request is stored under this id. Records are deleted after the retention time."
     static let advice = "What to do"
-    static let components = "Values of the fingerprint"
-    static let componentHeadings = ["Value", "Nearest click", "Launch", "Verdict"]
-    static let concerned = "Clicks that concern this launch"
-    static let clickHeadings = [
-        "Click", "Time", "State", "Campaign", "Fingerprint", "Address", "Probability",
+    static let components: TableText = [
+        "Values of the fingerprint": ["Value", "Nearest click", "Launch", "Verdict"]
     ]
-    static let nearLaunches = "Launches near this click"
-    static let nearHeadings = ["Time", "In common", "Answer"]
+    static let concerned: TableText = [
+        "Clicks that concern this launch": [
+            "Click", "Time", "State", "Campaign", "Fingerprint", "Address", "Probability",
+        ]
+    ]
+    static let nearLaunches: TableText = ["Launches near this click": ["Time", "In common", "Answer"]]
 
     static func noLaunches(_ span: String) -> String { "No recorded launch has these properties (\(span))." }
 
@@ -184,6 +227,26 @@ enum DashboardText {
             default: words(facts.platform)
             }
         return facts.release.map { "\(name) \($0.text)" } ?? name
+    }
+
+    static let playFindings: TableText = ["Google Play findings": ["Finding", "Matches"]]
+
+    /// Returns the names and values of a launch's report; empty without a report.
+    static func play(_ facts: CheckFacts) -> [(String, String)] {
+        guard let play = facts.play else { return [] }
+        let times: [(String, PlayInstall.Time)] = [
+            ("Store click, by Google's clock", .storeClick),
+            ("Installation began, by Google's clock", .installBegin),
+            ("Store click, by the device's clock", .storeClickOnDevice),
+            ("Installation began, by the device's clock", .installBeginOnDevice),
+        ]
+        return [
+            ("Finding about Google Play's report", facts.playFinding.map { words($0.rawValue) } ?? "None")
+        ]
+            + times.map { ($0.0, play.at($0.1).map(time) ?? "–") } + [
+                ("Installed version", play.version ?? "–")
+            ]
+            + (play.isInstant == true ? [("Instant version", "Used in the seven days before")] : [])
     }
 
     static func sameOrOther(_ isSame: Bool) -> String { isSame ? "same" : "other" }

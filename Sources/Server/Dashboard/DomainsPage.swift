@@ -46,8 +46,7 @@ enum DomainsPage {
     ) {
         let decisions = files.flatMap { file, _ in file.decisions(for: url).map { (file.kind, $0) } }
         guard !decisions.isEmpty else { return html.paragraph(DashboardText.noDecision) }
-        let headings = DashboardText.decisionHeadings
-        html.table(DashboardText.decisions, headings, decisions, exports: exports) { html, row in
+        html.table(DashboardText.decisions, decisions, exports: exports) { html, row in
             let (file, decision) = row
             html.rowName(decision.app)
             html.cells(file.rawValue)
@@ -66,7 +65,7 @@ enum DomainsPage {
             PanelExports.line(["afterlink", "check-domain", $0])
         }
         let exports = PanelExports.rows.adding(DashboardText.asCommand, checks.joined(separator: "\n"))
-        html.table(DashboardText.copies, DashboardText.copyHeadings, shown, exports: exports) { html, copy in
+        html.table(DashboardText.copies, shown, exports: exports) { html, copy in
             html.rowName(copy.host.text, html.address.with("host", copy.host.text).with("url", nil))
             html.cells(copy.file.rawValue, DashboardText.holder(copy.holder))
             let (text, style) = DashboardText.state(copy.state)
@@ -134,7 +133,7 @@ extension DomainsPage {
             }
         )
         return .page(title: "\(DashboardText.receivers): \(host.text)") { html in
-            html.table(DashboardText.probeCaption, DashboardText.probeHeadings, findings) { html, finding in
+            html.table(DashboardText.probeTable, findings) { html, finding in
                 html.rowName(finding.path)
                 html.cell(finding.text, class: finding.isReached ? "good" : "bad")
             }

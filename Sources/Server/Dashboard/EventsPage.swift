@@ -22,14 +22,19 @@ enum EventsPage {
                 let reason = filter.emptyReason(directory, DashboardText.noEvents(filter.span.text))
                 return html.empty(reason)
             }
-            for panel in EventPanel.allCases { panel.write(report, filter, slugs: slugs, to: &html) }
+            for panel in EventPanel.all { panel.write(report, filter, slugs: slugs, to: &html) }
         }
     }
 }
 
-/// The panels of the page.
-enum EventPanel: CaseIterable {
-    case events, revenue, campaigns, links, sources, cohorts
+/// A panel of the page: its heading, its table, and how to read the table's rows from a report.
+struct EventPanel: Sendable {
+    let title: String
+    let table: TableText
+    var note: String?
+    /// Returns the page about a row, which `isKnown` says to exist; nil for a row without one.
+    var address: (@Sendable (_ name: String, _ isKnown: Bool, _ page: DashboardAddress) -> DashboardAddress?)?
+    let rows: @Sendable (EventReport, _ now: Timestamp) -> [[String]]
 
     /// Writes the panel; nothing if it has no rows.
     func write(
@@ -38,89 +43,78 @@ enum EventPanel: CaseIterable {
         slugs: [String: String] = [:],
         to html: inout HTML
     ) {
-        let (headings, rows) = table(report, at: filter.now)
+        let rows = rows(report, filter.now)
         guard !rows.isEmpty else { return }
-        html.element("h2", texts.title)
-        html.table(texts.caption, headings, rows) { html, row in
+        html.element("h2", title)
+        html.table(table, rows) { html, row in
             let name = row.first ?? ""
-            html.rowName(slugs[name] ?? name, address(of: name, slugs, on: html.address))
+            html.rowName(slugs[name] ?? name, address?(name, slugs[name] != nil, html.address))
             // All decimals here are amounts of money.
             for cell in row.dropFirst() { html.number(cell, isAmount: true) }
         }
         if let note { html.note(note) }
         let items = filter.statisticsItems.filter { $0.0 != "interval" }
-        html.exports(.rows.calling("/admin/api/events/report", items), of: texts.caption)
+        html.exports(.rows.calling("/admin/api/events/report", items), of: table.caption)
     }
+}
 
-    /// Returns the address of the page about a row; nil for a row without one, such as the row of a deleted link.
-    private func address(of name: String, _ slugs: [String: String], on page: DashboardAddress)
-        -> DashboardAddress?
-    {
-        switch self {
-        case .campaigns: page.page(OneCampaignPage.path).with("campaign", name)
-        case .links: slugs[name].map { _ in page.page("/links/\(name)") }
-        case .events, .revenue, .sources, .cohorts: nil
-        }
-    }
-
-    /// The heading of the panel, and the caption of its table.
-    private var texts: (title: String, caption: String) {
-        switch self {
-        case .events: (DashboardText.events, DashboardText.eventCaption)
-        case .revenue: (DashboardText.revenue, DashboardText.revenueCaption)
-        case .campaigns: (DashboardText.campaigns, DashboardText.eventsOfCampaigns)
-        case .links: (DashboardText.links, DashboardText.eventsOfLinks)
-        case .sources: (DashboardText.sources, DashboardText.eventsOfSources)
-        case .cohorts: (DashboardText.cohorts, DashboardText.cohortCaption)
-        }
-    }
-
-    private var note: String? {
-        switch self {
-        case .revenue: DashboardText.revenueExplained
-        case .cohorts: DashboardText.cohortsExplained
-        case .events, .campaigns, .links, .sources: nil
-        }
-    }
-
-    /// Returns the headings and the texts of the rows.
-    private func table(_ report: EventReport, at now: Timestamp) -> (headings: [String], rows: [[String]]) {
-        switch self {
-        case .events:
-            let rows = report.totals.all.map { sum in
-                [
-                    sum.name, sum.currency?.code ?? "–", DashboardText.count(sum.events),
-                    DashboardText.count(sum.installs),
-                ] + DashboardText.amounts(sum)
+extension EventPanel {
+    static let all = [
+        EventPanel(title: DashboardText.events, table: DashboardText.eventTable) { report, _ in
+            report.totals.all.map { sum in
+                let (events, installs) = (DashboardText.count(sum.events), DashboardText.count(sum.installs))
+                return [sum.name, sum.currency?.code ?? "–", events, installs] + DashboardText.amounts(sum)
             }
-            return (DashboardText.eventHeadings, rows)
-        case .revenue:
-            let rows = report.totals.revenue.map { [$0.currency?.code ?? "–"] + DashboardText.amounts($0) }
-            return (DashboardText.revenueHeadings, rows)
-        case .campaigns: return groups(report.byCampaign)
-        case .links: return groups(report.byLink)
-        case .sources: return groups(report.bySource)
-        case .cohorts:
-            let rows = report.cohorts.map { cohort in
-                [String(cohort.day.iso8601.prefix(10)), DashboardText.count(cohort.matches)]
-                    + zip(EventCount.cohortDays, cohort.sums).map { day, sums in
-                        cohort.hasBegun(day, at: now) ? DashboardText.cohort(sums) : "–"
-                    }
-            }
-            return (DashboardText.cohortHeadings, rows.filter { $0.dropFirst(2).contains { $0 != "–" } })
+        },
+        EventPanel(
+            title: DashboardText.revenue,
+            table: DashboardText.revenueTable,
+            note: DashboardText.revenueExplained
+        ) { report, _ in
+            report.totals.revenue.map { [$0.currency?.code ?? "–"] + DashboardText.amounts($0) }
+        },
+        groups(DashboardText.campaigns, DashboardText.eventsOfCampaigns, \.byCampaign) { name, _, page in
+            page.page(OneCampaignPage.path).with("campaign", name)
+        },
+        groups(DashboardText.links, DashboardText.eventsOfLinks, \.byLink) { name, isKnown, page in
+            isKnown ? page.page("/links/\(name)") : nil
+        },
+        groups(DashboardText.sources, DashboardText.eventsOfSources, \.bySource) { _, _, _ in nil },
+        cohorts,
+    ]
+
+    static let cohorts = EventPanel(
+        title: DashboardText.cohorts,
+        table: DashboardText.cohortTable,
+        note: DashboardText.cohortsExplained
+    ) { report, now in
+        let rows = report.cohorts.map { cohort in
+            [String(cohort.day.iso8601.prefix(10)), DashboardText.count(cohort.matches)]
+                + zip(EventCount.cohortDays, cohort.sums).map { day, sums in
+                    cohort.hasBegun(day, at: now) ? DashboardText.cohort(sums) : "–"
+                }
         }
+        return rows.filter { $0.dropFirst(2).contains { $0 != "–" } }
     }
 
-    private func groups(_ groups: [EventReport.Group]) -> (headings: [String], rows: [[String]]) {
-        let rows = groups.map { group in
-            let purchases = group.sums.all.filter { $0.name == EventName.purchase.text }
-            let buyers = purchases.reduce(0) { $0 + $1.installs }
-            let share = group.matches > 0 ? Double(buyers) / Double(group.matches) : nil
-            return [
-                group.name, DashboardText.count(group.matches), DashboardText.count(group.sums.eventCount),
-                DashboardText.count(buyers), DashboardText.percent(share), DashboardText.totals(group.sums),
-            ]
+    /// Returns a panel of the values of a dimension.
+    private static func groups(
+        _ title: String,
+        _ caption: String,
+        _ groups: any KeyPath<EventReport, [EventReport.Group]> & Sendable,
+        address: @escaping @Sendable (String, Bool, DashboardAddress) -> DashboardAddress?
+    ) -> EventPanel {
+        let table: TableText = [caption: [title] + DashboardText.eventGroupHeadings]
+        return EventPanel(title: title, table: table, address: address) { report, _ in
+            report[keyPath: groups].map { group in
+                let purchases = group.sums.all.filter { $0.name == EventName.purchase.text }
+                let buyers = purchases.reduce(0) { $0 + $1.installs }
+                let share = group.matches > 0 ? Double(buyers) / Double(group.matches) : nil
+                let numbers = [group.matches, group.sums.eventCount, buyers].map { DashboardText.count($0) }
+                return [group.name] + numbers + [
+                    DashboardText.percent(share), DashboardText.totals(group.sums),
+                ]
+            }
         }
-        return ([texts.title] + DashboardText.eventGroupHeadings, rows)
     }
 }

@@ -129,16 +129,14 @@ extension HTML {
     ) {
         element("label") { html in
             html.element("span", label)
-            html.element("select", ["name": name]) { html in
-                for option in options {
-                    let isChosen = option.value == chosen
-                    html.element(
-                        "option",
-                        ["value": option.value, "selected": isChosen ? "" : nil],
-                        option.text
-                    )
-                }
-            }
+            html.element("select", ["name": name]) { $0.options(options, chosen: chosen) }
+        }
+    }
+
+    /// Writes the options of a choice.
+    mutating func options(_ options: [(value: String, text: String)], chosen: String) {
+        for (value, text) in options {
+            element("option", ["value": value, "selected": value == chosen ? "" : nil], text)
         }
     }
 }

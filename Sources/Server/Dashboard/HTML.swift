@@ -152,27 +152,22 @@ extension HTML {
     }
 
     /// Writes a paragraph with only a link to a page of the dashboard.
-    mutating func paragraph(
-        linkingTo address: DashboardAddress,
-        class style: String? = nil,
-        _ text: String
-    ) {
+    mutating func paragraph(linkingTo address: DashboardAddress, class style: String? = nil, _ text: String) {
         element("p") { $0.link(address, class: style, text) }
     }
 
     /// Writes a table and its exports; a row is a function that writes its cells.
     mutating func table<Row>(
-        _ caption: String,
-        _ headings: [String],
+        _ text: TableText,
         _ rows: some Sequence<Row>,
         exports: PanelExports? = nil,
         _ writeCells: (inout HTML, Row) -> Void
     ) {
         let write = { (html: inout HTML) in
-            for heading in headings { html.element("th", ["scope": "col"], heading) }
+            for heading in text.headings { html.element("th", ["scope": "col"], heading) }
         }
-        table(caption, writeHeadings: write, rows, writeCells)
-        if let exports { self.exports(exports, of: caption) }
+        table(text.caption, writeHeadings: write, rows, writeCells)
+        if let exports { self.exports(exports, of: text.caption) }
     }
 
     /// Writes a table whose headings a function writes.

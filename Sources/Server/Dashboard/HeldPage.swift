@@ -14,8 +14,8 @@ enum HeldPage {
         let erasures = all.filter { exchange.maySee($0.app) }
         return .page(title: DashboardText.held) { [holdings] html in
             if let holdings {
-                let (headings, exports) = (DashboardText.heldHeadings, PanelExports.rows.running(["held"]))
-                html.table(DashboardText.heldNow, headings, holdings, exports: exports) { html, holding in
+                let exports = PanelExports.rows.running(["held"])
+                html.table(DashboardText.heldNow, holdings, exports: exports) { html, holding in
                     html.rowName(holding.table)
                     html.number(DashboardText.count(holding.count) + (holding.isComplete ? "" : "+"))
                     html.time(holding.oldest)
@@ -27,8 +27,7 @@ enum HeldPage {
             guard !erasures.isEmpty else { return html.paragraph(DashboardText.noErasures) }
             let exports = PanelExports.rows
                 .calling("/admin/api/audit", command: ["audit"], [("action", AuditAction.erase.rawValue)])
-            let headings = DashboardText.erasureHeadings
-            html.table(DashboardText.erasures, headings, erasures, exports: exports) { html, erasure in
+            html.table(DashboardText.erasures, erasures, exports: exports) { html, erasure in
                 html.rowName(erasure.id.text)
                 html.time(erasure.at)
                 html.cells(DashboardText.name(of: erasure.app, in: html.directory))
@@ -74,7 +73,7 @@ enum HeldPage {
     }
 
     private static func write(_ counts: PrivacyCounts, to html: inout HTML) {
-        html.table(DashboardText.rows, DashboardText.countHeadings, PrivacyCounts.tables) { html, table in
+        html.table(DashboardText.rows, PrivacyCounts.tables) { html, table in
             html.rowName(table.name)
             html.counts(counts[keyPath: table.count])
         }

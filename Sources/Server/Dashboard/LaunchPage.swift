@@ -34,10 +34,10 @@ enum LaunchPage {
         .page(title: DashboardText.clickTitle(explanation.click)) { html in
             write(explanation.summary, explanation.advice, to: &html)
             html.facts(clickIDs(of: explanation.click))
-            let (near, headings) = (explanation.material.near, DashboardText.nearHeadings)
+            let near = explanation.material.near
             guard !near.isEmpty else { return }
             let exports = exports(explaining: explanation.click.id.text)
-            html.table(DashboardText.nearLaunches, headings, near, exports: exports) { html, near in
+            html.table(DashboardText.nearLaunches, near, exports: exports) { html, near in
                 let address = html.address.page("/launches/\(near.record.id.text)")
                 html.rowName(DashboardText.time(near.record.facts.at), address)
                 html.cells(DashboardText.words(near.relation), DashboardText.answer(near.record.facts))
@@ -80,8 +80,8 @@ enum LaunchPage {
         guard let launch = explanation.launch else { return }
         let near = explanation.clicks.first { !$0.differences.isEmpty }
         let isKnown = near != nil || explanation.clicks.first?.hasSameFingerprint == true
-        let (rows, headings) = (zip(launch.form.components, launch.values), DashboardText.componentHeadings)
-        html.table(DashboardText.components, headings, rows, exports: exports) { html, row in
+        let rows = zip(launch.form.components, launch.values)
+        html.table(DashboardText.components, rows, exports: exports) { html, row in
             let difference = near?.differences.first { $0.component == row.0 }
             html.rowName(row.0.rawValue)
             html.cells(difference?.click ?? (isKnown ? row.1 : nil), difference?.launch ?? row.1)
@@ -96,9 +96,8 @@ enum LaunchPage {
         _ exports: PanelExports,
         to html: inout HTML
     ) {
-        let (clicks, headings) = (explanation.clicks, DashboardText.clickHeadings)
-        guard !clicks.isEmpty else { return }
-        html.table(DashboardText.concerned, headings, clicks, exports: exports) { html, explained in
+        guard !explanation.clicks.isEmpty else { return }
+        html.table(DashboardText.concerned, explanation.clicks, exports: exports) { html, explained in
             let click = explained.click
             html.rowName(click.id.text)
             html.time(click.clickedAt)

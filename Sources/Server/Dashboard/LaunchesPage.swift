@@ -58,7 +58,7 @@ enum LaunchesPage {
         // Records are stored in the order of their ids. This is the order in which they were written, which differs a
         // little from the order of the launches.
         let rows = records.sorted { ($0.facts.at, $0.id) > ($1.facts.at, $1.id) }
-        html.table(DashboardText.launchCaption, DashboardText.launchHeadings, rows, exports: exports) {
+        html.table(DashboardText.launchTable, rows, exports: exports) {
             let facts = $1.facts
             $0.rowName(DashboardText.time(facts.at), $0.address.page("/launches/\($1.id.text)"))
             $0.cell(DashboardText.answer(facts), class: facts.outcome == .noMatch ? "bad" : "good")

@@ -50,8 +50,7 @@ enum MatchingPage {
 
     /// Returns the launches by answer: the matches, the three most frequent reasons, and all others.
     private static func answers(_ report: StatisticsReport, _ filter: DashboardFilter) -> ChartFigures {
-        let reasons = NoMatchReason.allCases.map { ($0, report.totals[.noMatch($0)] ?? 0) }
-            .filter { $0.1 > 0 }.sorted { $0.1 > $1.1 }.map(\.0)
+        let reasons = OverviewPanel.reasons(in: report.totals).map(\.0)
         let (named, others) = (reasons.prefix(3), reasons.dropFirst(3))
         var series: [(name: String, count: (Counts) -> Int64)] = [
             (DashboardText.matches, { $0[.matches] ?? 0 })
@@ -75,10 +74,8 @@ enum MatchingPage {
         guard !readings.isEmpty else { return html.note(DashboardText.noDrift) }
         if history == nil { html.note(DashboardText.chooseApp) }
         let trends = history?.days(of: Set(readings.map(\.1.group))) ?? [:]
-        let (caption, headings, directory) = (
-            DashboardText.driftCaption, DashboardText.driftHeadings, html.directory
-        )
-        html.table(caption, headings, readings, exports: exports) { html, row in
+        let directory = html.directory
+        html.table(DashboardText.driftTable, readings, exports: exports) { html, row in
             let (app, reading) = row
             let name = directory.apps.count > 1 ? directory.app(app).map { "\($0.settings.name): " } : nil
             html.rowName((name ?? "") + reading.group.title)
@@ -112,8 +109,7 @@ enum MatchingPage {
         guard let error = table.error else { return html.note(DashboardText.noCalibration) }
         html.paragraph(DashboardText.calibrationError(error, launches: table.launches))
         let bins = table.bins.enumerated().filter { $0.element.launches > 0 }
-        let (caption, headings) = (DashboardText.calibrationCaption, DashboardText.calibrationHeadings)
-        html.table(caption, headings, bins, exports: exports) { html, row in
+        html.table(DashboardText.calibrationTable, bins, exports: exports) { html, row in
             let (launches, width) = (Double(row.element.launches), Double(CalibrationTable.binCount))
             let bounds = (Double(row.offset) / width, Double(row.offset + 1) / width)
             html.rowName(DashboardText.range(bounds.0, bounds.1))
@@ -133,18 +129,15 @@ enum MatchingPage {
     ) {
         html.paragraph(DashboardText.falseMatches(report, of: app))
         html.note(DashboardText.age(milliseconds: now.milliseconds(since: report.countedAt)))
-        let (headings, exports) = (
-            DashboardText.sharingHeadings, PanelExports.rows.running(["collisions", "--app", app])
-        )
-        html.table(DashboardText.sharing(app), headings, report.forms, exports: exports) { html, form in
+        let exports = PanelExports.rows.running(["collisions", "--app", app])
+        html.table(DashboardText.sharing(app), report.forms, exports: exports) { html, form in
             let name = form.platformForm.form.map { "\($0.rawValue)" } ?? "–"
             html.rowName("\(form.platformForm.platform.rawValue), \(name)")
             html.number(Figure.whole(form.sharing.clicks))
             html.number(DashboardText.percent(form.sharing.alone))
             html.number(DashboardText.decimal(form.sharing.competing))
         }
-        let (caption, limitHeadings) = (DashboardText.limits(app), DashboardText.limitHeadings)
-        html.table(caption, limitHeadings, report.limits, exports: exports) { html, limit in
+        html.table(DashboardText.limits(app), report.limits, exports: exports) { html, limit in
             html.rowName(DashboardText.percent(limit.share))
             html.number(limit.threshold.map { DashboardText.fraction($0.minimum) } ?? DashboardText.noLimit)
             html.counts(limit.threshold?.matches)

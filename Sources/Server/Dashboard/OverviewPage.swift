@@ -1,4 +1,6 @@
 internal import Attribution
+internal import DomainFiles
+internal import HTTPServer
 
 /// The first page: the figures of a span beside the earlier span's figures, and warnings.
 enum OverviewPage {
@@ -76,9 +78,7 @@ enum OverviewPage {
     private static func postbackAlarms(_ filter: DashboardFilter, _ exchange: Exchange) async throws(APIError)
         -> [String]
     {
-        let all = try await exchange.store(await exchange.stores.postbacks.endpoints()).map(\.endpoint)
-        let app = filter.app?.id
-        let shown = all.filter { (app == nil || $0.app == app) && exchange.maySee($0.app) }
+        let shown = try await exchange.endpoints(of: filter.app?.id).map(\.endpoint)
         return shown.filter { !$0.isDisabledByOperator }.compactMap(DashboardText.alarm)
     }
 
@@ -133,9 +133,7 @@ extension OverviewPage {
             Figure(DashboardText.matchRate, DashboardText.percent, of: reports) {
                 StatisticsBody.matchRate($0.totals)
             },
-            Figure(DashboardText.medianTime, DashboardText.duration, of: reports) {
-                $0.timeToInstall.quantile(0.5)
-            },
+            .medianTime(of: reports),
             Figure(DashboardText.expected, DashboardText.decimal, of: reports) {
                 isSlice ? nil : $0.expected.count
             },
@@ -160,22 +158,13 @@ extension OverviewPage {
         let address = html.address
         html.element("div", ["class": "panels"]) { html in
             for panel in OverviewPanel.allCases {
-                guard let (groups, item) = panel.groups(of: report), let item, !groups.isEmpty else {
-                    continue
+                guard let list = panel.list, let item = list.item else { continue }
+                // A campaign has a page; the other names choose the counts of this page.
+                let page = item == "campaign" ? address.page(OneCampaignPage.path) : address
+                let exports = filter.exports(of: panel)
+                html.panel(list.title, report[keyPath: list.groups], exports) { html, name in
+                    html.rowName(slugs[name] ?? name, page.with(item, name))
                 }
-                html.open("div")
-                html.panel(
-                    panel.title,
-                    groups,
-                    name: { slugs[$0] ?? $0 },
-                    address: { name in
-                        // A campaign has a page; the other names choose the counts of this page.
-                        let page = item == "campaign" ? address.page(OneCampaignPage.path) : address
-                        return page.with(item, name)
-                    }
-                )
-                html.exports(filter.exports(of: panel))
-                html.close("div")
             }
             writeReasons(report.totals, filter, to: &html)
             html.findings(report.byPlayFinding, filter.exports)
@@ -188,7 +177,7 @@ extension OverviewPage {
         let headings = [DashboardText.inZone(DashboardText.hour, offset: filter.span.offset)] + hours
         let most = max(clicks.values.max() ?? 0, 1)
         let exports = filter.exports(of: .hours)
-        html.table(OverviewPanel.hours.title, headings, [clicks], exports: exports) { html, clicks in
+        html.table([DashboardText.hours: headings], [clicks], exports: exports) { html, clicks in
             html.rowName(DashboardText.clicks)
             for count in hours.map({ clicks[$0] ?? 0 }) {
                 html.cell(DashboardText.count(count), class: "h\(Int(5 * Double(count) / Double(most)))")
@@ -200,15 +189,40 @@ extension OverviewPage {
     private static func writeReasons(_ totals: Counts, _ filter: DashboardFilter, to html: inout HTML) {
         let reasons = OverviewPanel.reasons(in: totals)
         guard let most = reasons.first?.1 else { return }
-        let (headings, exports) = (
-            [DashboardText.reason, DashboardText.launches], filter.exports(of: .reasons)
-        )
+        let exports = filter.exports(of: .reasons)
         html.element("div") { html in
-            html.table(DashboardText.reasons, headings, reasons, exports: exports) { html, row in
+            html.table(DashboardText.reasons, reasons, exports: exports) { html, row in
                 html.rowName(row.0.name, html.address.page("/launches").with("reason", row.0.rawValue))
                 html.number(DashboardText.count(row.1), bar: (row.1, most))
             }
         }
+    }
+}
+
+/// The alarms about the needs of the service, such as its domain files, its certificate and its disk.
+extension OverviewPage {
+    /// If a certificate is valid for less than this time in milliseconds, or the disk has fewer free bytes,
+    /// there is an alarm; `afterlink doctor` has the same limits.
+    private static let (certificateLimit, freeLimit): (Int64, Int64) = (21 * 86_400_000, 1_000_000_000)
+
+    /// Returns the sentences about differing domain files, a certificate that expires soon, and a nearly full disk.
+    static func machineAlarms(_ exchange: Exchange) -> [String] {
+        let service = exchange.service
+        let hosts = Set(exchange.directory.apps.flatMap(\.settings.links.hosts))
+        let copies = (service.settings.domainWatch?.all ?? []).filter { hosts.contains($0.host) }
+        var alarms = copies.compactMap(DashboardText.alarm)
+        // The machine serves all apps.
+        guard exchange.onlyApp == nil else { return alarms }
+        if let expiry = service.connections().certificateExpiry {
+            let left = expiry * 1000 - exchange.now.milliseconds
+            if left < certificateLimit {
+                alarms.append(DashboardText.certificateEnds(expiry, at: exchange.now))
+            }
+        }
+        if let free = service.storeHealth().freeBytes, free < freeLimit {
+            alarms.append(DashboardText.diskFills(free))
+        }
+        return alarms
     }
 }
 
@@ -240,9 +254,8 @@ extension HTML {
     /// Writes the numbers of matches by the finding about Google Play's report; nothing without one.
     mutating func findings(_ groups: [StatisticsReport.Group], _ exports: PanelExports) {
         guard !groups.isEmpty else { return }
-        let headings = [DashboardText.finding, DashboardText.matches]
         element("div") { html in
-            html.table(DashboardText.playFindings, headings, groups, exports: exports) { html, group in
+            html.table(DashboardText.playFindings, groups, exports: exports) { html, group in
                 html.rowName(DashboardText.words(group.name))
                 html.counts(group.counts[.matches] ?? 0)
             }

@@ -52,9 +52,9 @@ struct PolicyGridPanel {
 
     private func writeTable(_ grid: PolicyGrid, to html: inout HTML) {
         let headings = [DashboardText.window] + grid.minimums.map { DashboardText.atLeast($0) }
-        let caption = DashboardText.gridCaption(app.settings.name)
+        let table: TableText = [DashboardText.gridCaption(app.settings.name): headings]
         let exports = PanelExports.rows.running(["backtest"], [("app", app.settings.name)])
-        html.table(caption, headings, grid.windows, exports: exports) { html, window in
+        html.table(table, grid.windows, exports: exports) { html, window in
             html.rowName(text(of: window))
             for minimum in grid.minimums {
                 let setting = PolicyGrid.Setting(window: window, minimumConfidence: minimum)

@@ -23,8 +23,7 @@ enum SignIn {
         exchange.stores.apps.noteUse(of: key.id, at: exchange.now)
         let (session, text) = newSession(of: key.id, exchange)
         try await exchange.store(await exchange.stores.sessions.start(session))
-        let event = "dashboard: \(key.id.text) signed in, request \(exchange.requestID)"
-        exchange.service.log.event(.info, event)
+        log(.info, "\(key.id.text) signed in", exchange)
         return DashboardPage.redirect(to: safe(next), [DashboardCookie.field(name, text)])
     }
 
@@ -55,8 +54,7 @@ enum SignIn {
             noteFailure(exchange)
             return page(next: nil, problem: DashboardText.spentLink, .forbidden).response(visit: nil)
         }
-        let event = "dashboard: a one-time link signed in, request \(exchange.requestID)"
-        exchange.service.log.event(.info, event)
+        log(.info, "a one-time link signed in", exchange)
         return DashboardPage.redirect(to: "/", [DashboardCookie.field(name, text)])
     }
 
@@ -78,8 +76,12 @@ enum SignIn {
     }
 
     private static func noteFailure(_ exchange: Exchange) {
-        exchange.service.log.event(.warning, "dashboard: a sign-in failed, request \(exchange.requestID)")
+        log(.warning, "a sign-in failed", exchange)
         _ = exchange.service.signInLimiter.take(for: exchange.address, at: exchange.request.firstByteAt)
+    }
+
+    private static func log(_ level: LogLevel, _ event: String, _ exchange: Exchange) {
+        exchange.service.log.event(level, "dashboard: \(event), request \(exchange.requestID)")
     }
 
     private static func newSession(of key: KeyID?, _ exchange: Exchange) -> (DashboardSession, String) {

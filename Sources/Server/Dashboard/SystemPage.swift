@@ -88,7 +88,7 @@ enum SystemPage {
     private static func writeCounts(_ title: String, _ counts: [(String, Int64)], to html: inout HTML) {
         guard !counts.isEmpty else { return }
         let (rows, headings) = (counts.sorted { $0.1 > $1.1 }, [DashboardText.reason, DashboardText.number])
-        html.table(title, headings, rows, exports: exports) { html, row in
+        html.table([title: headings], rows, exports: exports) { html, row in
             html.rowName(row.0)
             html.number(DashboardText.count(row.1), bar: (row.1, rows[0].1))
         }
@@ -97,8 +97,7 @@ enum SystemPage {
     /// Writes the metrics of the process, under the sentences that explain them.
     private static func write(_ metrics: [MetricFamily], to html: inout HTML) {
         guard !metrics.isEmpty else { return }
-        let headings = DashboardText.processHeadings
-        html.table(DashboardText.process, headings, metrics, exports: exports) { html, metric in
+        html.table(DashboardText.process, metrics, exports: exports) { html, metric in
             let name = metric.help.hasSuffix(".") ? String(metric.help.dropLast()) : metric.help
             html.rowName(name)
             html.number(DashboardText.figure(metric.samples.first?.2, of: metric.unit))
@@ -107,8 +106,8 @@ enum SystemPage {
 
     private static func write(_ servers: [RunningServer], to html: inout HTML) {
         guard !servers.isEmpty else { return }
-        let (headings, exports) = (DashboardText.serverHeadings, PanelExports.rows.running(["doctor"]))
-        html.table(DashboardText.servers, headings, servers, exports: exports) { html, server in
+        let exports = PanelExports.rows.running(["doctor"])
+        html.table(DashboardText.servers, servers, exports: exports) { html, server in
             html.rowName(String(server.number))
             html.cells(server.version)
             html.time(server.seenAt)

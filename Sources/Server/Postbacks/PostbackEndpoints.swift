@@ -8,11 +8,9 @@ enum PostbackEndpoints {
     /// `GET /admin/api/postbacks`: lists the endpoints with their pending deliveries.
     static func list(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let app = try exchange.appItem()?.id
-        let all = try await exchange.store(await exchange.stores.postbacks.endpoints())
+        let endpoints = try await exchange.endpoints(of: app)
         return Response(.ok) { json in
-            json.objects("endpoints", all.filter { app == nil || $0.endpoint.app == app }) { json, status in
-                PostbackBody.write(status, to: &json)
-            }
+            json.objects("endpoints", endpoints) { json, status in PostbackBody.write(status, to: &json) }
         }
     }
 
@@ -180,11 +178,18 @@ enum PostbackEndpoints {
     static func status(of id: EndpointID?, _ exchange: inout Exchange) async throws(APIError)
         -> EndpointStatus
     {
-        let all = try await exchange.store(await exchange.stores.postbacks.endpoints())
-        guard let status = all.first(where: { $0.endpoint.id == id }), exchange.maySee(status.endpoint.app)
+        guard let status = try await exchange.endpoints(of: nil).first(where: { $0.endpoint.id == id })
         else { throw .notFound("There is no endpoint with this id") }
         exchange.app = status.endpoint.app
         return status
+    }
+}
+
+extension Exchange {
+    /// Reads the endpoints of an app, or of all apps; the request may see all of them.
+    func endpoints(of app: AppID?) async throws(APIError) -> [EndpointStatus] {
+        try await store(await stores.postbacks.endpoints())
+            .filter { (app == nil || $0.endpoint.app == app) && maySee($0.endpoint.app) }
     }
 }
 

@@ -58,10 +58,7 @@ struct CampaignsPageTests {
                     && row[2] == "\(campaign["matches"] as? Int ?? -1)"
             )
         }
-        let byRate = PageMarkup.table(
-            "Clicks and matches by campaign",
-            in: await browser.get("/campaigns?sort=rate").text
-        )
+        let byRate = await browser.table("Clicks and matches by campaign", at: "/campaigns?sort=rate")
         #expect(byRate.dropFirst().map(\.[0]) == ["Summer", "Spring"])
         #expect(byRate.first?.contains("Change") == true)
         #expect(await browser.get("/campaigns?sort=nonsense").status == 400)
@@ -81,10 +78,7 @@ struct CampaignsPageTests {
             )
         )
         #expect(
-            PageMarkup.table(
-                "Clicks and matches by campaign",
-                in: await browser.get("/campaigns?search=SPR").text
-            ).count == 2
+            await browser.table("Clicks and matches by campaign", at: "/campaigns?search=SPR").count == 2
         )
         #expect(await browser.get("/campaigns/one").fieldLines.contains("Location: /campaigns\n"))
         let none = await browser.get("/campaigns/one?campaign=Autumn").text
@@ -221,10 +215,7 @@ struct CampaignsPageTests {
         service.clock.advance(seconds: 7 * 86_400)
         for number in 2...4 { await click("Spring", number) }
         let browser = await DashboardBrowser.signedIn(to: service)
-        let rows = PageMarkup.table(
-            "Clicks and matches by campaign",
-            in: await browser.get("/campaigns?period=7d").text
-        )
+        let rows = await browser.table("Clicks and matches by campaign", at: "/campaigns?period=7d")
         #expect(rows.last?.prefix(3) == ["Spring", "3", "+200 %"])
     }
 }

@@ -54,6 +54,11 @@ struct DashboardBrowser {
         return await service.send(.post, path, fields: all, body: body, at: time, to: .dashboard)
     }
 
+    /// Returns the texts of the cells of a page's table, by rows.
+    func table(_ caption: String, at address: String) async -> [[String]] {
+        PageMarkup.table(caption, in: await get(address).text)
+    }
+
     /// The token of the forms on a page.
     func formToken() async -> String {
         PageMarkup(await get("/").text).hidden("token") ?? ""

@@ -70,10 +70,8 @@ struct DashboardLinkTests {
             #expect(try await answered(query) == links, "\(query)")
         }
         #expect(try await listed("search=summer-a") == [["summer-a", "3", "2"]])
-        let states = PageMarkup.table(
-            "Clicks, matches and state of each link",
-            in: await browser.get("/links?archived=any").text
-        ).dropFirst()
+        let states = await browser.table("Clicks, matches and state of each link", at: "/links?archived=any")
+            .dropFirst()
         #expect(states.map { $0[6] } == ["Archived", "Live", "Live", "Live", "Live"])
         #expect(states.map { $0[8] } == ["Shop", "Other", "Shop", "Shop", "Shop"])
         for query in ["archived=maybe", "app=app_1", "before=x", "limit=0"] {

@@ -245,10 +245,7 @@ struct DashboardPageTests {
         await click("Spring", String(repeating: "1", count: 64))
         await service.check(String(repeating: "1", count: 64))
         await service.check(String(repeating: "2", count: 64), fields: ["X-Request-ID": "phone-7"])
-        let all = PageMarkup.table(
-            "Recorded launches, the newest first",
-            in: await browser.get("/launches").text
-        ).dropFirst()
+        let all = await browser.table("Recorded launches, the newest first", at: "/launches").dropFirst()
         #expect(all.map { $0[1] } == ["No match: no click", "Match"])
         #expect(all.map { $0[4] } == ["–", "Spring"])
         let filtered = await browser.get("/launches?outcome=no_match&reason=no_click").text

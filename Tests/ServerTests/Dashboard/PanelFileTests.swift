@@ -293,7 +293,7 @@ struct PanelFileTests {
     @Test("have figures as JSON numbers, and amounts of money as texts with all their digits")
     func numbers() async throws {
         var html = HTML(recording: RecordedTable("Rates"))
-        html.table("Rates", ["Name", "Rate", "Clicks", "Amount"], [1]) { html, _ in
+        html.table(["Rates": ["Name", "Rate", "Clicks", "Amount"]], [1]) { html, _ in
             html.rowName("0.25")
             html.number("−0.5")
             html.number("7")

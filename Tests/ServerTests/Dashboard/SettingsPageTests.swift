@@ -117,14 +117,11 @@ struct SettingsPageTests {
         ]
     )
     func wrongKeys(fields: String) async {
-        let before = PageMarkup.table(
-            "Kind, app and last use of each key",
-            in: await browser.get("/settings").text
-        ).count
+        let before = await browser.table("Kind, app and last use of each key", at: "/settings").count
         let answer = await post("/settings/keys", fields)
         #expect(answer.status == 400 || answer.status == 404, "\(answer.text)")
         #expect(
-            PageMarkup.table("Kind, app and last use of each key", in: await browser.get("/settings").text)
+            await browser.table("Kind, app and last use of each key", at: "/settings")
                 .count == before
         )
     }

@@ -25,7 +25,7 @@ struct SystemPageTests {
         let service = try await TestService()
         let browser = await DashboardBrowser.signedIn(to: service)
         for _ in 0..<2 { await service.check("nonsense") }
-        let rows = PageMarkup.table("Error responses since the start", in: await browser.get("/system").text)
+        let rows = await browser.table("Error responses since the start", at: "/system")
         #expect(rows.contains(["INVALID_FINGERPRINT", "2"]))
     }
 

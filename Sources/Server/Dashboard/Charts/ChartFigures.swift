@@ -84,15 +84,14 @@ struct ChartFigures {
                 }
             }
             html.element("div", ["class": "plot"]) { html in
-                Self.write(Self.scale(upTo: top), "scale", to: &html)
+                html.element("div", ["class": "scale", "aria-hidden": "true"]) { html in
+                    for value in Self.scale(upTo: top) { html.element("span", DashboardText.count(value)) }
+                }
                 // Screen readers ignore the children of an `img`, and the focus can be on a place of the chart.
-                html.element(
-                    "svg",
-                    [
-                        "viewBox": "0 0 1000 100", "preserveAspectRatio": "none", "role": "group",
-                        "class": "chart",
-                    ]
-                ) { html in
+                let drawing: HTML.Attributes = [
+                    "viewBox": "0 0 1000 100", "preserveAspectRatio": "none", "role": "group", "class": "chart",
+                ]
+                html.element("svg", drawing) { html in
                     html.element("title", title)
                     html.element("path", ["class": "axis", "d": "M0 0H1000M0 50H1000M0 100H1000"], "")
                     draw(&html)
@@ -108,7 +107,7 @@ struct ChartFigures {
             html.element("details") { html in
                 html.element("summary", DashboardText.asTable)
                 let names = series.map(\.name) + (expected.isEmpty ? [] : [DashboardText.expected])
-                html.table(title, [scale] + names, labels.indices) { html, index in
+                html.table([title: [scale] + names], labels.indices) { html, index in
                     html.rowName(labels[index])
                     for line in series { html.number(DashboardText.count(line.values[index]), class: nil) }
                     if !expected.isEmpty { html.number(DashboardText.expected(expected[index]), class: nil) }
@@ -119,12 +118,6 @@ struct ChartFigures {
 
     /// Returns the numbers beside a drawing, from the top.
     static func scale(upTo top: Int64) -> [Int64] { top.isMultiple(of: 2) ? [top, top / 2, 0] : [top, 0] }
-
-    private static func write(_ values: [Int64], _ style: String, to html: inout HTML) {
-        html.element("div", ["class": style, "aria-hidden": "true"]) { html in
-            for value in values { html.element("span", DashboardText.count(value)) }
-        }
-    }
 
     /// Returns the horizontal extent of a label, within the drawing's 1,000 units.
     func room(of index: Int) -> (start: Double, width: Double) {
@@ -152,12 +145,11 @@ extension HTML {
         width: Double,
         height: Double
     ) {
-        let (x, y) = (SVGPath.text(x), SVGPath.text(y))
-        let (width, height) = (SVGPath.text(width), SVGPath.text(height))
-        let size: Attributes = [
-            "class": style, "fill": fill, "x": x, "y": y, "width": width, "height": height,
+        let attributes: Attributes = [
+            "class": style, "fill": fill, "x": SVGPath.text(x), "y": SVGPath.text(y),
+            "width": SVGPath.text(width), "height": SVGPath.text(height),
         ]
-        element("rect", size, "")
+        element("rect", attributes, "")
     }
 }
 

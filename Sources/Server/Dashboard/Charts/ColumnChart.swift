@@ -3,33 +3,37 @@ internal import Attribution
 /// A chart of counts as columns; the parts of a column are stacked, and differ in colour and stripes.
 struct ColumnChart {
     let figures: ChartFigures
+    /// Whether the parts are above each other; else they stand side by side, also the empty ones, and have no stripes.
+    var isStacked = true
 
     /// A wider column would look like an area.
     private static let largestWidth = 120.0
 
     func write(to html: inout HTML) {
         let sums = figures.labels.indices.map { index in
-            figures.series.reduce(0) { $0 + ($1.values[index] ?? 0) }
+            let parts = figures.series.map { $0.values[index] ?? 0 }
+            return isStacked ? parts.reduce(0, +) : parts.max() ?? 0
         }
         let top = LineChart.roundedUp(max(sums.max() ?? 0, 1))
         figures.write(upTo: top, to: &html, writeKey: writeKey) { html in
-            if figures.series.count > 1 { writePatterns(to: &html) }
+            if isStacked, figures.series.count > 1 { writePatterns(to: &html) }
             for index in figures.labels.indices { writeColumn(index, top, to: &html) }
         }
     }
 
     private func writeColumn(_ index: Int, _ top: Int64, to html: inout HTML) {
         let room = figures.room(of: index)
-        let width = min(room.width * 0.8, Self.largestWidth)
+        let width = isStacked ? min(room.width * 0.8, Self.largestWidth) : room.width * 0.28
+        let isRunning = figures.isRunning && index == figures.labels.count - 1
         var sum: Int64 = 0
         for (number, part) in figures.series.enumerated() {
-            guard let value = part.values[index], value > 0 else { continue }
-            sum += value
-            let isRunning = figures.isRunning && index == figures.labels.count - 1
+            guard let value = part.values[index], value > 0 || !isStacked else { continue }
+            sum = isStacked ? sum + value : value
+            let side = room.width * (0.06 + 0.3 * Double(number))
             html.rectangle(
-                class: Self.style(number, isRunning),
-                fill: Self.fill(number),
-                x: room.start + (room.width - width) / 2,
+                class: style(number, isRunning),
+                fill: fill(number),
+                x: room.start + (isStacked ? (room.width - width) / 2 : side),
                 y: 100 - 100 * Double(sum) / Double(top),
                 width: width,
                 height: 100 * Double(value) / Double(top)
@@ -56,17 +60,17 @@ struct ColumnChart {
 
     private func writeKey(_ html: inout HTML, _ index: Int) {
         html.element("svg", ["class": "key", "viewBox": "0 0 24 10", "aria-hidden": "true"]) { html in
-            let (style, fill) = (Self.style(index, false), Self.fill(index))
-            html.rectangle(class: style, fill: fill, x: 0, y: 0, width: 24, height: 10)
+            html.rectangle(class: style(index, false), fill: fill(index), x: 0, y: 0, width: 24, height: 10)
         }
     }
 
     /// Returns the class of a part; a striped part has no colour class, because the colour would replace its stripes.
-    private static func style(_ part: Int, _ isRunning: Bool) -> String? {
-        part == 0 ? (isRunning ? "c0 running" : "c0") : isRunning ? "running" : nil
+    private func style(_ part: Int, _ isRunning: Bool) -> String? {
+        guard isStacked else { return "c\(part)" }
+        return part == 0 ? (isRunning ? "c0 running" : "c0") : isRunning ? "running" : nil
     }
 
-    private static func fill(_ part: Int) -> String? { part == 0 ? nil : "url(#stripes\(part))" }
+    private func fill(_ part: Int) -> String? { part == 0 || !isStacked ? nil : "url(#stripes\(part))" }
 }
 
 extension TimeToInstallHistogram {

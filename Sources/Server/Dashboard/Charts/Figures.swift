@@ -29,6 +29,12 @@ struct Figure {
         self.earlier = before?.currency == present?.currency ? before.map { Double($0.verified) } : nil
     }
 
+    static func medianTime(of reports: (StatisticsReport, earlier: StatisticsReport?)) -> Figure {
+        Figure(DashboardText.medianTime, DashboardText.duration, of: reports) {
+            $0.timeToInstall.quantile(0.5)
+        }
+    }
+
     static func whole(_ value: Double?) -> String { DashboardText.count(value.map { Int64($0) }) }
 }
 
@@ -57,28 +63,33 @@ extension HTML {
         }
     }
 
-    /// Writes the values of a dimension with their clicks as bars, their matches, and the matches per click.
+    /// Writes the values of a dimension with their clicks as bars, their matches, and the matches per click; nothing
+    /// without values.
     mutating func panel(
         _ title: String,
         _ groups: [StatisticsReport.Group],
-        name: (String) -> String = { $0 },
-        address: ((String) -> DashboardAddress)? = nil
+        _ exports: PanelExports,
+        writeName: (inout HTML, String) -> Void
     ) {
         guard !groups.isEmpty else { return }
         let most = groups.map { $0.counts[.clicks] ?? 0 }.max() ?? 0
-        table(title, [title] + DashboardText.panelHeadings, groups) { html, group in
-            html.rowName(name(group.name), address?(group.name))
-            let clicks = group.counts[.clicks] ?? 0
-            html.number(DashboardText.count(clicks), bar: (clicks, most))
-            html.counts(group.counts[.matches] ?? 0)
-            html.number(DashboardText.percent(StatisticsBody.conversionRate(group.counts)))
+        element("div") { html in
+            html.table([title: [title] + DashboardText.panelHeadings], groups, exports: exports) {
+                html,
+                group in
+                writeName(&html, group.name)
+                let clicks = group.counts[.clicks] ?? 0
+                html.number(DashboardText.count(clicks), bar: (clicks, most))
+                html.counts(group.counts[.matches] ?? 0)
+                html.number(DashboardText.percent(StatisticsBody.conversionRate(group.counts)))
+            }
         }
     }
 
     /// Writes the steps of a funnel as bars of a table, each with its share of the first step.
     mutating func funnel(_ title: String, _ steps: [(name: String, count: Int64)]) {
         let first = steps.first?.count ?? 0
-        table(title, DashboardText.funnelHeadings, steps) { html, step in
+        table([title: DashboardText.funnelHeadings], steps) { html, step in
             html.rowName(step.name)
             html.element("td") { html in
                 html.element(
@@ -127,7 +138,7 @@ extension HTML {
         var sums: [String: DriftCount] = [:]
         for row in cells.values { sums.merge(row, uniquingKeysWith: +) }
         let columns = busiest(sums.map { ($0.key, $0.value) }, 10)
-        table(caption, [corner] + columns, rows) { html, row in
+        table([caption: [corner] + columns], rows) { html, row in
             html.rowName(row)
             for column in columns {
                 let count = cells[row]?[column]

@@ -8,6 +8,12 @@ enum PanelFile {
         case csv
         case json
 
+        /// Returns the response with a file.
+        func response(_ body: PagedBody, named name: String) -> Response {
+            let (type, file) = (self == .csv ? ContentType.csv : .json, "afterlink-\(name).\(rawValue)")
+            return Response(body, type, named: file, fields: DashboardPage.fields)
+        }
+
         func body(_ columns: [String], _ rows: [[ExportValue]]) -> PagedBody {
             var rest: [[ExportValue]]? = rows
             return body(columns) { rest.take() }
@@ -65,54 +71,32 @@ enum PanelFile {
             guard let list = WholeList(rawValue: name) else { throw .notFound(DashboardText.noPage) }
             body = try await list.body(in: format, &exchange, visit)
         }
-        let type = format == .csv ? ContentType.csv : .json
-        return .response(
-            Response(body, type, named: "afterlink-\(name).\(parts[1])", fields: DashboardPage.fields)
-        )
+        return .response(format.response(body, named: name))
     }
 }
 
 /// The panels of the overview.
 enum OverviewPanel: String, CaseIterable {
-    case figures
-    case series
-    case campaigns
-    case links
-    case sources
-    case platforms
+    case figures, series, campaigns, links, sources, platforms
     case osVersions = "os_versions"
-    case browsers
-    case hours
-    case reasons
+    case browsers, hours, reasons
 
-    var title: String {
-        switch self {
-        case .figures: DashboardText.overview
-        case .series: DashboardText.time
-        case .campaigns: DashboardText.campaigns
-        case .links: DashboardText.links
-        case .sources: DashboardText.sources
-        case .platforms: DashboardText.platforms
-        case .osVersions: DashboardText.osVersions
-        case .browsers: DashboardText.browsers
-        case .hours: DashboardText.hours
-        case .reasons: DashboardText.reasons
-        }
-    }
+    /// A panel that lists groups: its title, how to read its groups from a report, and the name of the query item that
+    /// selects one of them, if there is such an item.
+    typealias List = (
+        title: String, groups: KeyPath<StatisticsReport, [StatisticsReport.Group]>, item: String?
+    )
 
-    /// Returns the groups that the panel lists, and the name of the query item that selects one of them, if
-    /// there is such an item.
-    ///
-    /// Returns nil for a panel that lists no groups.
-    func groups(of report: StatisticsReport) -> (groups: [StatisticsReport.Group], item: String?)? {
+    /// How the panel lists groups; nil for a panel that lists none.
+    var list: List? {
         switch self {
-        case .campaigns: (report.byCampaign, "campaign")
-        case .links: (report.byLink, "link")
-        case .sources: (report.bySource, "source")
-        case .platforms: (report.byPlatform, "platform")
-        case .osVersions: (report.byOSVersion, "os_version")
-        case .browsers: (report.byBrowser, "browser")
-        case .hours: (report.byHour, nil)
+        case .campaigns: (DashboardText.campaigns, \.byCampaign, "campaign")
+        case .links: (DashboardText.links, \.byLink, "link")
+        case .sources: (DashboardText.sources, \.bySource, "source")
+        case .platforms: (DashboardText.platforms, \.byPlatform, "platform")
+        case .osVersions: (DashboardText.osVersions, \.byOSVersion, "os_version")
+        case .browsers: (DashboardText.browsers, \.byBrowser, "browser")
+        case .hours: (DashboardText.hours, \.byHour, nil)
         case .figures, .series, .reasons: nil
         }
     }
@@ -153,7 +137,7 @@ enum OverviewPanel: String, CaseIterable {
             }
             return (["start"] + names + ["expected_conversions", "spread"], rows)
         case .campaigns, .links, .sources, .platforms, .osVersions, .browsers, .hours:
-            let rows: [[ExportValue]] = (groups(of: report)?.groups ?? []).map { group in
+            let rows: [[ExportValue]] = (list.map { report[keyPath: $0.groups] } ?? []).map { group in
                 let counts = group.counts
                 return [
                     .text(group.name), .integer(counts[.clicks] ?? 0), .integer(counts[.matches] ?? 0),

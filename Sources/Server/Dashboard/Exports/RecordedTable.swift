@@ -78,7 +78,6 @@ extension DashboardPage {
         content(&html)
         guard let body = html.recording?.body(format) else { throw .notFound(DashboardText.noTable) }
         let name = exchange.request.path.split(separator: "/").first.map(String.init) ?? "overview"
-        let type = format == .csv ? ContentType.csv : .json
-        return Response(body, type, named: "afterlink-\(name).\(format.rawValue)", fields: Self.fields)
+        return format.response(body, named: name)
     }
 }

@@ -28,8 +28,8 @@ enum LinkDetailPage {
             html.variants(listing, DashboardText.variants)
             writePreview(link.settings.preview, app, to: &html)
             let effects = LinkEffects.all(of: link.settings, in: app.settings.links, robots)
-            let (headings, exports) = (DashboardText.visitorHeadings, PanelExports.showing(link.id))
-            html.table(DashboardText.visitors, headings, effects, exports: exports) { html, effects in
+            let exports = PanelExports.showing(link.id)
+            html.table(DashboardText.visitors, effects, exports: exports) { html, effects in
                 html.rowName(effects.visitor)
                 for text in effects.texts { html.cell(text, class: "any") }
             }
@@ -171,7 +171,7 @@ extension HTML {
         let rows: [(name: String, variant: Link.Variant?)] =
             variants.map { ($0.name, $0) } + former.map { ($0.name, nil) }
         guard !rows.isEmpty else { return }
-        table(caption, DashboardText.variantHeadings, rows) { html, row in
+        table([caption: DashboardText.variantHeadings], rows) { html, row in
             let share = row.variant.map { Double($0.weight) / Double(max(total, 1)) }
             let counts = listing.variants.first { $0.name == row.name }
             let (clicks, matches) = (counts?.clicks ?? 0, counts?.matches ?? 0)

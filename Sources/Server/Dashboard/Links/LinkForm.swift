@@ -101,40 +101,28 @@ struct LinkFormWriter {
         let isWide = if case .text = input { true } else { false }
         html.element("div", ["class": isWide ? "field wide" : "field"]) { html in
             html.element("label", ["for": id], label)
-            func open(_ type: String?, _ value: String, mode: String? = nil, checked: String? = nil) {
-                html.open(
-                    "input",
-                    [
-                        "name": name, "id": id, "type": type, "value": value, "inputmode": mode,
-                        "step": type == "datetime-local" ? "any" : nil, "checked": checked,
-                        "aria-describedby": describedBy, "aria-invalid": invalid,
-                    ]
-                )
+            func attributes(
+                type: String? = nil,
+                _ value: String? = nil,
+                mode: String? = nil,
+                checked: Bool = false,
+                rows: String? = nil
+            ) -> HTML.Attributes {
+                [
+                    "name": name, "id": id, "type": type, "value": value, "inputmode": mode,
+                    "step": type == "datetime-local" ? "any" : nil, "checked": checked ? "" : nil,
+                    "rows": rows, "aria-describedby": describedBy, "aria-invalid": invalid,
+                ]
             }
             switch input {
-            case .line: open(nil, value)
-            case .number: open(nil, value, mode: "numeric")
-            case .time: open("datetime-local", value)
-            case .flag: open("checkbox", "true", checked: value == "true" ? "" : nil)
-            case .text:
-                html.element(
-                    "textarea",
-                    [
-                        "name": name, "id": id, "rows": "3", "aria-describedby": describedBy,
-                        "aria-invalid": invalid,
-                    ],
-                    value
-                )
+            case .line: html.open("input", attributes(value))
+            case .number: html.open("input", attributes(value, mode: "numeric"))
+            case .time: html.open("input", attributes(type: "datetime-local", value))
+            case .flag:
+                html.open("input", attributes(type: "checkbox", "true", checked: value == "true"))
+            case .text: html.element("textarea", attributes(rows: "3"), value)
             case .choice(let options):
-                html.element(
-                    "select",
-                    ["name": name, "id": id, "aria-describedby": describedBy, "aria-invalid": invalid]
-                ) { html in
-                    for option in options {
-                        let selected = option.value == value ? "" : nil
-                        html.element("option", ["value": option.value, "selected": selected], option.text)
-                    }
-                }
+                html.element("select", attributes()) { $0.options(options, chosen: value) }
             }
             if !messages.isEmpty { html.element("p", ["class": "bad", "id": "e-\(name)"], messages) }
             if let hint { html.element("p", ["class": "note", "id": "h-\(name)"], hint) }

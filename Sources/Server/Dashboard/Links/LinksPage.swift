@@ -78,7 +78,7 @@ enum LinksPage {
         let headings =
             DashboardText.linkHeadings + (events.isEmpty ? [] : DashboardText.valueHeadings)
             + (hasApps ? [DashboardText.app] : [])
-        html.table(DashboardText.linkCaption, headings, links, exports: exports) { html, listing in
+        html.table([DashboardText.linkCaption: headings], links, exports: exports) { html, listing in
             let (link, settings) = (listing.link, listing.link.settings)
             html.rowName(link.slug.text, html.address.page("/links/\(link.id.text)"))
             let tags = settings.tags.isEmpty ? nil : settings.tags.joined(separator: ", ")

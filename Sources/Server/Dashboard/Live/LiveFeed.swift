@@ -37,6 +37,12 @@ final class LiveFeed: Sendable {
         var matches: Int64 = 0
 
         var all: [Int64] { [clicks, launches, matches] }
+
+        static func += (left: inout Counts, right: Counts) {
+            left.clicks += right.clicks
+            left.launches += right.launches
+            left.matches += right.matches
+        }
     }
 
     private struct State {
@@ -129,11 +135,7 @@ final class LiveFeed: Sendable {
         return state.withLock { state in
             (last - Self.minuteCount + 1...last).map { minute in
                 var sum = Counts()
-                for (group, counts) in state.minutes[minute] ?? [:] where filter(group) {
-                    sum.clicks += counts.clicks
-                    sum.launches += counts.launches
-                    sum.matches += counts.matches
-                }
+                for (group, counts) in state.minutes[minute] ?? [:] where filter(group) { sum += counts }
                 return sum
             }
         }
@@ -220,7 +222,7 @@ final class LiveFeed: Sendable {
         let isRobot = value("robot") == .flag(true)
         var weight: Int64 = 1
         if case .integer(let stored) = value("weight") { weight = stored }
-        state.minutes[minute(of: at), default: [:]][group, default: Counts()].add(
+        state.minutes[minute(of: at), default: [:]][group, default: Counts()] += Counts(
             clicks: table == .clicks && !isRobot ? 1 : 0,
             launches: outcome == .match || outcome == .noMatch ? weight : 0,
             matches: outcome == .match ? 1 : 0
@@ -246,13 +248,5 @@ final class LiveFeed: Sendable {
         )
         if events.count > 2 * eventLimit { events.removeFirst(eventLimit) }
         state.events[kind] = events
-    }
-}
-
-extension LiveFeed.Counts {
-    fileprivate mutating func add(clicks: Int64, launches: Int64, matches: Int64) {
-        self.clicks += clicks
-        self.launches += launches
-        self.matches += matches
     }
 }

@@ -47,13 +47,13 @@ enum LivePage {
             // The script adds the query to the links of its rows.
             let (full, query) = (DashboardText.tooManyStreams, html.address.page("").text)
             html.open("div", ["id": "live", "data-full": full, "data-query": query])
-            html.table(DashboardText.newest, DashboardText.liveHeadings, events) { html, event in
+            html.table(DashboardText.newest, events) { html, event in
                 html.rowName(DashboardText.time(event.at), html.address.page("/launches/\(event.id)"))
                 html.cell(event.text, class: event.isMatch ? "good" : nil)
                 html.cells(event.campaign, name(of: event.group, html.directory))
             }
             html.close("div")
-            if !events.isEmpty { html.exports(exports(choice, at: now), of: DashboardText.newest) }
+            if !events.isEmpty { html.exports(exports(choice, at: now), of: DashboardText.newest.caption) }
         }
     }
 
@@ -103,31 +103,7 @@ enum LivePage {
             }
         )
         (figures.id, figures.scale) = ("live-chart", DashboardText.minute)
-        let top = top(of: minutes)
-        figures.write(
-            upTo: top,
-            to: &html,
-            writeKey: { html, index in
-                html.element("svg", ["class": "key", "viewBox": "0 0 24 10", "aria-hidden": "true"]) {
-                    $0.rectangle(class: "c\(index)", x: 0, y: 0, width: 24, height: 10)
-                }
-            },
-            draw: { html in
-                for (minute, counts) in minutes.enumerated() {
-                    let room = figures.room(of: minute)
-                    for (index, count) in counts.all.enumerated() {
-                        let height = 100 * Double(count) / Double(top)
-                        html.rectangle(
-                            class: "c\(index)",
-                            x: room.start + room.width * (0.06 + 0.3 * Double(index)),
-                            y: 100 - height,
-                            width: room.width * 0.28,
-                            height: height
-                        )
-                    }
-                }
-            }
-        )
+        ColumnChart(figures: figures, isStacked: false).write(to: &html)
     }
 
     /// Returns the value at the upper edge of the chart.

@@ -5,8 +5,7 @@ internal import HTTPServer
 enum PostbacksPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let app = try exchange.appItem()?.id
-        let all = try await exchange.store(await exchange.stores.postbacks.endpoints())
-        let shown = all.filter { (app == nil || $0.endpoint.app == app) && exchange.maySee($0.endpoint.app) }
+        let shown = try await exchange.endpoints(of: app)
         let now = exchange.now
         return .page(title: DashboardText.postbacks) { html in
             if shown.isEmpty {
@@ -15,8 +14,7 @@ enum PostbacksPage {
                 let exports = PanelExports.rows.calling("/admin/api/postbacks", [("app", app?.text)])
                 // The command lists the endpoints of all apps.
                 let both = app == nil ? exports.running(["postbacks", "list"]) : exports
-                let headings = DashboardText.endpointHeadings
-                html.table(DashboardText.endpoints, headings, shown, exports: both) { html, status in
+                html.table(DashboardText.endpoints, shown, exports: both) { html, status in
                     let endpoint = status.endpoint
                     html.rowName(endpoint.url, html.address.page("/postbacks/\(endpoint.id.text)"))
                     html.cells(DashboardText.name(of: endpoint.app, in: html.directory))
@@ -79,7 +77,7 @@ enum PostbackPage {
             html.facts([
                 ("URL", endpoint.url), (DashboardText.endpointTypes, endpoint.typesText),
                 ("ID", endpoint.id.text),
-                (DashboardText.signatures, DashboardText.signing(endpoint)),
+                (DashboardText.signatures.caption, DashboardText.signing(endpoint)),
                 (DashboardText.pending, DashboardText.count(status.pending)),
                 (DashboardText.oldest, DashboardText.age(status.oldest, at: now)),
             ])
@@ -91,8 +89,7 @@ enum PostbackPage {
                 .running(["postbacks", "deliveries", id], items)
             let texts = (DashboardText.noDeliveries, DashboardText.olderDeliveries)
             html.list(page.deliveries, limit: query.limit, next: page.next, texts: texts) { html in
-                let (headings, rows) = (DashboardText.deliveryHeadings, page.deliveries)
-                html.table(DashboardText.deliveries, headings, rows, exports: exports) { html, delivery in
+                html.table(DashboardText.deliveries, page.deliveries, exports: exports) { html, delivery in
                     write(delivery, to: endpoint, delivery.call(to: endpoint, keys, at: now), &html)
                 }
             }

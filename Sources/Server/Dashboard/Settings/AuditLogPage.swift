@@ -44,8 +44,7 @@ enum AuditLogPage {
     }
 
     private static func write(_ entries: [AuditEntry], _ exports: PanelExports, to html: inout HTML) {
-        let (caption, headings) = (DashboardText.auditCaption, DashboardText.auditHeadings)
-        html.table(caption, headings, entries, exports: exports) { html, entry in
+        html.table(DashboardText.auditTable, entries, exports: exports) { html, entry in
             let (directory, action) = (html.directory, DashboardText.action(entry.action))
             html.rowName(DashboardText.time(entry.at))
             html.cells(DashboardText.actor(entry.actor, in: directory), action)

@@ -3,16 +3,12 @@ internal import HTTPServer
 
 /// The forms of the settings page.
 enum SettingsForms {
-    private static var settings: Reply { .redirect(to: "/settings") }
-
     static func record(_ exchange: Exchange, _ form: DashboardForm) async throws(APIError) -> FormRecord {
         FormRecord(try exchange.app(of: form))
     }
 
     /// `POST /settings/apps`: changes settings of an app, as `PATCH /admin/api/apps/{id}` does.
-    static func changeApp(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Reply
-    {
+    static let changeApp: Routes.Page = { exchange, visit throws(APIError) in
         let app = try exchange.app(of: visit.form)
         var fields = app.settings.links.fields
         for field in AppLinkField.allCases {
@@ -33,13 +29,11 @@ enum SettingsForms {
             throw .unprocessable(error.all)
         }
         _ = try await AppEndpoints.change(app, to: changed, exchange)
-        return settings
+        return .redirect(to: "/settings")
     }
 
     /// `POST /settings/keys`: creates a key; only this response shows its text.
-    static func createKey(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Reply
-    {
+    static let createKey: Routes.Page = { exchange, visit throws(APIError) in
         guard let kind = visit.form["kind"].flatMap({ KeyKind(rawValue: $0) }) else {
             throw .invalidField("kind", DashboardText.unknownKind)
         }
@@ -79,35 +73,29 @@ enum SettingsForms {
     }
 
     /// `POST /settings/keys/revoke`: revokes a key, and with it the sessions that it has started.
-    static func revokeKey(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Reply
-    {
+    static let revokeKey: Routes.Page = { exchange, visit throws(APIError) in
         guard let id = visit.form["key"].flatMap({ KeyID($0) }), exchange.directory.key(id) != nil else {
             throw .notFound(DashboardText.noKey)
         }
         try await exchange.store(await exchange.stores.apps.revoke(id, at: exchange.now, by: exchange.actor))
-        return settings
+        return .redirect(to: "/settings")
     }
 
     /// `POST /settings/sessions/end`: ends one session.
-    static func endSession(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Reply
-    {
+    static let endSession: Routes.Page = { exchange, visit throws(APIError) in
         let sessions = try await exchange.store(await exchange.stores.sessions.sessions())
         if let session = sessions.first(where: { $0.id == visit.form["session"] }) {
             try await exchange.store(await exchange.stores.sessions.end(session.digest, by: exchange.actor))
         }
-        return settings
+        return .redirect(to: "/settings")
     }
 
     /// `POST /settings/sessions/end-others`: ends all sessions except the one that sends the request.
-    static func endOthers(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError)
-        -> Reply
-    {
+    static let endOthers: Routes.Page = { exchange, visit throws(APIError) in
         try await exchange.store(
             await exchange.stores.sessions.endAll(but: visit.session.digest, by: exchange.actor)
         )
-        return settings
+        return .redirect(to: "/settings")
     }
 }
 

@@ -67,7 +67,7 @@ enum SettingsPage {
     private static func write(_ keys: [APIKey], at now: Timestamp, to html: inout HTML) {
         html.element("h2", DashboardText.apiKeys)
         let exports = PanelExports.rows.running(["keys", "list"])
-        html.table(DashboardText.keyCaption, DashboardText.keyHeadings, keys, exports: exports) { html, key in
+        html.table(DashboardText.keyTable, keys, exports: exports) { html, key in
             html.rowName(key.label.isEmpty ? key.id.text : "\(key.label) (\(key.id.text))")
             html.cells(key.kind.rawValue, DashboardText.owner(of: key, in: html.directory))
             html.time(key.createdAt)
@@ -91,10 +91,8 @@ enum SettingsPage {
 
     private static func write(_ sessions: [DashboardSession], own: KeyDigest, to html: inout HTML) {
         html.element("h2", DashboardText.sessions)
-        let (headings, exports) = (
-            DashboardText.sessionHeadings, PanelExports.rows.running(["sessions", "list"])
-        )
-        html.table(DashboardText.sessionCaption, headings, sessions, exports: exports) { html, session in
+        let exports = PanelExports.rows.running(["sessions", "list"])
+        html.table(DashboardText.sessionTable, sessions, exports: exports) { html, session in
             let isOwn = session.digest == own
             let name = DashboardText.actor(.session(session.key), in: html.directory)
             html.rowName(isOwn ? "\(name), \(DashboardText.thisSession)" : name)
@@ -113,8 +111,7 @@ enum SettingsPage {
         guard !settings.isEmpty else { return }
         html.element("h2", DashboardText.processSettings)
         let exports = PanelExports.rows.running(["settings", "list"], as: DashboardText.settingsAsCommand)
-        let (caption, headings) = (DashboardText.settingCaption, DashboardText.settingHeadings)
-        html.table(caption, headings, settings, exports: exports) { html, setting in
+        html.table(DashboardText.settingTable, settings, exports: exports) { html, setting in
             html.rowName(setting.name)
             html.cells(setting.value, setting.origin)
         }

@@ -9,14 +9,17 @@ extension DashboardText {
     static let noPostbacks =
         "No postback was received in this period. `afterlink apps set --apple-postback-host shop.example` names the domain"
         + " that Apple's devices call, and the page Domains tests it."
-    static let byNetwork = "Counted postbacks by network"
-    static let networkHeadings = ["Network", "Framework", "App", "Source", "Window", "Value", "Postbacks"]
-    static let signatures = "Signatures"
-    static let signatureHeadings = ["Framework", "Environment", "Signature", "Postbacks"]
-    static let newestPostbacks = "Newest postbacks"
-    static let postbackHeadings = [
-        "Received", "Network", "App", "Source", "Window", "Value (unsigned)", "Country (unsigned)",
-        "Signature", "Environment",
+    static let byNetwork: TableText = [
+        "Counted postbacks by network": [
+            "Network", "Framework", "App", "Source", "Window", "Value", "Postbacks",
+        ]
+    ]
+    static let signatures: TableText = ["Signatures": ["Framework", "Environment", "Signature", "Postbacks"]]
+    static let newestPostbacks: TableText = [
+        "Newest postbacks": [
+            "Received", "Network", "App", "Source", "Window", "Value (unsigned)", "Country (unsigned)",
+            "Signature", "Environment",
+        ]
     ]
 
     static func name(of framework: ApplePostback.Framework) -> String {
@@ -53,12 +56,11 @@ extension DashboardText {
 
     // Reachability, on the page Domains
     static let receivers = "Receivers of Apple's postbacks"
-    static let probeCaption = "What the probe found by path"
+    static let probeTable: TableText = ["What the probe found by path": ["Path", "Result"]]
     static let receiversExplained =
         "Apple's devices send postbacks to the shop's domain, and follow no redirect. The web server of that domain must"
         + " forward them. The test sends a request to it, which must arrive here unchanged."
     static let noPostbackHost = "The app has no host for Apple's postbacks. Reload the page."
-    static let probeHeadings = ["Path", "Result"]
 
     static func snippet(_ server: String) -> String { "Settings for \(server)" }
 }

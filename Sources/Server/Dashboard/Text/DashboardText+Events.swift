@@ -6,14 +6,17 @@ extension DashboardText {
     static let revenue = "Revenue"
     static let verifiedRevenue = "Revenue (verified)"
     static let cohorts = "Cohorts"
-    static let eventCaption = "Events by name and currency"
-    static let revenueCaption = "Revenue by currency"
+    static let eventTable: TableText = [
+        "Events by name and currency": [
+            "Event", "Currency", "Events", "Installs", "Reported", "Verified (total)",
+        ]
+    ]
+    static let revenueTable: TableText = [
+        "Revenue by currency": ["Currency", "Reported", "Verified (total)"]
+    ]
     static let eventsOfCampaigns = "Matches, events and revenue by campaign"
     static let eventsOfLinks = "Matches, events and revenue by link"
     static let eventsOfSources = "Matches, events and revenue by source"
-    static let cohortCaption = "Events and revenue by day of the match"
-    static let eventHeadings = ["Event", "Currency", "Events", "Installs", "Reported", "Verified (total)"]
-    static let revenueHeadings = ["Currency", "Reported", "Verified (total)"]
     static let eventGroupHeadings = ["Matches", "Events", "Buyers", "Buyers per match", "Revenue (verified)"]
     /// The headings of the columns that other pages have for events.
     static let valueHeadings = ["Events", "Revenue (verified)"]
@@ -25,7 +28,9 @@ extension DashboardText {
         + " after each match. D7 has their events and their verified revenue up to the end of the seventh day"
         + " after D0. A dash means none, or a day that is still to come."
 
-    static var cohortHeadings: [String] { ["Day", "Matches"] + EventCount.cohortDays.map { "D\($0)" } }
+    static let cohortTable: TableText = [
+        "Events and revenue by day of the match": ["Day", "Matches"] + EventCount.cohortDays.map { "D\($0)" }
+    ]
 
     static func noEvents(_ span: String) -> String {
         "No events in this span (\(span)). Apps and servers send them to POST /v1/events."

@@ -46,8 +46,9 @@ extension DashboardText {
     static let opens = "Opens, robots included"
     static let funnel = "From click to match"
     static let launchesOfCampaign = "Launches that this campaign got"
-    static let linksOfCampaign = "Links of this campaign, all time"
-    static let campaignLinkHeadings = ["Link", "Clicks", "Matches"]
+    static let linksOfCampaign: TableText = [
+        "Links of this campaign, all time": ["Link", "Clicks", "Matches"]
+    ]
     static let noLinkOfCampaign =
         "No link has this campaign: its clicks come from pages or from your own server."
 
@@ -65,8 +66,11 @@ extension DashboardText {
     static let answers = "Answers"
     static let otherReasons = "Other reasons"
     static let drift = "Match rates of systems, SDKs and browsers"
-    static let driftCaption = "Match rates of the last 7 days, compared with the days before"
-    static let driftHeadings = ["Group", "28 days", "Launches or clicks", "Usual", "Now", "Status"]
+    static let driftTable: TableText = [
+        "Match rates of the last 7 days, compared with the days before": [
+            "Group", "28 days", "Launches or clicks", "Usual", "Now", "Status",
+        ]
+    ]
     static let noDrift =
         "No group is watched yet. Live launches and clicks are counted by group every six hours, at 0, 6, 12 and 18 UTC."
     static let chooseApp = "Choose an app to see the days of each group."
@@ -74,18 +78,15 @@ extension DashboardText {
     static let ratesBySDK = "Match rate by system and SDK, last 7 days"
     static let ratesByBrowser = "Match rate by system and browser, last 7 days"
     static let calibration = "Calibration: stated and true probabilities"
-    static let calibrationCaption = "Launches by stated probability"
-    static let calibrationHeadings = ["Stated", "Launches", "Stated, average", "Expected", "Right"]
+    static let calibrationTable: TableText = [
+        "Launches by stated probability": ["Stated", "Launches", "Stated, average", "Expected", "Right"]
+    ]
     static let noCalibration =
         "No launch of this span had both a token and a fingerprint. Only a token shows whether the match by"
         + " fingerprint would have been right."
     static let collisions = "Shared fingerprints"
     static let noCollisions =
         "Shared fingerprints are counted once a day; no count has ended yet. `afterlink collisions` counts now."
-    static let sharingHeadings = ["Fingerprints", "Clicks", "Alone", "Competing clicks"]
-    static let limitHeadings = [
-        "Wrong matches at most", "Minimum confidence", "Matches with it", "Or window", "Matches in it",
-    ]
     static let noLimit = "none meets it"
 
     static func answersTitle(_ span: String) -> String { "Launches by answer, \(span)" }
@@ -123,8 +124,20 @@ extension DashboardText {
         "Counted \(ElapsedTime.text(milliseconds: milliseconds)) ago. `afterlink collisions` counts now."
     }
 
-    static func sharing(_ app: String) -> String { "How many people share a fingerprint, \(app)" }
-    static func limits(_ app: String) -> String { "Settings that keep wrong matches rare, \(app)" }
+    static func sharing(_ app: String) -> TableText {
+        [
+            "How many people share a fingerprint, \(app)": [
+                "Fingerprints", "Clicks", "Alone", "Competing clicks",
+            ]
+        ]
+    }
+
+    static func limits(_ app: String) -> TableText {
+        let headings = [
+            "Wrong matches at most", "Minimum confidence", "Matches with it", "Or window", "Matches in it",
+        ]
+        return ["Settings that keep wrong matches rare, \(app)": headings]
+    }
 
     /// Returns a small number with up to four digits after the point.
     static func fraction(_ number: Double) -> String {
@@ -133,5 +146,64 @@ extension DashboardText {
         let digits = String(10_000 + abs(scaled % 10_000)).dropFirst()
         let end = digits.lastIndex { $0 != "0" }.map { "." + digits[...$0] } ?? ""
         return "\(scaled < 0 ? "−" : "")\(abs(scaled / 10_000))\(end)"
+    }
+
+    // Other windows and minimum confidences
+    static let grid = "Other windows and minimum confidences"
+    static let gridExplained =
+        "A backtest replays the app's recent live launches with each setting. It shows the matches gained (+) and lost (−)"
+        + " against the current settings, and how many of all matches by fingerprint are expected to be wrong. A cell"
+        + " leads to the command for its setting; this page changes nothing."
+    static let window = "Window"
+    static let asNow = "as now"
+    static let gained = "Launches that gain a match"
+    static let lost = "Launches that lose their match"
+    static let redirected = "Launches that get another link"
+    static let expectedWrong = "Matches expected to be wrong"
+    static let noGrid =
+        "Nothing has been compared yet. A job compares once a day, for the first time a day after the first launch,"
+        + " and whenever someone requests it here."
+    static let emptyGrid = "The last comparison found no live launch that counts."
+    static let gridLimited =
+        "The comparison has only the newest \(count(Int64(PolicyGrid.eventLimit))) clicks and launches of the app."
+        + " `afterlink backtest` replays all of them, also on a backup."
+    static let gridUnfinished =
+        "The last comparison was stopped after \(PolicyGrid.timeLimitSeconds / 60) minutes of replay, so that other work"
+        + " continues. Settings without figures were not reached; `afterlink backtest` replays one setting without this limit."
+    static let gridOutdated =
+        "The app's minimum confidence has changed since this comparison. The next comparison uses the new"
+        + " value."
+    static let gridRequested =
+        "A comparison was requested. It runs in the background with a twentieth of a core; reload this page to see it."
+    static let compareNow = "Compare now"
+    static let isCurrent = "This is the current setting."
+    static let gridCommand =
+        "This command sets it. It takes effect within half a second, for all later launches."
+    static let longerWindow =
+        "A longer window applies to new clicks, unless a link or a request sets a window of its own."
+
+    static func gridCaption(_ app: String) -> String {
+        "Matches gained and lost, and expected wrong, by window and minimum confidence, \(app)"
+    }
+
+    static func atLeast(_ minimum: Double) -> String { "≥ \(fraction(minimum))" }
+
+    static func cell(_ result: PolicyGrid.Result) -> String {
+        "+\(count(Int64(result.gained))) −\(count(Int64(result.lost))), \(decimal(result.expectedWrong)) wrong"
+    }
+
+    static func currentCell(_ result: PolicyGrid.Result) -> String {
+        "now \(count(Int64(result.matches))), \(decimal(result.expectedWrong)) wrong"
+    }
+
+    static func choice(_ window: String, _ minimum: Double) -> String {
+        "Window \(window), minimum confidence \(fraction(minimum))"
+    }
+
+    static func compared(_ grid: PolicyGrid, at now: Timestamp) -> String {
+        "Compared \(ElapsedTime.text(milliseconds: now.milliseconds(since: grid.computedAt))) ago:"
+            + " \(count(Int64(grid.launches))) launches from \(time(grid.from)) to \(time(grid.to)),"
+            + " with \(count(Int64(grid.clicks))) clicks of at most \(PolicyGrid.maximumDays) days. Windows for which older"
+            + " clicks would be needed are left out."
     }
 }

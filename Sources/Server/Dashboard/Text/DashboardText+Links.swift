@@ -28,14 +28,7 @@ extension DashboardText {
         "The link's app has no link host, so its links have no address and no code. Set one with"
         + " `afterlink apps set --link-host go.example.com`."
 
-    static func state(_ ending: Link.Ending?) -> String {
-        switch ending {
-        case nil: "Live"
-        case .archived: "Archived"
-        case .expired: "Expired"
-        case .usedUp: "Used up"
-        }
-    }
+    static func state(_ ending: Link.Ending?) -> String { ending.map { label($0.rawValue) } ?? "Live" }
 
     // One link
     static let matchesOfClicks = "Matches of clicks"
@@ -55,8 +48,7 @@ extension DashboardText {
     static func variants(of slug: String) -> String { "Variants of \(slug), all time" }
     static let formerVariant = "Removed from the link; its counts remain"
     static let preview = "Preview in messengers"
-    static let visitors = "What each visitor gets"
-    static let visitorHeadings = ["Visitor"] + LinkEffects.names
+    static let visitors: TableText = ["What each visitor gets": ["Visitor"] + LinkEffects.names]
     static let edit = "Edit"
     static let archive = "Archive"
     static let restore = "Restore"

@@ -7,7 +7,7 @@ extension DashboardText {
     static let noTable = "The page does not have this table now, because it has no rows for it."
 
     static let liveTraffic = "Live"
-    static let newest = "Newest clicks and launches"
+    static let newest: TableText = ["Newest clicks and launches": ["Time", "What", "Campaign", "App"]]
     static let reload = "Reload"
     static let perMinute = "Clicks, launches and matches of the last 30 minutes"
     static let minute = "Minute"
@@ -18,7 +18,6 @@ extension DashboardText {
         "As curl: the clicks and then the launches since the first of these minutes. Each line starts with"
         + " its cursor. With the last cursor as since, the call returns the later lines"
     static let liveCommand = "As a command on the server, which shows the launches"
-    static let liveHeadings = ["Time", "What", "Campaign", "App"]
     static let tooManyStreams =
         "64 live pages are open already, which is the limit. This page reloads its rows every 5 seconds."
     static let sessionEnded = "The session has ended, so this page no longer follows the traffic."

@@ -4,8 +4,9 @@ internal import Attribution
 extension DashboardText {
     static let postbacks = "Postbacks"
     static let endpoint = "Endpoint"
-    static let endpoints = "Endpoints"
-    static let endpointHeadings = ["URL", "App", "State", "Waiting", "Waiting since", "Types"]
+    static let endpoints: TableText = [
+        "Endpoints": ["URL", "App", "State", "Waiting", "Waiting since", "Types"]
+    ]
     static let noEndpoints =
         "No endpoint receives events yet. Create one here, or with `afterlink postbacks create`."
     static let newEndpoint = "New endpoint"
@@ -34,9 +35,8 @@ extension DashboardText {
     }
     static let pending = "Waiting"
     static let oldest = "Waiting since"
-    static let deliveries = "Deliveries"
-    static let deliveryHeadings = [
-        "Time", "Type", "State", "Attempts", "Next attempt", "Last response", "Request",
+    static let deliveries: TableText = [
+        "Deliveries": ["Time", "Type", "State", "Attempts", "Next attempt", "Last response", "Request"]
     ]
     static let noDeliveries = "No delivery matches these filters."
     static let olderDeliveries = "Older deliveries"

@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// The settings page and the audit log.
+/// The pages Settings, the audit log, and what is held.
 extension DashboardText {
     static let settings = "Settings"
     static let apps = "Apps"
@@ -18,8 +18,9 @@ extension DashboardText {
     static let keepStored = "Keep what is stored"
     static let apiKey = "Key"
     static let apiKeys = "API keys"
-    static let keyCaption = "Kind, app and last use of each key"
-    static let keyHeadings = ["Key", "Kind", "App", "Created", "Last used", "State"]
+    static let keyTable: TableText = [
+        "Kind, app and last use of each key": ["Key", "Kind", "App", "Created", "Last used", "State"]
+    ]
     static let kind = "Kind"
     static let label = "Note"
     static let expiry = "Expires"
@@ -35,21 +36,22 @@ extension DashboardText {
     static let wrongLabel = "may have up to 100 characters, and no control characters"
     static let wrongExpiry = "must be a day in the future"
     static let sessions = "Sessions"
-    static let sessionCaption = "Open sessions of the dashboard"
-    static let sessionHeadings = ["Signed in with", "Since", "Last used", "End"]
+    static let sessionTable: TableText = [
+        "Open sessions of the dashboard": ["Signed in with", "Since", "Last used", "End"]
+    ]
     static let thisSession = "this session"
     static let end = "End"
     static let endOthers = "End all other sessions"
     static let processSettings = "Settings of this process"
-    static let settingCaption = "Values, and where each was set"
+    static let settingTable: TableText = ["Values, and where each was set": ["Setting", "Value", "From"]]
     static let settingsAsCommand = "As a command, run with the service's flags, environment and file"
-    static let settingHeadings = ["Setting", "Value", "From"]
 
     static let auditLog = "Audit log"
-    static let auditCaption = "Changes, the newest first"
+    static let auditTable: TableText = [
+        "Changes, the newest first": ["Time", "By", "Change", "App", "What", "Before → after"]
+    ]
     static let change = "Change"
     static let actor = "By key, user or kind"
-    static let auditHeadings = ["Time", "By", "Change", "App", "What", "Before → after"]
     static let olderChanges = "Older changes"
     static let noChanges = "No change is recorded with these properties."
 
@@ -102,5 +104,43 @@ extension DashboardText {
 
     static func change(from before: String?, to after: String?) -> String {
         "\(before ?? "–") → \(after ?? "–")"
+    }
+
+    // What is held
+    static let held = "What is held"
+    static let heldNow: TableText = ["What is stored now": ["Table", "Rows", "Oldest"]]
+    static let erase = "Erase"
+    static let eraseExplained =
+        "Deletes the clicks of one app that a value finds, and everything that refers to them. The next page shows the"
+        + " number of rows before anything is deleted. Backups, archives of the database's log and exported files keep"
+        + " their copies."
+    static let erasures: TableText = [
+        "Erasures of the last three years": ["Erasure", "Time", "App", "By", "Asked by", "Clicks", "Checks"]
+    ]
+    static let noErasures = "Nothing was erased in the last three years."
+    static let foundBy = "Found by"
+    static let value = "Value"
+    static let showWhat = "Show what would be erased"
+    static let eraseTitle = "Erase these rows?"
+    static let nothingHeld = "Nothing is stored under this value."
+    static let cannotUndo = "This cannot be undone."
+    static let keep = "Keep everything"
+    static let erased = "Erased"
+    static let back = "Back to what is held"
+    static let rows: TableText = ["Rows": ["Table", "Rows"]]
+    static let logNotCleared =
+        "The write-ahead log still has copies, because other processes were reading. Erase again when no other process"
+        + " is reading."
+
+    static func recordedAs(_ erasure: Erasure) -> String { "The erasure is recorded as \(erasure.id.text)." }
+
+    static func name(of kind: SubjectKind) -> String {
+        switch kind {
+        case .click: "Click id"
+        case .fingerprint: "Fingerprint"
+        case .install: "Install id"
+        case .user: "User of events"
+        case .address: "Address or network"
+        }
     }
 }

@@ -16,10 +16,12 @@ extension DashboardText {
         "No app has a link host, so there are no domain files. `afterlink apps set --link-host links.example.com` adds one."
     static let wrongURL = "must be a path such as /products/1, or a whole https URL"
     static let noDecision = "Neither file names an app, so this URL opens in the browser."
-    static let decisions = "What this URL does on a phone with the app"
-    static let decisionHeadings = ["App", "File", "Result", "Rule", "Place in the file"]
-    static let copies = "What hosts, Apple and Google serve"
-    static let copyHeadings = ["Host", "File", "Copy", "State", "Since"]
+    static let decisions: TableText = [
+        "What this URL does on a phone with the app": ["App", "File", "Result", "Rule", "Place in the file"]
+    ]
+    static let copies: TableText = [
+        "What hosts, Apple and Google serve": ["Host", "File", "Copy", "State", "Since"]
+    ]
     static let noDomainWatch =
         "The copies at the hosts, at Apple and at Google are not watched. `--domain-watch 3600` switches this on."
     static let notPolled = "The copies are read for the first time now. Reload this page in a minute."
@@ -88,10 +90,8 @@ extension DashboardText {
     static let refusals = "Requests that the store refused"
     static let errors = "Error responses since the start"
     static let number = "Number"
-    static let process = "Process"
-    static let processHeadings = ["Figure", "Value"]
-    static let servers = "Servers on this database"
-    static let serverHeadings = ["Server", "Version", "Last transaction"]
+    static let process: TableText = ["Process": ["Figure", "Value"]]
+    static let servers: TableText = ["Servers on this database": ["Server", "Version", "Last transaction"]]
 
     /// Returns a figure with its unit.
     ///
@@ -124,6 +124,23 @@ extension DashboardText {
             units = units.dropFirst()
         }
         return units.first == "bytes" ? "\(count(number)) bytes" : "\(decimal(value)) \(units.first ?? "")"
+    }
+
+    // Alarms of the overview
+    /// Returns the sentence about a copy of a domain file that differs; nil for any other copy.
+    static func alarm(_ copy: DomainCopy) -> String? {
+        guard case .differs(let differences) = copy.state else { return nil }
+        return
+            "\(copy.file.rawValue) of \(copy.host.text) differs at \(holder(copy.holder)) since \(time(copy.since)):"
+            + " \(differences.joined(separator: "; ")). The page Domains shows this service's file."
+    }
+
+    static func certificateEnds(_ seconds: Int64, at now: Timestamp) -> String {
+        "The certificate \(expiry(seconds, at: now)). Renew it, and send the service SIGHUP, which reloads it."
+    }
+
+    static func diskFills(_ free: Int64) -> String {
+        "The disk of the database has \(bytes(max(free, 1))) left. Make room: on a full disk, clicks get 503."
     }
 
     // Try it
