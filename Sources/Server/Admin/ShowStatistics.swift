@@ -8,7 +8,7 @@ enum ShowStatistics {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let query = try self.query(exchange)
         let now = exchange.now
-        let report = try await exchange.store(await exchange.stores.statistics.statistics(query, at: now))
+        let report = try await exchange.statistics(query)
         var body = StatisticsBody(report: report, query: query, directory: exchange.directory, now: now)
         body.version = exchange.service.settings.version
         body.uptimeSeconds = Int64(exchange.service.uptime / 1_000_000_000)

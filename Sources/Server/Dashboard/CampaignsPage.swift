@@ -12,25 +12,17 @@ enum CampaignsPage {
         guard number > 0 else { throw .invalidField("page", "must be a number from 1") }
         query.page = number - 1
         let page = try await exchange.store(await exchange.stores.statistics.campaigns(query))
-        let sums = try await exchange.store(
-            await exchange.stores.events.eventSums(
-                of: .campaigns(page.rows.map(\.name)),
-                EventQuery(filter.query(filter.span))
-            )
-        )
-        let directory = exchange.directory
+        let groups = EventGroups.campaigns(page.rows.map(\.name))
+        let sums = try await exchange.events(of: groups, filter.query(filter.span))
         return .page(title: DashboardText.campaigns) { [query] html in
             filter.writeForm(comparing: true, to: &html) { html in
                 html.field("search", DashboardText.searchCampaigns, query.search)
                 html.hidden("sort", query.order.rawValue)
             }
             guard !page.rows.isEmpty else {
-                let reason =
-                    query.search != nil || query.page > 0
-                    ? DashboardText.noSuchCampaign
-                    : filter.emptyReason(directory, DashboardText.noCampaign)
-                html.empty(reason)
-                return
+                let isLimited = query.search != nil || query.page > 0
+                let none = filter.emptyReason(DashboardText.noCampaign)
+                return html.empty(isLimited ? DashboardText.noSuchCampaign : none)
             }
             write(page, query, events: sums, to: &html)
             // `/admin/stats` and the command cannot search.
@@ -120,7 +112,6 @@ enum OneCampaignPage {
         (links.app, links.campaignKey) = (filter.app?.id, campaign)
         let found = try await exchange.store(await exchange.stores.links.links(links))
         let events = try await OverviewPage.events(exchange, filter, hasGroups: true)
-        let directory = exchange.directory
         let isFull = found.links.count == links.limit
         return .page(title: DashboardText.title(ofCampaign: campaign.text)) { [earlier] html in
             filter.writeForm(comparing: true, to: &html) { $0.hidden("campaign", campaign.text) }
@@ -131,8 +122,7 @@ enum OneCampaignPage {
                 html.exports(filter.exports(of: .figures))
                 write(report, filter, to: &html)
             } else {
-                let reason = filter.emptyReason(directory, DashboardText.noCampaignTraffic(filter.span.text))
-                html.empty(reason)
+                html.empty(filter.emptyReason(DashboardText.noCampaignTraffic(filter.span.text)))
             }
             if let report = events?.report { EventPanel.cohorts.write(report, filter, to: &html) }
             let launches = html.address.page("/launches").with("campaign", campaign.text)
@@ -205,8 +195,8 @@ extension DashboardFilter {
     var comparesSpans: Bool { compares && span.period != .all }
 
     /// Returns the reason why a span has no figures: no app, a span before the first app, or otherwise `sentence`.
-    func emptyReason(_ directory: Directory, _ sentence: String) -> String {
-        if directory.apps.isEmpty { return DashboardText.noApp }
+    func emptyReason(_ sentence: String) -> String {
+        if apps.isEmpty { return DashboardText.noApp }
         return span.to <= firstData ? DashboardText.beforeFirstData(firstData) : sentence
     }
 }

@@ -13,7 +13,7 @@ struct DashboardFilter {
     let now: Timestamp
     /// The reason why the days are UTC's days although an app has another offset; nil if they have the app's offset.
     let noteOfDays: String?
-    private let apps: [App]
+    let apps: [App]
 
     /// Reads the choices from the address of a request.
     ///

@@ -4,6 +4,8 @@ internal import HTTPServer
 struct DashboardPage {
     let title: String
     var status = Status.ok
+    /// Fields of the response that belong to its status.
+    var statusFields: [FieldLine] = []
     /// The origin of another site whose pictures the page shows; nil for none.
     var pictureSource: String?
     let content: (inout HTML) -> Void
@@ -36,7 +38,7 @@ struct DashboardPage {
         }
         return Response(
             status,
-            fields: Self.fields(pictureSource: pictureSource),
+            fields: Self.fields(pictureSource: pictureSource) + statusFields,
             contentType: .html,
             body: Array("<!doctype html>".utf8) + html.bytes
         )

@@ -161,7 +161,8 @@ extension Routes {
     static func errorPage(_ error: APIError, visit: DashboardVisit?) -> Response {
         // If a choice is wrong, the links to other pages must not repeat it.
         let visit = error.field == nil ? visit : visit?.withoutChoices
-        let page = DashboardPage(title: DashboardText.problem, status: error.status) { html in
+        let (title, fields) = (DashboardText.problem, error.responseFields)
+        let page = DashboardPage(title: title, status: error.status, statusFields: fields) { html in
             for message in error.problems.isEmpty ? [error.message] : error.problems.map(\.message) {
                 let text = message.hasSuffix(".") ? message : message + "."
                 html.element("p", ["class": "bad", "role": "alert"], text)
@@ -172,9 +173,7 @@ extension Routes {
             }
             html.correction(of: error)
         }
-        var response = page.response(visit: visit)
-        response.fields += error.responseFields
-        return response
+        return page.response(visit: visit)
     }
 }
 

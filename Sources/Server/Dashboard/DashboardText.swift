@@ -163,8 +163,12 @@ enum DashboardText {
 
     static func chartTitle(_ span: String) -> String { "Clicks, launches and matches, \(span)" }
 
-    static func fallen(_ group: String, from usual: Double?, to rate: Double, since: Timestamp) -> String {
-        "The match rate of \(group) has fallen from \(percent(usual)) to \(percent(rate)) since \(time(since))."
+    /// Returns the sentence about a group whose match rate has fallen; nil for any other group.
+    static func alarm(_ reading: DriftReading) -> String? {
+        reading.alarm.map { alarm in
+            "The match rate of \(reading.group.title) has fallen from \(percent(reading.usualRate)) to"
+                + " \(percent(alarm.rate)) since \(time(alarm.since))."
+        }
     }
 
     // Launches

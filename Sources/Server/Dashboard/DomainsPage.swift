@@ -126,9 +126,7 @@ extension DomainsPage {
         let findings = try await exchange.store(
             await ApplePostbackProbe.run(host, store, at: now, random: service.random) { request in
                 await service.settings.outgoing.perform { client in
-                    do throws(HTTPSFailure) { return .success(try client.send(request)) } catch {
-                        return .failure(error)
-                    }
+                    Result { () throws(HTTPSFailure) in try client.send(request) }
                 }
             }
         )

@@ -14,13 +14,11 @@ enum EventsPage {
         let query = EventQuery(filter.query(filter.span))
         let report = try await exchange.store(await exchange.stores.events.events(query))
         let slugs = try await exchange.slugs(ofLinks: report.byLink.map(\.name))
-        let directory = exchange.directory
         return .page(title: DashboardText.events) { html in
             let campaign = filter.campaign?.text
             filter.writeForm(to: &html) { $0.field("campaign", DashboardText.campaign, campaign) }
             guard !report.totals.isEmpty else {
-                let reason = filter.emptyReason(directory, DashboardText.noEvents(filter.span.text))
-                return html.empty(reason)
+                return html.empty(filter.emptyReason(DashboardText.noEvents(filter.span.text)))
             }
             for panel in EventPanel.all { panel.write(report, filter, slugs: slugs, to: &html) }
         }

@@ -106,18 +106,20 @@ extension HTML {
 
     /// Writes a field for a text, with a label.
     mutating func field(_ name: String, _ label: String, type: String? = nil, _ value: String?) {
+        labelled(label) { $0.open("input", ["type": type, "name": name, "value": value]) }
+    }
+
+    /// Writes an input with a label before it.
+    mutating func labelled(_ label: String, _ writeInput: (inout HTML) -> Void) {
         element("label") { html in
             html.element("span", label)
-            html.open("input", ["type": type, "name": name, "value": value])
+            writeInput(&html)
         }
     }
 
     /// Writes a labelled field of several lines.
     mutating func area(_ name: String, _ label: String, _ text: String) {
-        element("label") { html in
-            html.element("span", label)
-            html.element("textarea", ["name": name, "rows": "2"], text)
-        }
+        labelled(label) { $0.element("textarea", ["name": name, "rows": "2"], text) }
     }
 
     /// Writes a choice of several words, with a label.
@@ -127,10 +129,7 @@ extension HTML {
         _ options: [(value: String, text: String)],
         chosen: String
     ) {
-        element("label") { html in
-            html.element("span", label)
-            html.element("select", ["name": name]) { $0.options(options, chosen: chosen) }
-        }
+        labelled(label) { $0.element("select", ["name": name]) { $0.options(options, chosen: chosen) } }
     }
 
     /// Writes the options of a choice.

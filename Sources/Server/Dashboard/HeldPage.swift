@@ -86,8 +86,7 @@ enum HeldPage {
             html.requiredApp()
             let kinds = SubjectKind.allCases.map { (value: $0.rawValue, text: DashboardText.name(of: $0)) }
             html.select("kind", DashboardText.foundBy, kinds, chosen: SubjectKind.click.rawValue)
-            html.element("label") { html in
-                html.element("span", DashboardText.value)
+            html.labelled(DashboardText.value) { html in
                 html.open("input", ["name": "value", "required": "", "autocomplete": "off"])
             }
             html.element("button", DashboardText.showWhat)

@@ -10,7 +10,7 @@ enum MatchingPage {
         let (statistics, now) = (exchange.stores.statistics, exchange.now)
         var query = filter.query(filter.span)
         query.groupLimit = 0
-        let report = try await exchange.store(await statistics.statistics(query, at: now))
+        let report = try await exchange.statistics(query)
         let directory = exchange.directory
         var history: DriftHistory?
         var grid: PolicyGridPanel?
@@ -30,7 +30,7 @@ enum MatchingPage {
                 html.exports(exports, of: figures.title)
             } else {
                 let sentence = DashboardText.noTraffic(filter.span.text, isTest: filter.isTest)
-                html.empty(filter.emptyReason(directory, sentence))
+                html.empty(filter.emptyReason(sentence))
             }
             html.element("h2", DashboardText.drift)
             writeDrift(report.drift, history, exports, to: &html)

@@ -12,10 +12,13 @@ enum OverviewPage {
         let query = filter.query(filter.span)
         let (report, earlier) = try await reports(&exchange, filter)
         let directory = exchange.directory
+        // An endpoint that an operator has disabled raises no alarm.
+        let endpoints = try await exchange.endpoints(of: filter.app?.id).map(\.endpoint)
+            .filter { !$0.isDisabledByOperator }
         let warnings =
             directory.warnings(at: exchange.now) + directory.policyWarnings(report.policyFigures(of: query))
-            + report.drift.flatMap(\.readings).compactMap(alarm)
-            + (try await postbackAlarms(filter, exchange)) + machineAlarms(exchange)
+            + report.drift.flatMap(\.readings).compactMap(DashboardText.alarm)
+            + endpoints.compactMap(DashboardText.alarm) + machineAlarms(exchange)
         let slugs = try await exchange.slugs(ofLinks: report.byLink.map(\.name))
         let hasData = report.totals.values.contains { $0 > 0 }
         let steps = try await firstSteps(report, filter, exchange)
@@ -23,7 +26,7 @@ enum OverviewPage {
         return .page(title: DashboardText.overview) { html in
             filter.writeForm(comparing: true, to: &html, filter.writeCountChoices)
             html.warnings(warnings)
-            if !hasData { html.empty(reason(filter, directory)) }
+            if !hasData { html.empty(reason(filter)) }
             html.firstSteps(steps)
             guard hasData else { return }
             let comparison = earlier.map { _ in filter.comparison }
@@ -42,14 +45,13 @@ enum OverviewPage {
         _ filter: DashboardFilter,
         groupLimit: Int = rowCount
     ) async throws(APIError) -> (StatisticsReport, earlier: StatisticsReport?) {
-        let (statistics, now) = (exchange.stores.statistics, exchange.now)
         var query = filter.query(filter.span)
         query.groupLimit = groupLimit
-        let report = try await exchange.store(await statistics.statistics(query, at: now))
+        let report = try await exchange.statistics(query)
         guard filter.comparesSpans else { return (report, nil) }
         var before = filter.query(filter.span.earlier)
         before.hasGroups = false
-        return (report, try await exchange.store(await statistics.statistics(before, at: now)))
+        return (report, try await exchange.statistics(before))
     }
 
     /// Reads the events of a page's span, and the figure of their revenue; nil without events.
@@ -73,28 +75,12 @@ enum OverviewPage {
         return (report, Figure(revenue: report.totals, earlier: earlier))
     }
 
-    /// Returns the sentences about the chosen app's endpoints that failed or are held, unless an operator has disabled
-    /// them.
-    private static func postbackAlarms(_ filter: DashboardFilter, _ exchange: Exchange) async throws(APIError)
-        -> [String]
-    {
-        let shown = try await exchange.endpoints(of: filter.app?.id).map(\.endpoint)
-        return shown.filter { !$0.isDisabledByOperator }.compactMap(DashboardText.alarm)
-    }
-
-    /// Returns the sentence about a group whose match rate has fallen; nil for other groups.
-    private static func alarm(_ reading: DriftReading) -> String? {
-        reading.alarm.map {
-            DashboardText.fallen(reading.group.title, from: reading.usualRate, to: $0.rate, since: $0.since)
-        }
-    }
-
     /// Returns why a span has no figures.
-    private static func reason(_ filter: DashboardFilter, _ directory: Directory) -> String {
-        if directory.apps.isEmpty { return DashboardText.noApp }
-        if filter.campaign != nil || filter.slice != nil { return DashboardText.noCounts(filter.span.text) }
-        if filter.span.to <= filter.firstData { return DashboardText.beforeFirstData(filter.firstData) }
-        return DashboardText.noTraffic(filter.span.text, isTest: filter.isTest)
+    private static func reason(_ filter: DashboardFilter) -> String {
+        guard filter.campaign == nil, filter.slice == nil else {
+            return DashboardText.noCounts(filter.span.text)
+        }
+        return filter.emptyReason(DashboardText.noTraffic(filter.span.text, isTest: filter.isTest))
     }
 
     /// Returns the steps to the first match and whether each is done; none once there was a match, live or test.
@@ -108,9 +94,7 @@ enum OverviewPage {
         for isTest in [false, true] {
             var query = StatisticsQuery(app: filter.app?.id, isTest: isTest)
             query.hasGroups = false
-            let (statistics, now) = (exchange.stores.statistics, exchange.now)
-            let report = try await exchange.store(await statistics.statistics(query, at: now))
-            all.merge(report.totals, uniquingKeysWith: +)
+            all.merge(try await exchange.statistics(query).totals, uniquingKeysWith: +)
         }
         guard all[.matches] ?? 0 == 0 else { return [] }
         return Array(zip(DashboardText.firstSteps, [(all[.clicks] ?? 0) > 0, all.launches > 0, false]))
@@ -227,6 +211,18 @@ extension OverviewPage {
 }
 
 extension Exchange {
+    /// Reads the counts that a query chooses.
+    func statistics(_ query: StatisticsQuery) async throws(APIError) -> StatisticsReport {
+        try await store(await stores.statistics.statistics(query, at: now))
+    }
+
+    /// Reads the events and the revenue of groups, by their names.
+    func events(of groups: EventGroups, _ query: StatisticsQuery) async throws(APIError) -> [String:
+        EventSums]
+    {
+        try await store(await stores.events.eventSums(of: groups, EventQuery(query)))
+    }
+
     /// Reads the slugs of links that still exist, by the texts of their ids.
     func slugs(ofLinks names: [String]) async throws(APIError) -> [String: String] {
         let slugs = try await store(await stores.links.slugs(of: names.compactMap { LinkID($0) }))

@@ -69,10 +69,9 @@ enum SignIn {
     private static func refusal(_ exchange: Exchange, next: String?) -> Response? {
         let (limiter, now) = (exchange.service.signInLimiter, exchange.request.firstByteAt)
         guard let refusal = limiter.refusal(for: exchange.address, at: now) else { return nil }
-        var response = page(next: next, problem: DashboardText.tooManyFailures, .tooManyRequests)
-            .response(visit: nil)
-        response.fields.append(FieldLine(name: "Retry-After", value: String(refusal.retryAfter)))
-        return response
+        var page = page(next: next, problem: DashboardText.tooManyFailures, .tooManyRequests)
+        page.statusFields = [FieldLine(name: "Retry-After", value: String(refusal.retryAfter))]
+        return page.response(visit: nil)
     }
 
     private static func noteFailure(_ exchange: Exchange) {
@@ -117,14 +116,10 @@ enum SignIn {
             html.element("form", ["method": "post", "action": "/sign-in", "class": "card"]) { html in
                 if let problem { html.element("p", ["class": "bad", "role": "alert"], problem) }
                 html.hidden("next", next)
-                html.element("label") { html in
-                    html.element("span", DashboardText.key)
-                    let field: HTML.Attributes = [
-                        "type": "password", "name": "key", "required": "", "autocomplete": "off",
-                        "autofocus": "",
-                    ]
-                    html.open("input", field)
-                }
+                let field: HTML.Attributes = [
+                    "type": "password", "name": "key", "required": "", "autocomplete": "off", "autofocus": "",
+                ]
+                html.labelled(DashboardText.key) { $0.open("input", field) }
                 html.element("button", ["type": "submit"], DashboardText.signIn)
                 html.paragraph(DashboardText.otherSignIn)
                 // After a link on another site, the browser sends no cookie of `SameSite=Strict`, not even to a page that

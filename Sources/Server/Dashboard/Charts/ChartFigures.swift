@@ -65,7 +65,7 @@ struct ChartFigures {
     /// - Parameters:
     ///   - top: the value at the upper edge.
     ///   - html: the page.
-    ///   - writeKey: writes the symbol of a series in the legend.
+    ///   - writeKey: draws the symbol of a series in the legend, into 24 × 10 units.
     ///   - draw: draws into 1,000 × 100 units.
     func write(
         upTo top: Int64,
@@ -78,7 +78,10 @@ struct ChartFigures {
                 let names = series.map(\.name) + (expected.isEmpty ? [] : [DashboardText.expectedBand])
                 for (index, name) in names.enumerated() where names.count > 1 {
                     html.element("span", ["class": "k"]) { html in
-                        writeKey(&html, index)
+                        let key: HTML.Attributes = [
+                            "class": "key", "viewBox": "0 0 24 10", "aria-hidden": "true",
+                        ]
+                        html.element("svg", key) { writeKey(&$0, index) }
                         html.text(name)
                     }
                 }

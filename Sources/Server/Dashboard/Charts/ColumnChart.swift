@@ -59,9 +59,7 @@ struct ColumnChart {
     }
 
     private func writeKey(_ html: inout HTML, _ index: Int) {
-        html.element("svg", ["class": "key", "viewBox": "0 0 24 10", "aria-hidden": "true"]) { html in
-            html.rectangle(class: style(index, false), fill: fill(index), x: 0, y: 0, width: 24, height: 10)
-        }
+        html.rectangle(class: style(index, false), fill: fill(index), x: 0, y: 0, width: 24, height: 10)
     }
 
     /// Returns the class of a part; a striped part has no colour class, because the colour would replace its stripes.

@@ -16,12 +16,10 @@ struct LineChart {
     }
 
     private func writeKey(_ html: inout HTML, _ index: Int) {
-        html.element("svg", ["class": "key", "viewBox": "0 0 24 10", "aria-hidden": "true"]) { html in
-            if index < figures.series.count {
-                html.element("path", ["class": "l l\(index)", "d": "M0 5H24"], "")
-            } else {
-                html.rectangle(class: "band", x: 0, y: 0, width: 24, height: 10)
-            }
+        if index < figures.series.count {
+            html.element("path", ["class": "l l\(index)", "d": "M0 5H24"], "")
+        } else {
+            html.rectangle(class: "band", x: 0, y: 0, width: 24, height: 10)
         }
     }
 

@@ -30,7 +30,7 @@ enum LinkFormPage {
             }
             try await LinkEndpoints.store(new, exchange)
             return .redirect(to: "/links/\(new.link.id.text)")
-        } catch { return refused(form, of: nil, directory.apps, visit, by: error) }
+        } catch { return .page(page(form, of: nil, directory.apps, after: error)) }
     }
 
     static func record(_ exchange: Exchange, _: DashboardForm) async throws(APIError) -> FormRecord {
@@ -54,21 +54,8 @@ enum LinkFormPage {
             return .redirect(to: "/links/\(former.id.text)")
         } catch {
             guard error.code != .conflict else { throw error }
-            return refused(form, of: former, directory.apps, visit, by: error)
+            return .page(page(form, of: former, directory.apps, after: error))
         }
-    }
-
-    /// Returns the form as it was sent, with what is wrong.
-    private static func refused(
-        _ form: LinkForm,
-        of link: Link?,
-        _ apps: [App],
-        _ visit: DashboardVisit,
-        by error: APIError
-    ) -> Reply {
-        var response = page(form, of: link, apps, after: error).response(visit: visit)
-        response.fields += error.responseFields
-        return .response(response)
     }
 
     private static func drafted<Value>(_ make: () throws(FieldProblems) -> Value) throws(APIError) -> Value {
@@ -82,7 +69,8 @@ enum LinkFormPage {
         after error: APIError? = nil
     ) -> DashboardPage {
         let title = link.map { DashboardText.editTitle($0.slug.text) } ?? DashboardText.newLink
-        return DashboardPage(title: title, status: error?.status ?? .ok) { html in
+        let (status, fields) = (error?.status ?? .ok, error?.responseFields ?? [])
+        return DashboardPage(title: title, status: status, statusFields: fields) { html in
             guard !apps.isEmpty, html.mayChange else {
                 let reason = apps.isEmpty ? DashboardText.noApp : DashboardText.mayNotChange
                 return html.empty(reason)

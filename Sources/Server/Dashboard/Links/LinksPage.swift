@@ -5,12 +5,8 @@ enum LinksPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let query = try LinkEndpoints.query(exchange)
         let page = try await exchange.store(await exchange.stores.links.links(query))
-        let sums = try await exchange.store(
-            await exchange.stores.events.eventSums(
-                of: .links(page.links.map(\.link.id.text)),
-                EventQuery(StatisticsQuery(app: query.app))
-            )
-        )
+        let groups = EventGroups.links(page.links.map(\.link.id.text))
+        let sums = try await exchange.events(of: groups, StatisticsQuery(app: query.app))
         let (directory, now) = (exchange.directory, exchange.now)
         return .page(title: DashboardText.links) { html in
             if html.mayChange, !directory.apps.isEmpty {

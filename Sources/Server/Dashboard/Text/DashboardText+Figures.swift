@@ -58,7 +58,7 @@ extension DashboardText {
         "This campaign had no click in this span (\(span))."
     }
     static func shown(_ first: Int, _ last: Int, of all: Int) -> String {
-        "\(count(Int64(first)))–\(count(Int64(last))) of \(count(Int64(all)))"
+        "\(count(first))–\(count(last)) of \(count(all))"
     }
 
     // Matching
@@ -116,7 +116,7 @@ extension DashboardText {
 
     static func falseMatches(_ report: CollisionReport, of app: String) -> String {
         guard let share = report.falseShare else { return "\(app) has no recorded match by fingerprint." }
-        return "Of \(count(Int64(report.matches))) recorded matches of \(app) by fingerprint, "
+        return "Of \(count(report.matches)) recorded matches of \(app) by fingerprint, "
             + "\(decimal(report.expectedFalse)) ± \(decimal(report.spread)) are expected to be wrong (\(percent(share)))."
     }
 
@@ -165,7 +165,7 @@ extension DashboardText {
         + " and whenever someone requests it here."
     static let emptyGrid = "The last comparison found no live launch that counts."
     static let gridLimited =
-        "The comparison has only the newest \(count(Int64(PolicyGrid.eventLimit))) clicks and launches of the app."
+        "The comparison has only the newest \(count(PolicyGrid.eventLimit)) clicks and launches of the app."
         + " `afterlink backtest` replays all of them, also on a backup."
     static let gridUnfinished =
         "The last comparison was stopped after \(PolicyGrid.timeLimitSeconds / 60) minutes of replay, so that other work"
@@ -189,11 +189,11 @@ extension DashboardText {
     static func atLeast(_ minimum: Double) -> String { "≥ \(fraction(minimum))" }
 
     static func cell(_ result: PolicyGrid.Result) -> String {
-        "+\(count(Int64(result.gained))) −\(count(Int64(result.lost))), \(decimal(result.expectedWrong)) wrong"
+        "+\(count(result.gained)) −\(count(result.lost)), \(decimal(result.expectedWrong)) wrong"
     }
 
     static func currentCell(_ result: PolicyGrid.Result) -> String {
-        "now \(count(Int64(result.matches))), \(decimal(result.expectedWrong)) wrong"
+        "now \(count(result.matches)), \(decimal(result.expectedWrong)) wrong"
     }
 
     static func choice(_ window: String, _ minimum: Double) -> String {
@@ -202,8 +202,8 @@ extension DashboardText {
 
     static func compared(_ grid: PolicyGrid, at now: Timestamp) -> String {
         "Compared \(ElapsedTime.text(milliseconds: now.milliseconds(since: grid.computedAt))) ago:"
-            + " \(count(Int64(grid.launches))) launches from \(time(grid.from)) to \(time(grid.to)),"
-            + " with \(count(Int64(grid.clicks))) clicks of at most \(PolicyGrid.maximumDays) days. Windows for which older"
+            + " \(count(grid.launches)) launches from \(time(grid.from)) to \(time(grid.to)),"
+            + " with \(count(grid.clicks)) clicks of at most \(PolicyGrid.maximumDays) days. Windows for which older"
             + " clicks would be needed are left out."
     }
 }

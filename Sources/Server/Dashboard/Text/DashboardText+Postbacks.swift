@@ -63,7 +63,7 @@ extension DashboardText {
         case .enabled where endpoint.circuit.failures > 0:
             let since = endpoint.circuit.failingSince.map { " since \(time($0))" } ?? ""
             let failures = endpoint.circuit.failures
-            let times = failures == 1 ? "once" : "\(count(Int64(failures))) times in a row"
+            let times = failures == 1 ? "once" : "\(count(failures)) times in a row"
             return ("fails\(since), \(times)", "bad")
         case .enabled: return ("enabled", "good")
         case .held: return ("held: \(endpoint.reason)", "bad")
