@@ -46,6 +46,13 @@ enum ShowStatistics {
     }
 }
 
+extension Exchange {
+    /// Reads the counts that a query chooses.
+    func statistics(_ query: StatisticsQuery) async throws(APIError) -> StatisticsReport {
+        try await store(await stores.statistics.statistics(query, at: now))
+    }
+}
+
 /// The JSON form of a statistics report, shared by `GET /admin/stats` and `afterlink stats --json`.
 public struct StatisticsBody {
     public let report: StatisticsReport

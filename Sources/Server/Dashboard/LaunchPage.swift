@@ -20,8 +20,8 @@ enum LaunchPage {
                 [(DashboardText.app, app)] + facts(of: record) + DashboardText.play(record.facts)
                     + clickIDs(of: answer?.click)
             )
-            writeComponents(explanation, exports(explaining: record.id.text), to: &html)
-            writeClicks(explanation, exports(explaining: record.id.text), to: &html)
+            writeComponents(explanation, to: &html)
+            writeClicks(explanation, to: &html)
         }
     }
 
@@ -72,12 +72,9 @@ enum LaunchPage {
     }
 
     /// Writes the components of the launch's fingerprint beside the nearest click's components.
-    private static func writeComponents(
-        _ explanation: Explanation,
-        _ exports: PanelExports,
-        to html: inout HTML
-    ) {
+    private static func writeComponents(_ explanation: Explanation, to html: inout HTML) {
         guard let launch = explanation.launch else { return }
+        let exports = exports(explaining: explanation.record.id.text)
         let near = explanation.clicks.first { !$0.differences.isEmpty }
         let isKnown = near != nil || explanation.clicks.first?.hasSameFingerprint == true
         let rows = zip(launch.form.components, launch.values)
@@ -91,12 +88,9 @@ enum LaunchPage {
     }
 
     /// Writes the clicks that concern the launch, with the probability of each.
-    private static func writeClicks(
-        _ explanation: Explanation,
-        _ exports: PanelExports,
-        to html: inout HTML
-    ) {
+    private static func writeClicks(_ explanation: Explanation, to html: inout HTML) {
         guard !explanation.clicks.isEmpty else { return }
+        let exports = exports(explaining: explanation.record.id.text)
         html.table(DashboardText.concerned, explanation.clicks, exports: exports) { html, explained in
             let click = explained.click
             html.rowName(click.id.text)

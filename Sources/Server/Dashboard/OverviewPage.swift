@@ -211,11 +211,6 @@ extension OverviewPage {
 }
 
 extension Exchange {
-    /// Reads the counts that a query chooses.
-    func statistics(_ query: StatisticsQuery) async throws(APIError) -> StatisticsReport {
-        try await store(await stores.statistics.statistics(query, at: now))
-    }
-
     /// Reads the events and the revenue of groups, by their names.
     func events(of groups: EventGroups, _ query: StatisticsQuery) async throws(APIError) -> [String:
         EventSums]
