@@ -92,7 +92,8 @@ struct ChartFigures {
                 }
                 // Screen readers ignore the children of an `img`, and the focus can be on a place of the chart.
                 let drawing: HTML.Attributes = [
-                    "viewBox": "0 0 1000 100", "preserveAspectRatio": "none", "role": "group", "class": "chart",
+                    "viewBox": "0 0 1000 100", "preserveAspectRatio": "none", "role": "group",
+                    "class": "chart",
                 ]
                 html.element("svg", drawing) { html in
                     html.element("title", title)
