@@ -99,7 +99,7 @@ extension Engine {
                 sendFailures = 0
                 return false
             }
-            // Read the events last, so that an opt-out between the two cannot send them.
+            // Read the events after this test: an opt-out deletes them, so nothing is sent if it comes in between.
             var queue = EventQueue(try folder.content(of: EventQueue.fileName))
             _ = queue.trim(at: configuration.clock.now)
             guard !queue.lines.isEmpty else {

@@ -26,7 +26,7 @@ public struct Event: Hashable, Sendable {
         (self.name, self.id, self.properties) = (name, id ?? RandomID.make(), properties)
     }
 
-    /// Returns a purchase; `id` is the transaction's.
+    /// Returns a purchase; `id` is the identifier of the transaction.
     public static func purchase(_ amount: String, _ currency: String, id: String) -> Event {
         var event = Event("purchase", id: id)
         (event.amount, event.currency) = (amount, currency)
@@ -75,7 +75,7 @@ struct StoredEvent: Codable, Sendable {
         properties = event.properties.isEmpty ? nil : event.properties
     }
 
-    /// The event as JSON; nil if it has a number that JSON does not permit, or is too large.
+    /// The event as JSON; nil if the JSON is too large, or if the event has a number that JSON does not permit.
     var line: Data? {
         guard let data = try? JSONEncoder().encode(self), data.count <= EventQueue.maximumByteCount / 8 else {
             return nil
@@ -121,7 +121,8 @@ struct EventQueue: Sendable {
 
     /// Adds an event, and returns the line to append to the file.
     ///
-    /// The line is empty for an event that is known or has no line. Returns nil if the file must be replaced.
+    /// The line is empty if the queue has the event already, or if ``StoredEvent/line`` is nil. Returns nil if the file
+    /// must be replaced.
     mutating func add(_ event: StoredEvent, at now: Date) -> Data? {
         guard let data = event.line else { return Data() }
         // The same transaction may be tracked again before the first one was sent.

@@ -12,7 +12,7 @@ public actor FakeServer {
     public enum Answer: Sendable {
         /// A match; the app gets this link.
         ///
-        /// If the app sent a token, a link without method gets `signed_token`, as from a real server.
+        /// If the app sent a token, a guaranteed link without a method gets `signed_token`, as from a real server.
         case match(Link)
         case campaign(String)
         case noMatch

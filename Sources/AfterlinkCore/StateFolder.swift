@@ -35,8 +35,8 @@ struct StateFolder: Sendable {
 
     /// Creates the folder and excludes it from backups: a restored installation must be a new one.
     ///
-    /// Without the lock's file, it excludes a folder that exists too: the app may have made it, or the process may have
-    /// been killed after it had created the folder.
+    /// If the lock's file is missing, it also excludes a folder that exists already: the app may have made it, or the
+    /// process may have been killed after it had created the folder.
     func create() throws {
         guard !FileManager.default.fileExists(atPath: path(Self.stateLock)) else { return }
         try step("create the folder")
@@ -48,7 +48,8 @@ struct StateFolder: Sendable {
             try folder.setResourceValues(values)
             #endif
         } catch {
-            // Without the lock, the library stores nothing in a folder that backups contain.
+            // After this error the lock's file is not made, so the library stores nothing in a folder that backups
+            // contain.
             throw DiskFailure(step: "create the folder", code: errno)
         }
     }

@@ -1,6 +1,6 @@
 package import JSON
 
-/// Apple's report about an installation that an ad led to, with the fields that all frameworks have.
+/// Apple's report about an installation that an ad led to, with the fields of all frameworks.
 ///
 /// Numeric identifiers are stored as the digits of Apple's JSON, because a floating-point number would round them.
 public struct ApplePostback: Equatable, Sendable {

@@ -3,7 +3,7 @@ internal import Crypto
 /// The outcome of verifying a postback's signature; the raw value is the word on the wire and in the database.
 public enum AppleVerification: String, CaseIterable, Sendable {
     case valid, invalid
-    /// The signature names an unknown key, or its version uses a curve that is not supported.
+    /// The signature names an unknown key, or Afterlink cannot verify postbacks of this version.
     case unverifiable
 }
 
@@ -33,7 +33,7 @@ public struct SignedApplePostback: Equatable, Sendable {
     public var verification = AppleVerification.unverifiable
     public var environment = AppleEnvironment.production
 
-    /// Verifies the signature, which is in DER, of the bytes `message`; nil stands for one that cannot be a signature.
+    /// Verifies that `signature`, in DER, signs the bytes `message`; nil is a signature that could not be decoded.
     init(
         _ postback: ApplePostback,
         _ key: Key,

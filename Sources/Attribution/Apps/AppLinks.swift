@@ -128,7 +128,7 @@ extension AppLinks {
     ///
     /// - Parameters:
     ///   - fields: the fields.
-    ///   - former: the settings that these replace; a rule with `#` in its query that they have may stay.
+    ///   - former: the settings that these replace; their rules are accepted even with `#` in the query.
     /// - Throws: ``FieldProblems`` with all problems of the fields.
     public init(_ fields: AppLinkFields, replacing former: AppLinks = AppLinks()) throws(FieldProblems) {
         let (links, problems) = Self.read(fields, former: former.rules)
@@ -197,7 +197,7 @@ extension FieldReader where Field == AppLinkField {
             do throws(LinkRuleError) {
                 let rule = try LinkRule(parsing: text)
                 rules.append(rule)
-                // A stored rule stays in spite of the report.
+                // Append first: ``AppLinks/init(stored:)`` ignores the report, and the stored rule stays.
                 if !former.contains(rule) { try rule.requireUnglued() }
             } catch { report(.rules, "\(AppLinkField.rules.rawValue): \(error.message)") }
         }

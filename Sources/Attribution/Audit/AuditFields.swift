@@ -1,5 +1,5 @@
-// The fields of apps, keys and links that the audit log compares. None of them is secret: the text of a key is not
-// stored, and its digest is left out.
+// The fields of apps, keys, sessions and links that the audit log compares. None of them is secret: the texts of keys
+// and cookies are not stored, and their digests are left out.
 
 extension App.Settings {
     /// The settings by their names in the admin API.

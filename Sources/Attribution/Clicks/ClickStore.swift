@@ -60,7 +60,7 @@ public struct CheckView: Sendable {
 /// The outcome of a claim.
 public enum ClaimOutcome: Equatable, Sendable {
     case claimed(Claim)
-    /// The caller gets an earlier answer: its own again, or another caller's whose delivery failed.
+    /// The caller gets an earlier answer: its own answer again, or an answer to another caller that was not delivered.
     case replayed(Claim)
     /// Another check has consumed the click, or the click has expired or was deleted: this check must read again.
     case lost
@@ -76,7 +76,7 @@ public enum ClaimOutcome: Equatable, Sendable {
 public protocol ClickStore {
     /// Records a click, unless it repeats a recorded one or its link has ended.
     ///
-    /// It repeats a click with the same idempotency key. It also repeats a click of the last 10 s with an equal
+    /// A click repeats one with the same idempotency key. It also repeats a click of the last 10 s with an equal
     /// ``NewClick/post``, unless a launch claimed that click before this post arrived. A person's click never repeats a
     /// robot's.
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome

@@ -103,7 +103,7 @@ public struct CollisionCount: Sendable {
 
     public init(windows: [AttributionWindow]) { self.windows = windows }
 
-    /// Adds the next row, whose fingerprint is the previous row's or one that no row had before.
+    /// Adds the next row; its fingerprint is the one of the previous row, or one that no row had before.
     public mutating func add(_ row: CollisionRow) {
         if key != row.key { countGroup() }
         key = row.key
@@ -184,11 +184,11 @@ public struct FingerprintSharing: Equatable, Sendable {
     /// A click counts for each of its fingerprints with the probability (weight) that its device sends that
     /// fingerprint.
     public private(set) var clicks: Double
-    /// The number of clicks, with their weights, before which no other person clicked with the fingerprint
-    /// within the window.
+    /// The sum of the weights of the clicks before which no other person clicked with the fingerprint within the
+    /// window.
     public private(set) var aloneSum: Double
-    /// The sum, over all clicks with their weights, of other people's earlier clicks with the fingerprint
-    /// within the window.
+    /// For each click, its weight times the number of other people's earlier clicks with the fingerprint within the
+    /// window; the sum over all clicks.
     public private(set) var competingSum: Double
 
     public init(clicks: Double = 0, aloneSum: Double = 0, competingSum: Double = 0) {

@@ -33,8 +33,8 @@ public struct FalseMatchEstimate: Equatable, Sendable {
     /// Adds a launch to which a click may have led; ignores a probability that is NaN.
     ///
     /// - Parameters:
-    ///   - probability: the probability of the answer, without the limit of reported probabilities
-    ///     (``Verdict/highestConfidence``); without a match, the probability of the most likely answer.
+    ///   - probability: the probability of the answer, which may exceed ``Verdict/highestConfidence``, the largest
+    ///     reported one; without a match, the probability of the most likely answer.
     ///   - ageSeconds: the age of that answer's click; nil if it is unknown.
     ///   - isMatch: whether the answer was a match.
     public mutating func add(probability: Double, ageSeconds: Double?, isMatch: Bool) {
@@ -130,7 +130,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - facts: the record.
-    ///   - clickedAt: the time of the answer's click, or of the most likely one.
+    ///   - clickedAt: the time of the answer's click; without a match, the time of the most likely click.
     public mutating func add(_ facts: CheckFacts, clickedAt: Timestamp?) {
         guard facts.outcome != .replay, facts.method?.confidence == nil, let confidence = facts.confidence
         else { return }

@@ -188,8 +188,9 @@ public struct DriftReading: Equatable, Sendable {
     public let group: DriftGroup
     /// The checks or clicks of the newest seven days, and their matches.
     public let recent: DriftCount
-    /// The share that matched before the alarm's ``DriftAlarm/since``, or without an alarm before the newest
-    /// days; nil if the status is ``Status/learning``.
+    /// The share that matched before the alarm's ``DriftAlarm/since``; without an alarm, before the newest days.
+    ///
+    /// Nil if the status is ``Status/learning``.
     ///
     /// The newest days are at most the seven of ``recent``, and fewer if less than two weeks are known.
     public let usualRate: Double?
@@ -212,7 +213,8 @@ public struct AppDrift: Equatable, Sendable {
     /// The groups with an alarm, then the others, both in the order of ``DriftGroup``s.
     public var readings: [DriftReading]
 
-    /// A report lists at most this many groups of all its apps together, and beyond them only groups with an alarm.
+    /// If the stored groups of all apps in a report are more than this number, the report lists this many of them, and
+    /// of the others only groups with an alarm.
     public static let groupLimit = 500
 
     public init(app: AppID, readings: [DriftReading]) {

@@ -5,9 +5,11 @@ public struct Currency: Hashable, Sendable {
     /// The number of decimal places of an amount, 0…4.
     public let minorUnits: Int
 
-    /// Returns the currency of a code in letters of either case; nil for a code that ISO 4217 does not have.
+    /// Returns the currency of a code of ISO 4217, in letters of either case.
+    ///
+    /// Returns nil for the codes of metals, funds and tests, and for any other text.
     public init?(_ code: String) {
-        // Letters beyond ASCII may have capitals in ASCII, as ß has, or equal them, as the sign of the kelvin does.
+        // Refuse letters beyond ASCII: the capitals of ß are SS, and the sign of the kelvin equals the letter K.
         guard code.utf8.allSatisfy(\.isASCIILetter) else { return nil }
         let code = code.uppercased()
         guard let minorUnits = Self.minorUnits[code] else { return nil }
@@ -43,7 +45,7 @@ public struct Money: Hashable, Sendable {
     public let amount: Int64
     public let currency: Currency
 
-    /// The largest amount of one event; a sum of thousands of them is clamped to the range of a 64-bit number.
+    /// The largest amount of one event; a sum of more than 9,000 such amounts is clamped to the range of 64 bits.
     public static let maximumAmount: Int64 = 1_000_000_000_000_000
 
     public init(_ amount: Int64, _ currency: Currency) { (self.amount, self.currency) = (amount, currency) }

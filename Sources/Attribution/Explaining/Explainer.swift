@@ -1,6 +1,6 @@
 /// Explains from the stored facts why a check ended as it did.
 ///
-/// Trying combinations of values may take most of a second, so an event loop must not call it.
+/// An explanation tries combinations of values, which may take most of a second, so no event loop may run it.
 public struct Explainer: Sendable {
     /// The server keys that hashed the stored fingerprints, the current one first.
     public var keys: [ServerKey]

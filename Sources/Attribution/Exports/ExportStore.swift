@@ -47,6 +47,8 @@ public protocol ExportStore {
 
 extension ExportTable {
     /// Returns the last cursor of rows that were recorded before a time, if it is before `end`; else `end`.
+    ///
+    /// For links, deliveries and deletions, the result is always `end`.
     public func end(_ end: ExportCursor, before time: Timestamp) -> ExportCursor {
         switch end {
         case .row(let last) where !isSnapshot:

@@ -16,7 +16,7 @@ extension RecordedCheck {
         return table == .matches ? start + match : start + ending + match + [.integer(facts.weight)]
     }
 
-    /// The id of the click in the answer, or for no match of the most likely click; nil if there is none.
+    /// The id of the credited click, or without a match the id of the most likely click; nil if there is none.
     ///
     /// It is also nil if the click is no longer stored, because half of its id is unknown then.
     public var clickID: String? { facts.click.flatMap { $0.low == 0 ? nil : $0.text } }

@@ -35,7 +35,7 @@ public struct ClickToken: Hashable, Sendable {
     ///   - click: the click.
     ///   - app: the app whose click it is.
     ///   - expiresAt: the end of the click's window. The token contains it in whole seconds, rounded up; the
-    ///     claim compares the click's window to the millisecond.
+    ///     claim tests the end that is stored with the click, in milliseconds.
     ///   - key: the server's current key.
     public init(for click: ClickID, of app: AppID, expiresAt: Timestamp, signedBy key: ServerKey) {
         payload = Payload(
@@ -139,7 +139,7 @@ extension AppID {
 public enum ClickTokenError: Error, CaseIterable, Sendable {
     /// The text is no token, or a token in a newer server's format.
     case malformed
-    /// The text has the form of a token, but none of the server's keys signed it for one of its apps.
+    /// The text has the form of a token, but no key of this server signed it for any app of this server.
     case altered
     /// The token is genuine, but belongs to another app.
     case otherApp

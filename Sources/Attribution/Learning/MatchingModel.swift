@@ -25,7 +25,7 @@ public final class MatchingModel: Sendable {
     /// A launch is organic if no click explains it. The number includes only launches whose fingerprint a live
     /// click has.
     let organicPerClick: Double
-    /// The same number for learning: before the first launches it is a guess, not 0.
+    /// The number of organic launches per click that learning uses: a guess instead of 0 before the first launches.
     let organicPerClickGuess: Double
     /// The current rate of launches that no click explains, as a multiple of the average.
     public let relativeOrganicRate: Double
@@ -219,7 +219,7 @@ extension MatchingModel {
             .init(
                 "organic_per_click",
                 organicPerClick,
-                "Launches that no click led to, for each click with the same fingerprint"
+                "Launches that no click led to although a click with their fingerprint was live, for each click"
             ),
             .init(
                 "present_activity",
@@ -263,8 +263,8 @@ extension MatchingModel {
             let words = String(name.map { $0 == "_" ? " " : $0 })
             let share = agreement(age)
             return [
-                .init("same_address_\(name)", share.exact, "One device has the same address again: \(words)"),
-                .init("near_address_\(name)", share.near, "One device has an address near by: \(words)"),
+                .init("same_address_\(name)", share.exact, "Probability of the same address again: \(words)"),
+                .init("near_address_\(name)", share.near, "Probability of an address near by: \(words)"),
             ]
         }
     }

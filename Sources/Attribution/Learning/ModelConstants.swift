@@ -62,9 +62,9 @@ enum ModelConstants {
     static let evenDelayShare = 1.0 / 30  // 0.0 0.0 0.0 0.000
     /// The weight of the prior of delays, in conversions.
     static let delayPriorConversions = 30.0  // 0.0 0.0 0.0 0.001
-    /// The smallest share of clicks that counts as old enough for a delay; the delay's count is divided by the share.
+    /// The lower limit of the share of clicks that are old enough for a delay; the delay's count is divided by it.
     static let minimumBinExposure = 0.02  // 0.0 0.0 0.0 0.000
-    /// The smallest share of conversions that the counted clicks can have led to by now.
+    /// The lower limit of the share of their conversions that the counted clicks can have led to by now.
     static let minimumExposure = 0.05  // 0.0 0.0 0.0 0.000
 
     // MARK: Addresses

@@ -9,8 +9,9 @@ public struct QueryItem: Hashable, Sendable {
         self.value = value
     }
 
-    /// Returns the items of a query whose decoded names are wanted, in their order, escapes and `+` decoded
-    /// (application/x-www-form-urlencoded).
+    /// Returns the query's items for whose decoded names `isWanted` returns true, in their order.
+    ///
+    /// In names and values, escapes and `+` are decoded (application/x-www-form-urlencoded).
     ///
     /// `query` does not include the question mark; bytes that are not UTF-8 become U+FFFD.
     public static func items(
@@ -35,7 +36,8 @@ public struct QueryItem: Hashable, Sendable {
     /// Returns the decoded value of a query's first item of this name, without decoding the others; nil
     /// without such an item.
     ///
-    /// `name` must not contain characters that need an escape; an item that escapes its name is found too.
+    /// `name` must not contain characters that need an escape. An item is found even if the query escapes characters
+    /// of its name.
     public static func value(of name: String, inQuery query: String) -> String? {
         withValue(of: name, in: query.utf8.span) { value in
             var bytes: [UInt8] = []
@@ -133,7 +135,7 @@ extension DeepLinkURL {
     /// The decoded parameters in their order.
     public var queryItems: [QueryItem] { queryItems { _ in true } }
 
-    /// Returns the decoded parameters whose names are wanted, in their order.
+    /// Returns the decoded parameters for whose names `isWanted` returns true, in their order.
     func queryItems(where isWanted: (_ name: String) -> Bool) -> [QueryItem] {
         let bytes = text.utf8
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex

@@ -101,7 +101,7 @@ enum CrockfordBase32 {
     static func value(of digit: UInt8) -> UInt64? { digits.firstIndex(of: digit).map(UInt64.init) }
 }
 
-/// The source of unpredictable bytes, a parameter so that tests can choose them.
+/// The source of unpredictable bytes; functions take it as a parameter, so that tests can choose the bytes.
 public struct RandomSource: Sendable {
     /// Returns the given number of bytes.
     public let bytes: @Sendable (_ count: Int) -> [UInt8]

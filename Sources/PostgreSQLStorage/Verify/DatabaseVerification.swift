@@ -44,7 +44,7 @@ public struct PostgreSQLVerification {
             report.checks += [
                 try check(
                     "migrations",
-                    "the tables were made by this program's migrations, each unchanged",
+                    "this program's migrations made the tables, and no migration has changed since",
                     migrations
                 )
             ]
@@ -105,7 +105,7 @@ public struct PostgreSQLVerification {
             check.add("the database is empty", "start the service once, or give another --database")
             return
         }
-        check.add("this is the database of another program", "give Afterlink's with --database")
+        check.add("this is the database of another program", "name Afterlink's database with --database")
     }
 
     private func migrations(_ check: inout Check) throws(PostgreSQLError) {

@@ -6,7 +6,7 @@ internal import Storage
 /// A rule for every click, claim or count, with queries that select the exceptions.
 struct Invariant: Sendable {
     enum Query: Sendable {
-        /// A query of one slot, which it names as a constant.
+        /// A query of one slot; the slot's number is a constant in the query.
         case ofSlot(@Sendable (_ slot: SQLText) -> SQLText)
         case ofAll(SQLText)
         /// A query that reads the counts by the hour from `counted`, including counts that no job has added yet.

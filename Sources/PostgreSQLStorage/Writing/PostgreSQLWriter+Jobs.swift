@@ -115,8 +115,8 @@ extension PostgreSQLWriter {
     private static let lockFold = PreparedStatement("SELECT FROM jobs WHERE name = 'fold' FOR UPDATE")
 
     // $1…$4 are the scope, the span, its start and the number of names that are not rare. The names of $5 are neither
-    // ranked nor changed; the first one is the name for everything else. One statement takes the rows of at most 32
-    // rare names.
+    // ranked nor changed; the first one is the name for everything else. $6 is the dimension. One statement adds up or
+    // deletes the rows of at most 32 rare names.
 
     private static let rareCampaigns: SQLText = """
         scope = $1 AND dimension IN (\(Dimension.total.rawValue), \(Dimension.source.rawValue), \(Dimension.platform.rawValue),

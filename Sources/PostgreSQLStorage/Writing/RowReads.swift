@@ -6,7 +6,7 @@ internal import Storage
 /// A statement that reads or writes the large tables.
 ///
 /// It names slots as constants, so that PostgreSQL opens only their partitions. On Citus, it reads or writes
-/// one shard, whose buckets are its last parameter.
+/// one shard; its last parameter is the list of the shard's buckets.
 enum SlotStatement: Hashable {
     /// Reads and locks the rows of installations.
     case installs
@@ -115,7 +115,7 @@ enum SlotStatement: Hashable {
     }
 }
 
-/// The other statements that read before writes.
+/// Statements that read rows of the other tables before a transaction writes.
 enum RowReads {
     /// Locks the epochs too, so that no other server moves a landmark or deletes the sums before this transaction has
     /// added to them.

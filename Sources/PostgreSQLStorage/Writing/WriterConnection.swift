@@ -10,14 +10,17 @@ internal import Threads
 /// whether the transaction was committed.
 final class WriterConnection {
     private let configuration: PostgreSQLConfiguration
-    /// Nil before the first connection and after a loss; a new connection knows nothing of a transaction.
+    /// Nil before the first connection and after a loss; a new connection has no open transaction.
     private var connection: BlockingConnection?
-    /// This server's number, which it has had since its start unless it could not reach the database for too long.
+    /// This server's row in `servers`.
+    ///
+    /// If the server cannot reach the database for too long, another server may take its number. This
+    /// server then takes another number.
     private(set) var server: ServerRow
     /// The address at which this server serves the dashboard; written again if the server gets another number.
     var dashboard = ""
     private(set) var isInTransaction = false
-    /// The number of the last transaction, which grows by one.
+    /// The number of the last transaction; each transaction raises it by one.
     private(set) var batch: Int64 = 0
     private var madePlansAt = MonotonicTime.now()
     /// When the last committed transaction of this server changed `seen_at` in its row.
@@ -55,8 +58,8 @@ final class WriterConnection {
                 settings,
                 timeLimit: Self.timeLimit,
                 connectTimeLimit: Self.connectTimeLimit,
-                // Otherwise each of the next writes would connect again at once, even to a server that refuses every
-                // attempt.
+                // If the wait ended at a refusal, each of the next writes would connect again at once, although the
+                // database server refuses every attempt.
                 endsAtRefusal: false
             )
         }
@@ -79,7 +82,7 @@ final class WriterConnection {
         return isCommitted
     }
 
-    /// Reads outside of a transaction, or in the open one; for what is not in memory.
+    /// Returns a reader for rows that are not in memory; it reads in the open transaction if there is one.
     func reader() throws(PostgreSQLError) -> PostgreSQLReader { PostgreSQLReader(connection: try opened()) }
 
     private func opened() throws(PostgreSQLError) -> BlockingConnection {
@@ -94,7 +97,7 @@ final class WriterConnection {
         try Partitions(connection: try opened()).make(slot)
     }
 
-    /// Executes statements of the open transaction, which begins with them if there is none.
+    /// Executes statements in the open transaction; begins one first if there is none.
     func run(_ append: (inout StatementBatch) -> Void) throws(PostgreSQLError) -> [ResultRows] {
         var steps = StatementBatch()
         guard !isInTransaction else {

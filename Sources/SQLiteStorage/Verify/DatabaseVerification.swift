@@ -42,7 +42,7 @@ public struct DatabaseVerification {
             check("application", "the file's application id is Afterlink's", application),
             check(
                 "migrations",
-                "the tables were made by this program's migrations, each unchanged",
+                "this program's migrations made the tables, and no migration has changed since",
                 migrations
             ),
             check("server_key", "the server key is the one that made the database's hashes") {

@@ -3,7 +3,7 @@ internal import HTTPServer
 
 /// The state of this process, its database and its certificate, as `/readyz` and `/metrics` report them.
 ///
-/// A key of one app sees the state alone, because the figures and the log are about all apps.
+/// A key of one app sees only the state, the version and the uptime: the other figures and the log are about all apps.
 enum SystemPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let (service, now) = (exchange.service, exchange.now)

@@ -9,7 +9,10 @@ enum CheckHealth {
     }
 }
 
-/// `GET /readyz`: reports whether the store reads and writes and the server is not stopping.
+/// `GET /readyz`: reports whether this server may get requests.
+///
+/// It may if it is not stopping, the store reads and writes, its apps and keys are current, and its clock agrees with
+/// the database's clock.
 enum CheckReadiness {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let reason = hindrance(exchange)

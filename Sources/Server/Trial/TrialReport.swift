@@ -175,7 +175,7 @@ extension TrialResult {
         sentences += differences.map { difference in
             let values = difference.click.prefix(5).map(\.text).joined(separator: " or ")
             let click = values.isEmpty ? "the click does not report it" : "the click says \(values)"
-            return "They differ in \(difference.component.rawValue): \(click), the launch"
+            return "Click and launch differ in \(difference.component.rawValue): \(click), the launch"
                 + " \(trial.release.sendsRawSignals ? "says" : "hashes") \(difference.launch)."
         }
         return sentences

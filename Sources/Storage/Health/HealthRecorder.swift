@@ -11,7 +11,8 @@ final class HealthRecorder: Sendable {
     /// When a write was last refused as `incompatible`, in nanoseconds of the monotonic clock.
     private let incompatibleAt = Atomic<UInt64>(0)
 
-    /// How long such a failure counts, in nanoseconds, although writes that need other tables or rights succeed.
+    /// How long an `incompatible` refusal counts, in nanoseconds, even if writes that need other tables or rights
+    /// succeed.
     private static let incompatibleTime: UInt64 = 5_000_000_000
     /// If the last comparison is older than this, in nanoseconds, apps and keys count as out of date.
     private static let maximumAge: UInt64 = 2_000_000_000

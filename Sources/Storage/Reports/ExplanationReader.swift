@@ -1,6 +1,6 @@
 public import Attribution
 
-/// Clicks, claims and checks, as a database reads them to explain what became of a check or a click.
+/// Reads the clicks, claims and checks that explain the result of a check, or why no check got a click.
 public protocol ExplanationRows {
     associatedtype Failure: Error
 
@@ -18,8 +18,6 @@ public protocol ExplanationRows {
     func indexedClicks(of key: KeyedHash, _ scope: Scope, areOpen: Bool, atMost limit: Int) throws(Failure)
         -> [(click: UInt64, closedAs: String?)]
     /// Returns whether the index contains a click under the first hash of its record, and the reason why it was closed.
-    ///
-    /// The row's time is the time of the click, of its expiry or of its claim.
     func indexState(of click: ClaimedClick) throws(Failure) -> (isIndexed: Bool, closedAs: String?)
     /// Passes traces of checks of all scopes to `body`, oldest first, at most `limit`.
     func checkTraces(from: Timestamp, before: Timestamp, atMost limit: Int, _ body: (CheckTrace) -> Void)
@@ -36,7 +34,7 @@ public struct ClaimedClick: Sendable {
         (self.record, self.claimedAt, self.method) = (record, claimedAt, method)
     }
 
-    /// Creates the click of a record and of the columns `claimed_at` and `method`, which come next.
+    /// Creates a click from its record and from the columns `claimed_at` and `method`.
     public init(_ record: ClickRecord, _ row: inout some RowReader) {
         self.init(record, claimedAt: row.get("claimed_at"), method: row.get("method"))
     }

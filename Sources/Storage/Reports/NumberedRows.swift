@@ -2,7 +2,7 @@ public import Attribution
 
 /// Reads the two large tables in the order of their rows' numbers.
 ///
-/// Each function passes rows to `body` until it returns false or no rows are left.
+/// Each function passes rows to `body` until `body` returns false, the limit is reached, or no rows are left.
 public protocol NumberedRowReader {
     associatedtype Failure: Error
 
@@ -20,7 +20,7 @@ public struct NumberedRows: Sendable {
     }
 
     public let order: Order
-    /// The numbers between which the rows are: after the first, up to and including the second.
+    /// The rows to read have numbers above `after` and up to `through`, inclusive.
     public let after, through: Int64
     /// Nil for the rows of all apps.
     public let scope: Scope?
@@ -47,7 +47,9 @@ public struct NumberedRows: Sendable {
     }
 }
 
-/// Gathers a page of the rows that match a query; a page ends at its limit of rows, or at the limit of rows that are read.
+/// Gathers a page of the rows that match a query.
+///
+/// A page ends when it has `limit` rows, or when the walk has read `rowLimit` rows.
 struct PageWalk<Element, Cursor> {
     private(set) var elements: [Element] = []
     private let limit: Int

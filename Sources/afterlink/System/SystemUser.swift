@@ -2,7 +2,7 @@ internal import Attribution
 internal import Glibc
 
 extension AuditActor {
-    /// A command of the user who runs this process, by the user's name in the system's table, or else by number.
+    /// The user who runs this command: the name in the system's table of users, or the number if there is no name.
     static var commandLine: AuditActor {
         let number = geteuid()
         // The entry is valid until the next call of this kind; the name is copied at once.

@@ -13,7 +13,7 @@ enum RotateServerKeyCommand {
             "Creates a new key. After some seconds and without a restart, a serving process stores clicks and signs tokens"
                 + " under it. Launches still find earlier clicks: the previous key stays until all clicks, records of checks,"
                 + " events and matches that were stored under it are deleted, and is then destroyed.",
-            "The address keys, which change every day, come from new random bytes from tomorrow on.",
+            "From tomorrow on, the address keys, which change every day, come from new random bytes.",
             "A thief of the previous key and the database can still test fingerprints against the clicks stored until now."
                 + " Take a new backup: older ones have only the previous key.",
         ],
@@ -35,8 +35,8 @@ enum RotateServerKeyCommand {
         // Open the database before the keys change: it may be of an older version, and the command fails then.
         let database = try CommandDatabase.open(configuration)
         defer { database.close() }
-        // On PostgreSQL, this command has a row in `servers`. Only the keyring of its own store knows that the row is no
-        // running server that lacks the last key.
+        // On PostgreSQL, this command has a row in `servers`, as a running server has. Only the keyring of this store
+        // knows the command's row, and does not count it as a server that lacks the last key.
         let source = try configuration.keySource(of: database.store)
         let list = try source.changeServerKeys(erasesFormer: false) { list in
             try refuse(list, source, summary, configuration, at: now)

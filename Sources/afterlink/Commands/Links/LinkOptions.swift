@@ -102,7 +102,7 @@ enum LinkChoice {
     static let app = CommandOption(
         "app",
         "APP",
-        help: "The app, by id or name; needed if several have the slug."
+        help: "The app, by id or name; needed if several apps have a link with this slug."
     )
 
     /// Returns the description of a command on one link.
