@@ -57,7 +57,7 @@ public struct SignInLink: Equatable, Sendable {
 
 /// The store of the dashboard's sessions, and of the links that start them.
 public protocol SessionStore {
-    /// Stores a session, and deletes the sessions and links that ended before its start.
+    /// Stores a session, and deletes the sessions and links that expired before its start.
     func start(_ session: DashboardSession) async throws(StoreError)
 
     /// Stores a session in place of the link that starts it.

@@ -72,7 +72,7 @@ public enum ClaimOutcome: Equatable, Sendable {
 
 /// The store that records and consumes clicks.
 ///
-/// ``record(_:)`` and ``claim(_:for:_:)`` return only after their transaction is on disk.
+/// With full durability, ``record(_:)`` and ``claim(_:for:_:)`` return only after their transaction is on disk.
 public protocol ClickStore {
     /// Records a click, unless it repeats a recorded one or its link has ended.
     ///

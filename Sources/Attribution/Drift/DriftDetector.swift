@@ -263,7 +263,7 @@ extension DriftEvent {
         case .began(let alarm):
             "the match rate of \(alarm.group.title) fell from \(Self.percent(alarm.usualRate)) to"
                 + " \(Self.percent(alarm.rate)) since about \(alarm.since.iso8601), below the rate that its past"
-                + " and the rest of the app suggest: a release of the SDK, a system or a browser may send other"
+                + " and the rest of the app suggest. A release of the SDK, a system or a browser may send other"
                 + " signals than before"
         case .ended(let alarm, .recovered):
             "the match rate of \(alarm.group.title) is back near its usual \(Self.percent(alarm.usualRate))"

@@ -125,7 +125,7 @@ extension Invariant {
 
     private static let homes = Invariant(
         name: "homes",
-        scope: "every row is in the bucket of its hash or number, and in the slot of its click's number",
+        scope: "every row is in the bucket of its hash or number, and in the slot of its click or check",
         exceptions: [
             "clicks are stored where nothing looks for them":
                 .ofSlot { "SELECT id FROM clicks WHERE slot = \($0) AND \(isAway("id", "id", $0))" },

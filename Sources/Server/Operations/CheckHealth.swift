@@ -11,8 +11,8 @@ enum CheckHealth {
 
 /// `GET /readyz`: reports whether this server may get requests.
 ///
-/// It may if it is not stopping, the store reads and writes, its apps and keys are current, and its clock agrees with
-/// the database's clock.
+/// The server may get requests if it is not stopping, and if the store reads and writes. The server's apps and keys
+/// must be current, and its clock must agree with the database's clock.
 enum CheckReadiness {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let reason = hindrance(exchange)
