@@ -134,7 +134,7 @@ enum LivePage {
             fields: DashboardPage.fields,
             contentType: ContentType("text/event-stream; charset=utf-8")
         )
-        response.stream = LiveStream(exchange.service, exchange.stores, choice, visit)
+        response.stream = LiveStream(exchange.service, exchange.stores, choice, of: visit.session)
         return .response(response)
     }
 
@@ -168,7 +168,7 @@ final class LiveStream: ResponseStream {
     private let service: Service
     private let stores: Stores
     private let choice: LivePage.Choice
-    private let visit: DashboardVisit
+    private let session: DashboardSession
     private let openedAt: Timestamp
     /// When this stream last recorded the use of its session; opening the stream counts as a use.
     private var usedAt: Timestamp
@@ -182,8 +182,8 @@ final class LiveStream: ResponseStream {
     /// The time between two records of the use of a session: 5 minutes in milliseconds.
     private static let useMilliseconds: Int64 = 300_000
 
-    init(_ service: Service, _ stores: Stores, _ choice: LivePage.Choice, _ visit: DashboardVisit) {
-        (self.service, self.stores, self.choice, self.visit) = (service, stores, choice, visit)
+    init(_ service: Service, _ stores: Stores, _ choice: LivePage.Choice, of session: DashboardSession) {
+        (self.service, self.stores, self.choice, self.session) = (service, stores, choice, session)
         let now = service.clock.now()
         (openedAt, usedAt) = (now, now)
     }
@@ -237,16 +237,16 @@ final class LiveStream: ResponseStream {
         guard now.milliseconds(since: usedAt) >= Self.useMilliseconds else { return }
         usedAt = now
         // After a failed write the stream goes on: the next write is due long before the session ends.
-        try? await stores.sessions.noteUse(of: visit.session.digest, at: now)
+        try? await stores.sessions.noteUse(of: session.digest, at: now)
     }
 
     /// Returns whether the session has not ended, and its key is valid if a key started it.
     private func isSignedIn(at now: Timestamp) throws -> Bool {
-        if let key = visit.session.key {
+        if let key = session.key {
             guard try stores.apps.directory().keys.first(where: { $0.id == key })?.isValid(at: now) == true
             else { return false }
         }
-        return !service.liveFeed.hasEnded(visit.session.digest, openedAt: openedAt)
+        return !service.liveFeed.hasEnded(session.digest, openedAt: openedAt)
     }
 
     func interrupt() { isInterrupted = true }
