@@ -77,10 +77,9 @@ enum OverviewPage {
 
     /// Returns why a span has no figures.
     private static func reason(_ filter: DashboardFilter) -> String {
-        guard filter.campaign == nil, filter.slice == nil else {
-            return DashboardText.noCounts(filter.span.text)
-        }
-        return filter.emptyReason(DashboardText.noTraffic(filter.span.text, isTest: filter.isTest))
+        let (span, isLimited) = (filter.span.text, filter.campaign != nil || filter.slice != nil)
+        let noTraffic = DashboardText.noTraffic(span, isTest: filter.isTest)
+        return filter.emptyReason(isLimited ? DashboardText.noCounts(span) : noTraffic)
     }
 
     /// Returns the steps to the first match and whether each is done; none once there was a match, live or test.

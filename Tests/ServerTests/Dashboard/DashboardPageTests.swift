@@ -34,6 +34,8 @@ struct DashboardPageTests {
         #expect(page.text.contains("afterlink simulate") && !page.text.contains("class=\"figure\""))
         let before = await browser.get("/?from=2020-01-01&to=2020-01-07")
         #expect(before.text.contains("The first app was created at"))
+        let ofSource = await browser.get("/?source=qr&from=2020-01-01&to=2020-01-07")
+        #expect(ofSource.text.contains("The first app was created at"))
         #expect(await browser.get("/launches").text.contains("No recorded launch has these properties"))
     }
 
