@@ -46,10 +46,8 @@ enum DashboardPeriod: String, CaseIterable, Sendable {
         case .yearToDate: return start(year: date.year, month: 1)...today
         case .sixMonths:
             let isEarly = date.month <= 6
-            return start(
-                year: isEarly ? date.year - 1 : date.year,
-                month: isEarly ? date.month + 6 : date.month - 6
-            )...today
+            let month = isEarly ? date.month + 6 : date.month - 6
+            return start(year: isEarly ? date.year - 1 : date.year, month: month)...today
         case .twelveMonths: return start(year: date.year - 1, month: date.month)...today
         case .all: return min(first, today)...today
         case .custom: return chosen ?? today - 6...today

@@ -199,9 +199,7 @@ extension HTML {
     }
 
     /// Writes cells with texts; a dash for a nil text.
-    mutating func cells(_ texts: String?...) {
-        for text in texts { element("td", text ?? "–") }
-    }
+    mutating func cells(_ texts: String?...) { for text in texts { element("td", text ?? "–") } }
 
     /// Writes a cell with a text in a style, such as `good` or `bad`.
     mutating func cell(_ text: String, class style: String?) { element("td", ["class": style], text) }

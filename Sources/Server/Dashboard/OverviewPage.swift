@@ -196,11 +196,10 @@ extension OverviewPage {
         var alarms = copies.compactMap(DashboardText.alarm)
         // The machine serves all apps.
         guard exchange.onlyApp == nil else { return alarms }
-        if let expiry = service.connections().certificateExpiry {
-            let left = expiry * 1000 - exchange.now.milliseconds
-            if left < certificateLimit {
-                alarms.append(DashboardText.certificateEnds(expiry, at: exchange.now))
-            }
+        if let expiry = service.connections().certificateExpiry,
+            expiry * 1000 - exchange.now.milliseconds < certificateLimit
+        {
+            alarms.append(DashboardText.certificateEnds(expiry, at: exchange.now))
         }
         if let free = service.storeHealth().freeBytes, free < freeLimit {
             alarms.append(DashboardText.diskFills(free))
@@ -211,8 +210,8 @@ extension OverviewPage {
 
 extension Exchange {
     /// Reads the events and the revenue of groups, by their names.
-    func events(of groups: EventGroups, _ query: StatisticsQuery) async throws(APIError) -> [String:
-        EventSums]
+    func events(of groups: EventGroups, _ query: StatisticsQuery)
+        async throws(APIError) -> [String: EventSums]
     {
         try await store(await stores.events.eventSums(of: groups, EventQuery(query)))
     }

@@ -44,10 +44,7 @@ struct PolicyGridPanel {
         if grid?.isUnfinished == true { html.note(DashboardText.gridUnfinished) }
         guard !isRequested else { return html.note(DashboardText.gridRequested) }
         guard html.mayChange else { return }
-        html.action("/matching/compare") { html in
-            html.hidden("app", app.id.text)
-            html.element("button", ["type": "submit", "class": "quiet"], DashboardText.compareNow)
-        }
+        html.button("/matching/compare", DashboardText.compareNow, sending: ["app": app.id.text])
     }
 
     private func writeTable(_ grid: PolicyGrid, to html: inout HTML) {

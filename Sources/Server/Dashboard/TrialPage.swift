@@ -9,10 +9,7 @@ enum TrialPage {
         let profile = BrowserProfile.all.first
         let url = try await address(ofLinkOf: app, exchange)
         return .page(title: DashboardText.trial) { html in
-            guard let app else {
-                html.empty(DashboardText.noApp)
-                return
-            }
+            guard let app else { return html.empty(DashboardText.noApp) }
             html.paragraph(DashboardText.trialExplained)
             writeForm((app, profile?.name ?? ""), to: &html)
             writeCode(for: app, url, to: &html)

@@ -89,7 +89,7 @@ extension TimeToInstallHistogram {
             labels: labels,
             series: [ChartFigures.Series(name: DashboardText.matches, values: values)]
         )
-        figures.scale = DashboardText.timeFrom
+        figures.scale = DashboardText.from
         return figures
     }
 }

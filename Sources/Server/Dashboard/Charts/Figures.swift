@@ -110,10 +110,7 @@ extension HTML {
     mutating func sparkline(_ days: [DriftCount]) {
         let rates = days.map(\.rate)
         guard let last = rates.last(where: { $0 != nil }), let first = rates.first(where: { $0 != nil })
-        else {
-            text("–")
-            return
-        }
+        else { return text("–") }
         let step = 100 / Double(max(days.count - 1, 1))
         let points = rates.enumerated().map { index, rate in
             rate.map { (x: step * Double(index), y: 20 - 20 * $0) }

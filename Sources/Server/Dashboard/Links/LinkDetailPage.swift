@@ -20,7 +20,7 @@ enum LinkDetailPage {
             if html.mayChange { writeActions(listing, to: &html) }
             html.element("div", ["class": "panels"]) { html in
                 html.element("section") { html in
-                    html.element("h2", DashboardText.facts)
+                    html.element("h2", DashboardText.settings)
                     html.facts(facts(of: link, app))
                 }
                 if let url = link.url(of: app), ending == nil { writeCode(link, url, to: &html) }

@@ -118,14 +118,8 @@ final class LiveFeed: Sendable {
     /// Returns the events with numbers above `number` whose groups `filter` accepts, in the order of their
     /// times, and the number of the last event.
     func events(after number: Int, _ filter: (Group) -> Bool) -> (events: [Event], last: Int) {
-        let (found, last) = state.withLock { state in
-            (
-                state.events.filter { filter($0.key.group) }.flatMap {
-                    $0.value.filter { $0.number > number }
-                },
-                state.eventCount
-            )
-        }
+        let (kept, last) = state.withLock { ($0.events, $0.eventCount) }
+        let found = kept.filter { filter($0.key.group) }.flatMap { $0.value.filter { $0.number > number } }
         return (found.sorted { ($0.at, $0.number) < ($1.at, $1.number) }, last)
     }
 

@@ -3,7 +3,6 @@ internal import Attribution
 /// The sentences of the charts, and of the pages Campaigns and Matching.
 extension DashboardText {
     // Charts
-    static let timeFrom = "From"
     static let timesToInstall = "Time from click to first launch"
     static let timesCaption = "Matches by time to install"
     static let expectedBand = "Expected conversions ± spread"

@@ -33,7 +33,6 @@ extension DashboardText {
     // One link
     static let matchesOfClicks = "Matches of clicks"
     static let robots = "Previews and robots"
-    static let facts = "Settings"
     static let address = "Address"
     static let created = "Created"
     static let changed = "Changed"
