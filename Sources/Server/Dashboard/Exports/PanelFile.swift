@@ -150,9 +150,7 @@ enum OverviewPanel: String, CaseIterable {
             return (["reason", "launches"], reasons.map { [.text($0.rawValue), .integer($1)] })
         }
     }
-}
 
-extension OverviewPanel {
     /// Returns a count as an integer, and a rate as a fraction.
     private static func figure(_ number: Double?) -> ExportValue {
         number.flatMap { Int64(exactly: $0) }.map(ExportValue.integer) ?? .real(number)

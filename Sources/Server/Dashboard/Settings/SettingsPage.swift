@@ -45,16 +45,11 @@ enum SettingsPage {
             html.facts([("ID", app.id.text)] + app.settings.auditFields.shown)
             guard html.mayChange else { return }
             html.paragraph(DashboardText.appExplained)
-            html.action("/settings/apps", class: "filters", of: FormRecord(app)) { html in
+            let record = FormRecord(app)
+            html.action("/settings/apps", class: "filters", of: record) { html in
                 html.hidden("app", app.id.text)
-                for field in AppLinkField.allCases {
-                    let text = app.settings.links.fields[field].joined(separator: "\n")
-                    let label = DashboardText.label(field.rawValue)
-                    if field.isList {
-                        html.area(field.rawValue, label, text)
-                    } else {
-                        html.field(field.rawValue, label, text)
-                    }
+                for (field, (name, label, text)) in zip(AppLinkField.allCases, record.fields) {
+                    if field.isList { html.area(name, label, text) } else { html.field(name, label, text) }
                 }
                 let policies = ClickIDPolicy.allCases.map { ($0.rawValue, DashboardText.meaning(of: $0)) }
                 let chosen = app.settings.clickIDs.rawValue

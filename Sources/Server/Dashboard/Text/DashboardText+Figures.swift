@@ -170,8 +170,7 @@ extension DashboardText {
         "The last comparison was stopped after \(PolicyGrid.timeLimitSeconds / 60) minutes of replay, so that other work"
         + " continues. Settings without figures were not reached; `afterlink backtest` replays one setting without this limit."
     static let gridOutdated =
-        "The app's minimum confidence has changed since this comparison. The next comparison uses the new"
-        + " value."
+        "The app's minimum confidence has changed since this comparison. The next comparison uses the new value."
     static let gridRequested =
         "A comparison was requested. It runs in the background with a twentieth of a core; reload this page to see it."
     static let compareNow = "Compare now"
