@@ -34,8 +34,9 @@ struct OrganicIntensity {
     /// ``ModelConstants/organicPriorLaunches`` launches at the expected rate.
     ///
     /// An app whose launches begin before its first campaign has almost no organic launches for each click, so the prior
-    /// would outweigh many launches for years. The rate is therefore at least that of the seen launches minus
-    /// ``ModelConstants/organicDeviations``, with a prior of ``ModelConstants/organicTrustSeconds`` without launches.
+    /// would outweigh many launches for years. The rate is therefore at least `lowest`: the number of seen launches, less
+    /// ``ModelConstants/organicDeviations`` standard deviations, over the observed time, which is lengthened by
+    /// ``ModelConstants/organicTrustSeconds``.
     private static func intensity(_ seen: Double, _ observed: Double, expected: Double) -> Double {
         guard expected > 0 else { return observed > 0 ? seen / observed : 0 }
         let prior = ModelConstants.organicPriorLaunches
