@@ -358,4 +358,50 @@ struct PostbackProgramTests {
         #expect(try installation.run(["postbacks", "enable", endpoint.id]).status == 0)
         #expect(try Self.list(installation).map(\.state) == ["enabled"])
     }
+
+    @Test("after a restore, only what was pending at the backup is sent again, under its id")
+    func repeatedAfterRestore() throws {
+        let (installation, receiver) = (try Installation(), try WebhookReceiver())
+        let endpoint = try Self.create(receiver.url("ok"), in: installation)
+        func isDelivered() throws -> Bool {
+            let deliveries = try Self.deliveries(endpoint, in: installation)
+            return !deliveries.isEmpty && deliveries.allSatisfy { $0.state == "delivered" }
+        }
+        func restored(_ backup: String, _ options: [String] = []) throws -> String {
+            let path = installation.folder.appending(path: backup).path
+            let output = try installation.run(["restore", path, "--overwrite"] + options)
+            #expect(output.status == 0, "\(output.errors)")
+            return output.text
+        }
+        func backUp(_ name: String) throws {
+            let path = installation.folder.appending(path: name).path
+            #expect(try installation.run(["backup", path]).status == 0)
+        }
+        let first = try installation.serve(receiver.allowance)
+        let before = try #require(try Self.match(1, first.connection, installation))
+        #expect(try Polling.until { try isDelivered() })
+        first.server.kill()
+
+        // A held endpoint collects deliveries, so the second backup has one that is pending.
+        try backUp("held.db")
+        _ = try restored("held.db", ["--hold-postbacks"])
+        let second = try installation.serve(receiver.allowance)
+        let after = try #require(try Self.match(2, second.connection, installation))
+        second.server.kill()
+        #expect(try receiver.received().map(\.click) == [before])
+        #expect(try installation.run(["postbacks", "enable", endpoint.id]).status == 0)
+        try backUp("pending.db")
+        let third = try installation.serve(receiver.allowance)
+        #expect(try Polling.until { try isDelivered() })
+        third.server.kill()
+
+        #expect(try restored("pending.db").contains("are sent again, under the same ids"))
+        let last = try installation.serve(receiver.allowance)
+        #expect(try Polling.until { try isDelivered() })
+        let requests = try receiver.received()
+        #expect(requests.map(\.click) == [before, after, after])
+        #expect(Set(requests.dropFirst().map(\.id)).count == 1)
+        #expect(Set(requests.dropFirst().map(\.body)).count == 1)
+        withExtendedLifetime(last) {}
+    }
 }
