@@ -36,7 +36,7 @@ struct DashboardPayloadTests {
 
     /// Sends every text in fields of clicks, first launches, events and Apple's postbacks, which strangers can fill.
     ///
-    /// - Returns: a lower bound of the number of accepted values: four for each text, three for each accepted event.
+    /// - Returns: a lower bound of the number of accepted values: six for each text, three for each accepted event.
     private func storeTraffic(_ stage: DashboardStage) throws -> Int {
         let (texts, keys) = (Self.texts, stage.installation.keys)
         let (failures, events) = (CollectedTexts(), CollectedTexts())
@@ -49,7 +49,10 @@ struct DashboardPayloadTests {
                     let path = HTTPTestClient.prefix
                     let body = try HTTPTestClient.click(
                         fingerprint,
-                        ["campaign_key": text, "source": text, "click_ids": ["gclid": text]]
+                        [
+                            "campaign_key": text, "source": text, "click_ids": ["gclid": text], "jid": text,
+                            "metadata": ["text": text],
+                        ]
                     )
                     let click = try connection.call("POST", "\(path)/click", fields: json, body: body)
                     let fields = [
@@ -94,7 +97,7 @@ struct DashboardPayloadTests {
         }
         #expect(failures.all.isEmpty, "\(failures.all.prefix(3))")
         #expect(events.all.count > texts.count / 2, "\(events.all.count)")
-        return 4 * texts.count + 3 * events.all.count
+        return 6 * texts.count + 3 * events.all.count
     }
 
     private func send(_ object: [String: Any], _ method: String, to path: String, _ stage: DashboardStage)
