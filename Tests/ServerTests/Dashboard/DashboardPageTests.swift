@@ -330,6 +330,44 @@ struct DashboardPageTests {
         let first = page.body.count + style + script
         #expect(first <= 60_000, "\(first)")
     }
+
+    @Test("the first page with full panels stays within 60 KB, and within 100 KB with its files")
+    func fullPanels() async throws {
+        let sources = [
+            "instagram", "facebook", "tiktok", "google", "linkedin", "email", "snapchat", "pinterest",
+            "reddit",
+        ]
+        for number in 10..<28 {
+            let fingerprint = String(repeating: "\(number)", count: 32)
+            let (campaign, slug) = ("Campaign of the summer, week \(number)", "summer-sale-\(number)")
+            try await service.makeLink(
+                #"{"slug":"\#(slug)","destination":"myapp://promo","campaign_key":"\#(campaign)"}"#
+            )
+            let agent =
+                "Mozilla/5.0 (iPhone; CPU iPhone OS \(number)_2 like Mac OS X) AppleWebKit/605.1.15 "
+                + "(KHTML, like Gecko) Version/\(number).2 Mobile/15E148 Safari/604.1"
+            let source = sources[number % sources.count]
+            let click = await service.click(
+                #"{"fingerprint":"\#(fingerprint)","link":"\#(slug)","source":"\#(source)"}"#,
+                fields: ["User-Agent": agent]
+            )
+            #expect(click.status == 201, "\(click.text)")
+            await service.check(fingerprint)
+        }
+        for period in ["", "?period=day", "?period=30d", "?period=91d", "?period=12mo"] {
+            let page = await browser.get("/" + period)
+            #expect(page.text.contains("summer-sale-") && page.text.contains("Campaign of the summer"))
+            #expect(page.text.contains("reddit") || page.text.contains("instagram"))
+            var sum = page.body.count
+            for tag in PageMarkup(page.text).tags {
+                let file = tag.attributes["href"] ?? tag.attributes["src"] ?? ""
+                if file.hasPrefix("/files/") { sum += await browser.get(file).body.count }
+            }
+            #expect(page.body.count <= 60_000 && sum > page.body.count, "\(period): \(page.body.count)")
+            // Long charts and their tables count for the second limit only.
+            #expect(sum <= (period.isEmpty ? 60_000 : 100_000), "\(period): \(sum)")
+        }
+    }
 }
 
 extension Answer {
