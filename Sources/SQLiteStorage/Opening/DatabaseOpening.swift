@@ -148,6 +148,11 @@ extension DatabaseOpening {
     /// The first of ten migrations that were never released; a single migration has replaced them.
     private static let developmentMigration = "0001_clicks_claims_counters.sql"
 
+    /// Returns whether a version before the first release made the database, whose tables no release can read.
+    static func isOfDevelopmentVersion(_ applied: AppliedMigrations) -> Bool {
+        applied.rows.contains { $0.number == 1 && $0.name == developmentMigration }
+    }
+
     /// Returns the migrations that were applied to a database.
     ///
     /// - Throws: for a database of another program, or with unknown, missing or changed migrations.
@@ -166,7 +171,7 @@ extension DatabaseOpening {
         // If SQLite cannot switch the cell checks off, they only cost time.
         defer { try? connection.checkCells(false) }
         let applied = try translated { () throws(SQLiteError) in try AppliedMigrations(of: connection) }
-        guard !applied.rows.contains(where: { $0.number == 1 && $0.name == Self.developmentMigration }) else {
+        guard !Self.isOfDevelopmentVersion(applied) else {
             throw StoreError(
                 .unsupported,
                 "\(path) was made by a development version of Afterlink, whose databases no release can read; that version"

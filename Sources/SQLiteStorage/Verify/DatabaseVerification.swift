@@ -101,7 +101,15 @@ public struct DatabaseVerification {
     }
 
     private func migrations(_ check: inout Check) throws(SQLiteError) {
-        check.compare(try AppliedMigrations(of: connection), with: snapshot.opening.migrations)
+        let applied = try AppliedMigrations(of: connection)
+        guard !DatabaseOpening.isOfDevelopmentVersion(applied) else {
+            check.add(
+                "the database was made by a development version of Afterlink, and no release can read it",
+                "export its links with that version (`afterlink links export`), and start with a new database"
+            )
+            return
+        }
+        check.compare(applied, with: snapshot.opening.migrations)
     }
 
     private func compare(_ keys: [ServerKey], _ check: inout Check) throws(SQLiteError) {
