@@ -160,6 +160,41 @@ extension FleetTests {
         print("clocks off by an hour: success after \(recovery.inSeconds); \(load.summary)")
     }
 
+    @Test("lose no click at midnight, when new clicks go to other partitions")
+    func midnight() throws {
+        var made: FaultyDisk?
+        let cluster = try Fleet.makeCluster { data in
+            let disk = try FaultyDisk(ofClusterIn: data)
+            made = disk
+            return disk.environment
+        }
+        let clock = try #require(made)
+        defer { clock.remove() }
+        // The servers have the database server's clock.
+        let fleet = try Fleet(on: cluster) { _, _ in clock.environment }
+        let load = FleetLoad(fleet, seed: 14)
+        let day = 86_400_000 as Int64
+        let now = WallClock.system.now().milliseconds
+        // The clock leaps before the first click, because a click matches for a day only.
+        try clock.setClock(offBySeconds: (day - now % day) / 1000 - (isLong ? 20 : 2))
+        load.run(for: .seconds(isLong ? 40 : 4))
+        let recovery = load.recover()
+        #expect(recovery < Self.recoveryLimit)
+        try load.finish(clocksAgree: false)
+        #expect(load.longestWait < .seconds(4), "every request has a response in time, possibly 503")
+        let midnight = (now / day + 1) * day
+        let counts = try fleet.database.execute(
+            """
+            SELECT count(*) FILTER (WHERE recorded_at < \(midnight) AND claimed_at >= \(midnight)),
+                count(*) FILTER (WHERE recorded_at >= \(midnight))
+            FROM clicks
+            """
+        )
+        let (_, across, after) = try #require(counts.wholeMatch(of: /(\d+)\|(\d+)/)).output
+        #expect(across != "0" && after != "0")
+        print("midnight, \(across) clicks of the day before matched after it: \(load.summary)")
+    }
+
     @Test("lose no click if the server key is rotated")
     func rotation() throws {
         let fleet = try Fleet.shared().fleet
