@@ -95,8 +95,9 @@ public protocol LinkStore {
     /// Returns the link with this slug among the links of `apps`, which are the apps of the requested host.
     ///
     /// This is called for every tap, and takes one read by index. If several of the apps have links with the
-    /// slug, it returns the oldest one; the service prevents such links where it can.
+    /// slug, it returns the oldest one; the service prevents such links where it can. Its counts may be a second old.
     func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing?
+    /// Returns a link whose counts include every click and match that was acknowledged before the call.
     func link(_ id: LinkID) async throws(StoreError) -> LinkListing?
     /// Returns the slug of each of these links that exists; the call does not run on the calling event loop.
     func slugs(of links: [LinkID]) async throws(StoreError) -> [LinkID: LinkSlug]

@@ -95,10 +95,6 @@ extension DatabaseSession where Backend.Loop.Rows: LinkRows {
         try await loop.readRows { rows throws(Backend.Loop.Rows.Failure) in try rows.listing(slug, of: apps) }
     }
 
-    public func link(_ id: LinkID) async throws(StoreError) -> LinkListing? {
-        try await loop.readRows { rows throws(Backend.Loop.Rows.Failure) in try rows.listing(id) }
-    }
-
     public func liveLink(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp)
         async throws(StoreError) -> LinkListing?
     {
@@ -109,6 +105,10 @@ extension DatabaseSession where Backend.Loop.Rows: LinkRows {
 }
 
 extension DatabaseSession where Backend.Reader: ReportReader {
+    public func link(_ id: LinkID) async throws(StoreError) -> LinkListing? {
+        try await loop.readReport { reader throws(Backend.Reader.Failure) in try reader.listing(id) }
+    }
+
     public func slugs(of links: [LinkID]) async throws(StoreError) -> [LinkID: LinkSlug] {
         guard !links.isEmpty else { return [:] }
         return try await loop.readInBackground { reader throws(Backend.Reader.Failure) in

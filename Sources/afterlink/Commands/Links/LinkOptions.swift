@@ -142,7 +142,8 @@ enum LinkChoice {
             throw CommandFailure.usage("Several apps have a link \"\(text)\".")
                 .advising("Name the app with --app, or give the link's id.")
         }
-        return listing
+        // The counts of a link that was found by its slug may be a second old.
+        return try await database.links.link(listing.link.id) ?? listing
     }
 
     private static func unknown(_ text: String) -> CommandFailure {
