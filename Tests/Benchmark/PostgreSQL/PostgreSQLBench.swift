@@ -121,6 +121,22 @@ struct ServedDatabase {
     func commits() throws -> Double {
         Double(try database.execute("SELECT sum(batch) FROM servers")) ?? .nan
     }
+
+    /// How many connections the running servers have, also those of their jobs.
+    func connections() throws -> Double {
+        let count = try database.execute(
+            """
+            SELECT count(*) FROM pg_stat_activity
+            WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+            """
+        )
+        return Double(count) ?? .nan
+    }
+
+    /// Whether counts wait to be added to the tables of counts.
+    func hasSeparateCounts() throws -> Bool {
+        try database.execute("SELECT count(*) FROM count_deltas") != "0"
+    }
 }
 
 /// Stored clicks.

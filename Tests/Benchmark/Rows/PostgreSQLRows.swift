@@ -6,7 +6,7 @@ extension Row {
     /// The rows of `--postgresql`.
     static let postgreSQL = [
         postgreSQLChecks, postgreSQLClicks, postgreSQLMatches, postgreSQLServers, postgreSQLLatency,
-        postgreSQLWire, citus, postgreSQLSimulation,
+        postgreSQLStatistics, postgreSQLWire, citus, postgreSQLSimulation,
     ]
 
     static let postgreSQLChecks = Row(
@@ -66,12 +66,23 @@ extension Row {
         return [
             Contest(
                 names: [FigureName("postgresql_clicks_per_second", "clicks a second")],
-                explaining: [FigureName("commits_per_click", "commits of a click", .atMost(1 / 16))]
+                explaining: [
+                    FigureName("commits_per_click", "commits of a click", .atMost(1 / 16)),
+                    FigureName(
+                        "connections_of_server",
+                        "connections of the server",
+                        .atMost(Double(6 * bench.options.workers))
+                    ),
+                    FigureName("seconds_to_counts", "seconds from the load to exact counts", .below(2)),
+                ]
             ) { seconds in
                 let before = try database.commits()
                 let result = try rateOfClicks(server, seconds)
+                let watch = Stopwatch()
+                let connections = try database.connections()
+                while try database.hasSeparateCounts() {}
                 let commits = try database.commits() - before
-                return [result.perSecond, commits / max(result.requests, 1)]
+                return [result.perSecond, commits / max(result.requests, 1), connections, watch.seconds]
             },
             Contest(names: [FigureName("pgbench_clicks_per_second", "pgbench's clicks a second")]) {
                 [try replay.turn($0)]
@@ -148,6 +159,32 @@ extension Row {
             try postgreSQL.server(postgreSQL.database(clicks))
         }
         return latencies(servers[0], "2 M", servers[1])
+    }
+
+    static let postgreSQLStatistics = Row(
+        "postgresql-statistics",
+        "/admin/stats with 2 M stored clicks against 10 k",
+        shares: [
+            Share(
+                "postgresql_statistics_growth",
+                "/admin/stats, 2 M stored of 10 k",
+                .atMost(1.5),
+                of: (0, 1)
+            )
+        ]
+    ) { bench in
+        let postgreSQL = try bench.postgreSQL.get()
+        let sizes = [("many", "2 M", bench.scale.clicksOnPostgreSQL), ("few", "10 k", bench.scale.fewClicks)]
+        return try sizes.map { name, stored, clicks in
+            let server = try postgreSQL.server(postgreSQL.database(clicks))
+            let script = WrkScript.get("/admin/stats", key: server.installation.keys.admin)
+            let wrk = Wrk(script, connections: 1)
+            let figure = FigureName(
+                "statistics_of_\(name)_milliseconds",
+                "/admin/stats with \(stored) stored, ms"
+            )
+            return Contest(names: [figure]) { [try wrk.run(server, $0 / 2).p50 / 1000] }
+        }
     }
 
     /// The tail while each message between server and database takes half a millisecond.
