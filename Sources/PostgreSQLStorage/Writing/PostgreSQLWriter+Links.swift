@@ -45,7 +45,7 @@ extension PostgreSQLWriter {
     }
 
     func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(PostgreSQLError) -> LinkStoreError? {
-        try batch.look(Self.lockLink, link.id.high, link.id.low)
+        try batch.lock(link.id)
         guard let found = try batch.connection.reader().link(link.id) else { return .notFound }
         if let earlier, earlier != found.record.updatedAt { return .changed }
         _ = try run(Self.updateLink, found.record.changed(to: link))
@@ -65,7 +65,8 @@ extension PostgreSQLWriter {
 
     /// Refuses to delete a link that has clicks, in its counts, in counts that no job has added yet, or in this transaction.
     func delete(_ link: LinkID) throws(PostgreSQLError) -> LinkStoreError? {
-        let found = try batch.look(Self.lockLink, link.high, link.low)
+        try batch.lock(link)
+        let found = try batch.look(Self.lockForDeletion, link.high, link.low)
         guard found.count > 0 else { return .notFound }
         let number: Int64 = try found.value(0, 0)
         var waiting = try batch.look(Self.waitingCounts).sumOfCounts()
@@ -106,7 +107,8 @@ extension PostgreSQLWriter {
         INSERT INTO links (\(LinkRecord.columns)) SELECT * FROM \(rowsWith: LinkRecord.columns)
         RETURNING number, id_high, id_low
         """
-    static let lockLink: PreparedStatement =
+    /// Waits for clicks that have locked a link without counts; see ``RowReads/lockUncounted``.
+    private static let lockForDeletion: PreparedStatement =
         "SELECT number FROM links WHERE id_high = $1 AND id_low = $2 FOR UPDATE"
     private static let updateLink: PreparedStatement = """
         UPDATE links l SET \(assignmentsOf: LinkRecord.columns, from: "r") FROM \(rowsWith: LinkRecord.columns)
@@ -129,5 +131,16 @@ extension PostgreSQLWriter {
         WHERE l.maximum_clicks IS NOT NULL ORDER BY l.number
         ON CONFLICT (link) DO UPDATE SET clicks = greatest(link_limits.clicks, excluded.clicks)
         """
+}
+
+extension WriteBatch {
+    /// Locks a link against changes by other servers.
+    ///
+    /// The row of its limit is locked first, as by clicks: in the other order, a click and a change that follows it in
+    /// one transaction, and a change by another server, would wait for each other.
+    func lock(_ link: LinkID) throws(PostgreSQLError) {
+        try look(RowReads.lockLimits, [link.high], [link.low])
+        try look(RowReads.lockLink, link.high, link.low)
+    }
 }
 #endif

@@ -107,7 +107,7 @@ extension PostgreSQLWriterReader {
     }
 
     func link(_ id: LinkID) throws(PostgreSQLError) -> StoredLink? {
-        try batch.look(PostgreSQLWriter.lockLink, id.high, id.low)
+        try batch.lock(id)
         return try reader.link(id)
     }
 

@@ -128,6 +128,18 @@ enum RowReads {
         JOIN links l ON l.id_high = k.high AND l.id_low = k.low AND l.maximum_clicks IS NOT NULL
         JOIN link_limits m ON m.link = l.number ORDER BY m.link FOR UPDATE OF m
         """
+    /// Only a link without counts can be deleted.
+    ///
+    /// Its first click locks it, so that the deletion waits for the click's commit and then finds the click's counts. If
+    /// the deletion was first, the link is no longer found.
+    static let lockUncounted: PreparedStatement = """
+        SELECT l.number FROM unnest($1, $2) AS k (high, low)
+        JOIN links l ON l.id_high = k.high AND l.id_low = k.low
+        WHERE NOT EXISTS (SELECT FROM link_counts c WHERE c.link = l.number) ORDER BY l.number FOR KEY SHARE OF l
+        """
+    /// Locks a link against other changes, but not against its clicks.
+    static let lockLink: PreparedStatement =
+        "SELECT number FROM links WHERE id_high = $1 AND id_low = $2 FOR NO KEY UPDATE"
     static let limits: PreparedStatement = """
         SELECT l.number, l.id_high, l.id_low, (l.archived_at IS NOT NULL)::int4 AS is_archived, l.expires_at,
         l.maximum_clicks, coalesce(m.clicks, 0) AS clicks FROM unnest($1, $2) AS k (high, low)

@@ -330,6 +330,7 @@ extension WriteBatch {
             }
             if !needs.links.isEmpty {
                 ask(RowReads.lockLimits, Parameters(needs.links)) { _ in }
+                ask(RowReads.lockUncounted, Parameters(needs.links)) { _ in }
                 ask(RowReads.limits, Parameters(needs.links), addLimits)
             }
             for (group, posts) in posts { ask(.posts(group.key), group.shard, Parameters(posts), addPost) }

@@ -154,6 +154,56 @@ struct RecordingTests {
         }
     }
 
+    private static let waitingForLocks =
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+
+    @Test("a link's first click waits for another server's deletion of the link, and is then refused")
+    func firstClickOfDeletedLink() throws {
+        defer { end() }
+        let link = WrittenDatabase.link()
+        #expect(try servers[0].write(.links(.create([NewLink(link, neighbours: [])]))).isDone)
+        let other = try OtherSession(database.database)
+        try other.execute("BEGIN")
+        try other.execute("DELETE FROM links")
+        let click = servers[0].queue(.click(try .sample(1) { $0.link = link.id }))
+        #expect(try Polling.until { try database.number(Self.waitingForLocks) == 1 })
+        try other.execute("COMMIT")
+        if case .linkEnded? = click()?.recorded {} else { Issue.record("the click was stored") }
+        #expect(try database.number("SELECT count(*) FROM clicks") == 0)
+    }
+
+    @Test("the deletion of a link waits for its first click on another server, and is then refused")
+    func deletionDuringFirstClick() throws {
+        defer { end() }
+        let link = WrittenDatabase.link()
+        #expect(try servers[0].write(.links(.create([NewLink(link, neighbours: [])]))).isDone)
+        // A server locks the link in this way before it records the click.
+        let other = try OtherSession(database.database)
+        try other.execute("BEGIN")
+        try other.execute("SELECT FROM links FOR KEY SHARE")
+        let deletion = servers[0].queue(.links(.delete(link.id)))
+        #expect(try Polling.until { try database.number(Self.waitingForLocks) == 1 })
+        try other.execute("INSERT INTO link_counts SELECT number, '', 1, 0, 0, 0 FROM links")
+        try other.execute("COMMIT")
+        if case .linkRefused(.clicked)? = deletion() {} else { Issue.record("the link was deleted") }
+    }
+
+    @Test("a change of a link with a limit locks the limit first, as a click does")
+    func orderOfLocks() throws {
+        defer { end() }
+        var link = WrittenDatabase.link()
+        link.settings.maximumClicks = 2
+        #expect(try servers[0].write(.links(.create([NewLink(link, neighbours: [])]))).isDone)
+        let other = try OtherSession(database.database)
+        try other.execute("BEGIN")
+        try other.execute("SELECT FROM link_limits FOR UPDATE")
+        let change = servers[0].queue(.links(.update(link, ifUpdatedAt: nil)))
+        #expect(try Polling.until { try database.number(Self.waitingForLocks) == 1 })
+        try other.execute("SELECT FROM links FOR UPDATE NOWAIT")
+        try other.execute("COMMIT")
+        #expect(change()?.isDone == true)
+    }
+
     @Test("a new limit of a link counts the clicks that no job has added to the link's counts yet")
     func newLimit() throws {
         defer { end() }
