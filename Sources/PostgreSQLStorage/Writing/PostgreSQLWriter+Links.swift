@@ -52,6 +52,9 @@ extension PostgreSQLWriter {
         try batch.run(Self.deleteFields, found.number)
         var waiting = CountPayload()
         if link.settings.maximumClicks != nil {
+            // Clicks that have read the link without a limit raise no row of `link_limits`. Each keeps a lock of the table
+            // from ``RowReads/lockLimits`` until its commit, and then has left its counts.
+            if found.record.maximumClicks == nil { try batch.look(Self.waitForClicks) }
             // The waiting counts are read before the counts of links. If a job adds the former to the latter in between,
             // the waiting counts count twice: the link ends too early, but never too late.
             waiting = try batch.look(Self.waitingCounts).sumOfCounts()
@@ -107,6 +110,7 @@ extension PostgreSQLWriter {
         INSERT INTO links (\(LinkRecord.columns)) SELECT * FROM \(rowsWith: LinkRecord.columns)
         RETURNING number, id_high, id_low
         """
+    private static let waitForClicks = PreparedStatement("LOCK TABLE link_limits IN EXCLUSIVE MODE")
     /// Waits for clicks that have locked a link without counts; see ``RowReads/lockUncounted``.
     private static let lockForDeletion: PreparedStatement =
         "SELECT number FROM links WHERE id_high = $1 AND id_low = $2 FOR UPDATE"

@@ -188,6 +188,26 @@ struct RecordingTests {
         if case .linkRefused(.clicked)? = deletion() {} else { Issue.record("the link was deleted") }
     }
 
+    @Test("a new limit of a link waits for clicks under way on another server, and counts them")
+    func newLimitDuringClick() throws {
+        defer { end() }
+        var link = WrittenDatabase.link()
+        #expect(try servers[0].write(.links(.create([NewLink(link, neighbours: [])]))).isDone)
+        // A server locks limits in this way before it records a click.
+        let other = try OtherSession(database.database)
+        try other.execute("BEGIN")
+        try other.execute("SELECT FROM links JOIN link_limits m ON m.link = number FOR UPDATE OF m")
+        link.settings.maximumClicks = 1
+        link.updatedAt = WrittenDatabase.minuteLater
+        let change = servers[0].queue(.links(.update(link, ifUpdatedAt: nil)))
+        #expect(try Polling.until { try database.number(Self.waitingForLocks) == 1 })
+        try other.execute("INSERT INTO link_counts SELECT number, '', 1, 0, 0, 0 FROM links")
+        try other.execute("COMMIT")
+        #expect(change()?.isDone == true)
+        #expect(try database.number("SELECT clicks FROM link_limits") == 1)
+        #expect(try servers[1].record(.sample(2) { $0.link = link.id }) == .linkEnded(.usedUp))
+    }
+
     @Test("a change of a link with a limit locks the limit first, as a click does")
     func orderOfLocks() throws {
         defer { end() }
