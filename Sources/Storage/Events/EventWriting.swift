@@ -128,12 +128,12 @@ extension WriteTransaction {
             accepted.formUnion(try writer.insert(others.filter { ids.contains($0.eventID) }))
         }
         records.removeAll { !accepted.contains($0.eventID) }
-        counting.clickIDs = try clickIDs(of: records, in: scope)
         for record in records { counting.add(record) }
         let refundable = Set(unique.filter(\.isRefundable).map(\.id))
         let refunds = try creditRefunds(of: records.filter { refundable.contains($0.eventID) })
         for refund in refunds where refund.attribution != nil { counting.add(refund, .credited) }
         try creditOthers(of: records + refunds, credits.users, &counting)
+        counting.clickIDs = try clickIDs(of: counting.accepted, in: scope)
         try add(counting)
         memory.numbers.event = newest
         return .events(
@@ -294,8 +294,7 @@ extension WriteTransaction {
     ///
     /// It is called after all other statements of the write, with each accepted event once.
     func add(_ counting: EventCounting) throws(Failure) {
-        for counted in counting.events where counted.change == .accepted {
-            let event = counted.event
+        for event in counting.accepted {
             let subject = OutboxRecord.subject(of: event)
             try publish(event.scope, at: event.receivedAt, about: subject) { _ in
                 .event(ReceivedEvent(event, clickIDs: event.creditedClick.flatMap { counting.clickIDs[$0] }))
@@ -327,6 +326,13 @@ struct EventCounting {
     /// The click ids of ad networks that may be published, by click.
     var clickIDs: [Int64: String] = [:]
     private(set) var events: [Event] = []
+
+    /// The accepted events, as the transaction stores them: another event of the request may have credited them.
+    var accepted: [EventRecord] {
+        let credited = events.filter { $0.change == .credited }.map { ($0.event.number, $0.event) }
+        let stored = Dictionary(credited) { $1 }
+        return events.filter { $0.change == .accepted }.map { stored[$0.event.number] ?? $0.event }
+    }
 
     mutating func add(_ event: EventRecord, _ change: Change = .accepted) {
         let isOnly = event.ofClick.map { known.insert($0).inserted } ?? false

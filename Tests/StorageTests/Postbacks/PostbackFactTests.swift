@@ -100,6 +100,35 @@ struct PostbackFactTests {
     }
 
     @Test(
+        "an event has its match and the match's click ids even if a later event of the request links them",
+        arguments: backends
+    )
+    func linkedInRequest(backend: Backend) async throws {
+        let scenario = try await PostbackScenario(backend)
+        let endpoint = try await scenario.endpoint(["event.received"])
+        let (app, now) = (scenario.test.app, scenario.test.clock.now)
+        try await scenario.test.run { session in
+            try await session.update(app, to: App.Settings(name: "Shop", clickIDs: .answer))
+            _ = try await session.record(.sample { $0.clickIDs = #"{"gclid":"g-1"}"# })
+            _ = try await session.match(.sample(install: 7))
+            var events = [
+                AppEvent(id: "a", name: .purchase, occurredAt: now),
+                AppEvent(id: "b", name: try #require(EventName("sign_up")), occurredAt: now),
+            ]
+            for index in events.indices { events[index].users = [hash(5)] }
+            events[1].installs = [hash(7)]
+            _ = try await session.record(
+                EventBatch(app: app, isTest: false, isVerified: true, receivedAt: now, events: events)
+            )
+        }
+        let data = try await scenario.deliveries(endpoint).map(\.event.data)
+        #expect(data.count == 2)
+        for text in data {
+            #expect(text.contains(#""click_id":"clk_"#) && text.contains(#""click_ids":{"gclid":"g-1"}"#))
+        }
+    }
+
+    @Test(
         "an erasure of a user or of an installation deletes the postbacks about its events",
         arguments: backends
     )
