@@ -357,6 +357,26 @@ struct EventTests {
         #expect(after == totals)
     }
 
+    @Test(
+        "that refund an event without an amount need their own amount, unless it is a purchase",
+        arguments: backends
+    )
+    func refundsOfOthers(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let outcomes = try await test.run { session in
+            let stored = try [Self.event("o1", "open", user: 5), Self.event("p1", user: 5)]
+            _ = try await session.record(Self.batch(stored, isVerified: true))
+            var events = try [Self.event("o2", "open", user: 5), Self.event("p2", user: 5)]
+            for id in ["o1", "o2", "p1", "p2"] {
+                events.append(try Self.event("r\(id)", "refund", purchase: id))
+            }
+            events.append(try Self.event("r", "refund", money: (-400, "EUR"), purchase: "o1"))
+            return try await session.record(Self.batch(events, isVerified: true))
+        }
+        let unknown = EventOutcome.rejected(.unknownAmount)
+        #expect(outcomes == [.accepted, .accepted, unknown, unknown, .accepted, .accepted, .accepted])
+    }
+
     @Test("before their match are credited when the match comes within 30 days", arguments: backends)
     func waiting(backend: Backend) async throws {
         let test = try await TestStore(backend)

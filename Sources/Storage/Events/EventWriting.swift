@@ -371,6 +371,10 @@ extension EventRecord {
     /// The number of the click that the event is credited to.
     var creditedClick: Int64? { attribution.map { Int64(bitPattern: $0.click.high) } }
 
+    /// Whether a refund may name the event as its purchase, as ``AppEvent/isRefundable`` states; a refund counts
+    /// too, because a refund that names it is rejected.
+    fileprivate var isRefundable: Bool { purchase != nil || money != nil || name == EventName.purchase.text }
+
     fileprivate var ofClick: EventOfClick? { creditedClick.map { EventOfClick(click: $0, name: name) } }
 
     /// The link to the event's match, for its user or its installation.
@@ -455,7 +459,8 @@ private struct Credits<Reader: WriterReader> {
     mutating func apply(to record: inout EventRecord, _ event: AppEvent, _ reader: Reader)
         throws(Reader.Failure) -> RefundProblem?
     {
-        let purchase = event.purchase.flatMap { purchases[$0] }
+        var purchase = event.purchase.flatMap { purchases[$0] }
+        if purchase?.isRefundable == false { purchase = nil }
         if let problem = record.problem(with: purchase) { return problem }
         let own = event.installs.compactMap { installs[$0] }.first ?? event.click.flatMap { clicks[$0] }
         var link = event.users.compactMap { users[$0] }.first
