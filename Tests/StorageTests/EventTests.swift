@@ -377,6 +377,22 @@ struct EventTests {
         #expect(outcomes == [.accepted, .accepted, unknown, unknown, .accepted, .accepted, .accepted])
     }
 
+    @Test("of a server key that replace a purchase by another event cannot be refunded", arguments: backends)
+    func refundOfReplaced(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let outcomes = try await test.run { session in
+            let purchase = try Self.event("a", "level", user: 5, money: (100, "EUR"))
+            _ = try await session.record(Self.batch([purchase]))
+            let events = try [
+                Self.event("a", "level", user: 5),
+                Self.event("r", "refund", money: (-400, "JPY"), purchase: "a"),
+                Self.event("s", "refund", purchase: "a"),
+            ]
+            return try await session.record(Self.batch(events, isVerified: true))
+        }
+        #expect(outcomes == [.accepted, .accepted, .rejected(.unknownAmount)])
+    }
+
     @Test("before their match are credited when the match comes within 30 days", arguments: backends)
     func waiting(backend: Backend) async throws {
         let test = try await TestStore(backend)

@@ -470,7 +470,8 @@ private struct Credits<Reader: WriterReader> {
         }
         if let purchase { record.refund(purchase) }
         let isReplaced = record.isVerified && purchases[event.id]?.origin == .app
-        if event.isRefundable || event.purchase != nil, isReplaced || purchases[event.id] == nil {
+        let isNew = purchases[event.id] == nil && (event.isRefundable || event.purchase != nil)
+        if isReplaced || isNew {
             purchases[event.id] = record
         }
         guard let attribution = record.attribution else { return nil }
