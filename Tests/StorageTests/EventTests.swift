@@ -159,6 +159,24 @@ struct EventTests {
         #expect(try await Self.counted(test, isTest: true).totals.eventCount == 1)
     }
 
+    @Test(
+        "are held under the ids that they were sent with, even if later events have them",
+        arguments: backends
+    )
+    func heldIDs(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let later = TestStore.noon.advanced(byMilliseconds: 30 * Self.day + 1)
+        let subject = DataSubject(.user(live: [hash(5)], test: []), of: Self.app)
+        let held = try await test.run { session in
+            for time in [TestStore.noon, later] {
+                _ = try await session.record(Self.batch([Self.event("a", user: 5)], at: time))
+            }
+            return try await session.held(subject)
+        }
+        let ids = held.rows.map { $0.fields.first?.value }
+        #expect(ids == [.text("a"), .text("a")])
+    }
+
     @Test("with one id that two servers get at once are one event", arguments: backends)
     func atOnce(backend: Backend) async throws {
         let test = try await TestStore(backend)

@@ -196,16 +196,17 @@ public struct EventRecord: Record, Equatable, Sendable {
 
     /// Returns the values of the event's row in an export of `events`.
     func exportValues(of app: AppID) -> [ExportValue] {
-        // The id of an event has a suffix once another event may use the id again.
-        let id = eventID.split(separator: Self.formerSeparator).first.map(String.init) ?? eventID
-        return [
-            .text(id), .text(app.text), .flag(scope.isTest), .text(name), .time(occurredAt),
+        [
+            .text(sentID), .text(app.text), .flag(scope.isTest), .text(name), .time(occurredAt),
             .time(receivedAt), .flag(isVerified), .decimal(money?.text), .text(money?.currency.code),
             .text(purchase), .text(properties), .text(attribution?.click.text), .text(attribution?.campaign),
             .text(attribution?.source.rawValue), .text(attribution?.link?.text), .text(attribution?.variant),
             .text(attribution?.method.rawValue), .time(attribution?.matchedAt),
         ]
     }
+
+    /// The id that the sender gave the event; the stored one has a suffix once another event may use the id again.
+    var sentID: String { eventID.split(separator: Self.formerSeparator).first.map(String.init) ?? eventID }
 
     /// Separates an event's released id from its number; no id contains it.
     public static let formerSeparator: Character = "\u{1F}"
