@@ -290,6 +290,28 @@ struct PrivacyTests {
         #expect(holdings.first { $0.table == "erased_rows" }?.oldest == TestStore.noon)
     }
 
+    @Test(
+        "a click whose visitor asked not to be tracked is not a live click, before and after its erasure",
+        arguments: backends
+    )
+    func untracked(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let (before, erasure, after) = try await test.run { session in
+            _ = try await session.record(.sample())
+            var new = try NewClick.sample(fingerprint: 2)
+            new.fingerprints = []
+            new.evidence.canonicalText = "ios" + ClickBasis.counted.suffix
+            let click = try await session.record(new).click
+            let before = try await session.statistics(StatisticsQuery(), at: TestStore.noon)
+            let subject = DataSubject(.click(click.id), of: AppID(high: 1, low: 1))
+            let erasure = try await session.erase(subject, Self.record(.click))
+            return (before, erasure, try await session.statistics(StatisticsQuery(), at: TestStore.noon))
+        }
+        #expect(before.totals == [.clicks: 2] && before.liveClicks == 1)
+        #expect(erasure.counts.clicks == 1)
+        #expect(after.totals == [.clicks: 2] && after.liveClicks == 1)
+    }
+
     @Test("an erasure does not change other apps, other people's data and the counts", arguments: backends)
     func leavesOthers(backend: Backend) async throws {
         let (test, click) = try await Self.filled(backend)

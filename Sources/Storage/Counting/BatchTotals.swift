@@ -61,14 +61,16 @@ struct BatchTotals: Sendable {
     init(admitsNames: Bool) { self.admitsNames = admitsNames }
 
     /// Adds a recorded click; it counts as a live click until `end`, the last time at which its fingerprint finds it.
-    mutating func addClick(_ facts: Click.Facts, until end: Timestamp, of scope: Scope) {
+    ///
+    /// `end` is nil for a click that never matches, because its visitor asked not to be tracked.
+    mutating func addClick(_ facts: Click.Facts, until end: Timestamp?, of scope: Scope) {
         events[
             Event(facts.isRobot ? .robots : .clicks, of: facts, scope, at: facts.recordedAt),
             default: 0
         ] += 1
         guard !facts.isRobot else { return }
         drift.add(DriftCount(trials: 1), of: facts.driftGroup, in: scope, at: facts.recordedAt)
-        counts.addLive(1, of: scope, expiringAt: end)
+        if let end { counts.addLive(1, of: scope, expiringAt: end) }
     }
 
     /// Adds a repeated post of a click.

@@ -93,7 +93,8 @@ extension WriteTransaction {
             }
             let claim = try reader.claim(ofClick: number)
             let end = slice.windows.fingerprintEnd(of: click.facts)
-            if try writer.erase(click, claim), end >= record.at { ended.append((click.scope, end)) }
+            let wasOpen = try writer.erase(click, claim)
+            if wasOpen, !click.isCounted, end >= record.at { ended.append((click.scope, end)) }
             try removePostbacks(of: click, claim)
             record.counts += PrivacyCounts(of: click, claim)
             erased.append(click.id)

@@ -47,7 +47,8 @@ extension WriteTransaction {
         if !facts.isRobot {
             try publish(scope, at: facts.recordedAt, about: number) { .click(recorded, withClickIDs: $0) }
         }
-        memory.totals.addClick(facts, until: end, of: scope)
+        let isOnlyCounted = entries.isEmpty && record.isCounted
+        memory.totals.addClick(facts, until: isOnlyCounted ? nil : end, of: scope)
 
         if let need { memory.values.addressDays.note(need) }
         if Rules.readsNewestClicks {
