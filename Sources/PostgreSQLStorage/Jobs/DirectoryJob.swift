@@ -50,6 +50,7 @@ struct DirectoryJob: Job {
         }
         let lead = configuration.trustsClock ? 0 : PostgreSQLReader.clockLead(over: shared.time, start, end)
         state.noteComparison(at: begun, clockLead: lead)
+        state.noteOtherServers(shared.serverCount > 1)
         if now >= showedLifeAt + Self.lifeInterval {
             showedLifeAt = now
             state.requestCatchUp()
@@ -82,6 +83,8 @@ private struct SharedState {
     /// The database's clock, in milliseconds since 1970.
     let time: Int64
     let slots: [Int64: Timestamp?]
+    /// The number of servers of the database, this one included.
+    let serverCount: Int64
 }
 
 extension BlockingConnection {
@@ -97,12 +100,18 @@ extension BlockingConnection {
         for (slot, end) in zip(slots, ends) {
             table.updateValue(end.map { Timestamp(milliseconds: $0) }, forKey: slot)
         }
-        return SharedState(version: try rows.value(0, 0), time: time.microseconds / 1000, slots: table)
+        return SharedState(
+            version: try rows.value(0, 0),
+            time: time.microseconds / 1000,
+            slots: table,
+            serverCount: try rows.value(0, 4)
+        )
     }
 
     private static let sharedState: PreparedStatement = """
         SELECT (SELECT version FROM directory), clock_timestamp(), coalesce(array_agg(slot::int8), '{}'),
-        coalesce(array_agg(needed_until), '{}') FROM partitions
+        coalesce(array_agg(needed_until), '{}'), (SELECT count(*) FROM servers
+        WHERE seen_at > clock_timestamp() - interval '\(ServerRow.silentSeconds) seconds') FROM partitions
         """
 }
 #endif

@@ -1,4 +1,5 @@
 public import Attribution
+internal import Synchronization
 internal import Threads
 
 /// The reads for models and summaries.
@@ -46,6 +47,7 @@ final class LearningState: Sendable {
     /// This is for servers in tests that move the clock. A check then first computes its model or summary if
     /// that is missing or old, and the model learns from every launch.
     let isAtOnce: Bool
+    private let otherServers = Atomic(false)
     let sightings = ConditionLock(RecentLaunches())
     private let scopes = ConditionLock<[Scope: ScopeState]>([:])
     private let keys = ConditionLock(Keys())
@@ -99,6 +101,12 @@ final class LearningState: Sendable {
     private static let refreshMilliseconds: Int64 = 30_000
 
     init(isAtOnce: Bool) { self.isAtOnce = isAtOnce }
+
+    /// Whether other servers write to the database now.
+    var hasOtherServers: Bool {
+        get { otherServers.load(ordering: .relaxed) }
+        set { otherServers.store(newValue, ordering: .relaxed) }
+    }
 }
 
 /// Models and their parts.

@@ -77,10 +77,10 @@ extension DatabaseSession {
         }
     }
 
-    /// Stores the pending increments if other servers may need them: the learning job would store them within seconds,
-    /// in which a simulation plays hours.
+    /// Stores the pending increments if there are other servers, which need them: the learning job would store them
+    /// within seconds, in which a simulation plays hours.
     private func storeForOtherServers() async throws(StoreError) {
-        if Backend.Rules.hasManyServers { try await storeLearnt() }
+        if loop.state.learnt.hasOtherServers { try await storeLearnt() }
     }
 
     private func storeLearnt() async throws(StoreError) {

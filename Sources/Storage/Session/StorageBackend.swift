@@ -109,8 +109,6 @@ public protocol StoreRules: SendableMetatype {
     static var admitsNames: Bool { get }
     /// Whether apps and keys come into memory by ``DirectoryCache/publish(_:)``, so that loops never read them.
     static var publishesDirectory: Bool { get }
-    /// Whether several servers may answer one app's launches.
-    static var hasManyServers: Bool { get }
     /// How long a transaction takes further writes, in nanoseconds; 0 if it takes only the writes that wait when it
     /// begins.
     static var gatheringNanoseconds: UInt64 { get }
@@ -123,7 +121,6 @@ public enum FileRules: StoreRules {
     public static var readsNewestClicks: Bool { true }
     public static var admitsNames: Bool { true }
     public static var publishesDirectory: Bool { false }
-    public static var hasManyServers: Bool { false }
     public static var gatheringNanoseconds: UInt64 { 4_000_000 }
     public static var jobs: Set<JobName> {
         [

@@ -127,6 +127,9 @@ public final class StoreState: Sendable {
     /// The milliseconds by which this server's clock is ahead of the database's; 0 before the first comparison.
     public var clockLead: Int64 { health.clockLead }
 
+    /// Records whether other servers write to the database now.
+    public func noteOtherServers(_ exist: Bool) { learnt.hasOtherServers = exist }
+
     /// Records the size of a database that is no file of this machine.
     public func noteDatabaseSize(bytes: Int64) { health.setDatabaseSize(bytes) }
 

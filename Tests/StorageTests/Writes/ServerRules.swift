@@ -5,7 +5,6 @@ enum ServerRules: StoreRules {
     static var readsNewestClicks: Bool { false }
     static var admitsNames: Bool { false }
     static var publishesDirectory: Bool { true }
-    static var hasManyServers: Bool { true }
     static var gatheringNanoseconds: UInt64 { 0 }
     static var jobs: Set<JobName> { [] }
 }
