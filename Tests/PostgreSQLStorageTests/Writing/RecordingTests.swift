@@ -154,21 +154,43 @@ struct RecordingTests {
         }
     }
 
-    private static let waitingForLocks =
-        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    /// Returns what a write stores that must wait for the lock of another server's transaction, which executes the
+    /// statement `last` before it commits.
+    private func outcome(
+        of write: Write,
+        waitingFor lock: StaticString,
+        then last: StaticString? = nil
+    ) throws -> Written? {
+        let other = try OtherSession(database.database)
+        try other.execute("BEGIN")
+        try other.execute(lock)
+        let written = servers[0].queue(write)
+        #expect(
+            try Polling.until {
+                try database.number(
+                    """
+                    SELECT count(*) FROM pg_stat_activity
+                    WHERE wait_event_type = 'Lock' AND datname = current_database()
+                    """
+                ) == 1
+            }
+        )
+        if let last { try other.execute(last) }
+        try other.execute("COMMIT")
+        return written()
+    }
+
+    private static let countClick: StaticString =
+        "INSERT INTO link_counts SELECT number, '', 1, 0, 0, 0 FROM links"
 
     @Test("a link's first click waits for another server's deletion of the link, and is then refused")
     func firstClickOfDeletedLink() throws {
         defer { end() }
         let link = WrittenDatabase.link()
         #expect(try servers[0].write(.links(.create([NewLink(link, neighbours: [])]))).isDone)
-        let other = try OtherSession(database.database)
-        try other.execute("BEGIN")
-        try other.execute("DELETE FROM links")
-        let click = servers[0].queue(.click(try .sample(1) { $0.link = link.id }))
-        #expect(try Polling.until { try database.number(Self.waitingForLocks) == 1 })
-        try other.execute("COMMIT")
-        if case .linkEnded? = click()?.recorded {} else { Issue.record("the click was stored") }
+        let click = try NewClick.sample(1) { $0.link = link.id }
+        let written = try outcome(of: .click(click), waitingFor: "DELETE FROM links")
+        if case .linkEnded? = written?.recorded {} else { Issue.record("the click was stored") }
         #expect(try database.number("SELECT count(*) FROM clicks") == 0)
     }
 
@@ -178,14 +200,9 @@ struct RecordingTests {
         let link = WrittenDatabase.link()
         #expect(try servers[0].write(.links(.create([NewLink(link, neighbours: [])]))).isDone)
         // A server locks the link in this way before it records the click.
-        let other = try OtherSession(database.database)
-        try other.execute("BEGIN")
-        try other.execute("SELECT FROM links FOR KEY SHARE")
-        let deletion = servers[0].queue(.links(.delete(link.id)))
-        #expect(try Polling.until { try database.number(Self.waitingForLocks) == 1 })
-        try other.execute("INSERT INTO link_counts SELECT number, '', 1, 0, 0, 0 FROM links")
-        try other.execute("COMMIT")
-        if case .linkRefused(.clicked)? = deletion() {} else { Issue.record("the link was deleted") }
+        let lock: StaticString = "SELECT FROM links FOR KEY SHARE"
+        let deletion = try outcome(of: .links(.delete(link.id)), waitingFor: lock, then: Self.countClick)
+        if case .linkRefused(.clicked)? = deletion {} else { Issue.record("the link was deleted") }
     }
 
     @Test("a new limit of a link waits for clicks under way on another server, and counts them")
@@ -194,16 +211,12 @@ struct RecordingTests {
         var link = WrittenDatabase.link()
         #expect(try servers[0].write(.links(.create([NewLink(link, neighbours: [])]))).isDone)
         // A server locks limits in this way before it records a click.
-        let other = try OtherSession(database.database)
-        try other.execute("BEGIN")
-        try other.execute("SELECT FROM links JOIN link_limits m ON m.link = number FOR UPDATE OF m")
+        let lock: StaticString = "SELECT FROM links JOIN link_limits m ON m.link = number FOR UPDATE OF m"
         link.settings.maximumClicks = 1
         link.updatedAt = WrittenDatabase.minuteLater
-        let change = servers[0].queue(.links(.update(link, ifUpdatedAt: nil)))
-        #expect(try Polling.until { try database.number(Self.waitingForLocks) == 1 })
-        try other.execute("INSERT INTO link_counts SELECT number, '', 1, 0, 0, 0 FROM links")
-        try other.execute("COMMIT")
-        #expect(change()?.isDone == true)
+        let update = LinkChange.update(link, ifUpdatedAt: nil)
+        let change = try outcome(of: .links(update), waitingFor: lock, then: Self.countClick)
+        #expect(change?.isDone == true)
         #expect(try database.number("SELECT clicks FROM link_limits") == 1)
         #expect(try servers[1].record(.sample(2) { $0.link = link.id }) == .linkEnded(.usedUp))
     }
@@ -214,14 +227,12 @@ struct RecordingTests {
         var link = WrittenDatabase.link()
         link.settings.maximumClicks = 2
         #expect(try servers[0].write(.links(.create([NewLink(link, neighbours: [])]))).isDone)
-        let other = try OtherSession(database.database)
-        try other.execute("BEGIN")
-        try other.execute("SELECT FROM link_limits FOR UPDATE")
-        let change = servers[0].queue(.links(.update(link, ifUpdatedAt: nil)))
-        #expect(try Polling.until { try database.number(Self.waitingForLocks) == 1 })
-        try other.execute("SELECT FROM links FOR UPDATE NOWAIT")
-        try other.execute("COMMIT")
-        #expect(change()?.isDone == true)
+        let change = try outcome(
+            of: .links(.update(link, ifUpdatedAt: nil)),
+            waitingFor: "SELECT FROM link_limits FOR UPDATE",
+            then: "SELECT FROM links FOR UPDATE NOWAIT"
+        )
+        #expect(change?.isDone == true)
     }
 
     @Test("a new limit of a link counts the clicks that no job has added to the link's counts yet")
