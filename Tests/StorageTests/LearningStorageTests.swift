@@ -82,6 +82,24 @@ struct LearningStorageTests {
         #expect(abs(model.launches - 240) < 5)
     }
 
+    @Test(
+        "with a moved clock, another server learns of a launch as soon as this one records a click",
+        arguments: backends.filter { $0 != .sqlite }
+    )
+    func reachesOtherServers(backend: Backend) async throws {
+        let here = try await TestStore(backend) { $0.learnsAtOnce = true }
+        let other = try await TestStore(backend, in: here.place) { $0.learnsAtOnce = true }
+        defer { other.stop() }
+        // The server finds out that there is another one.
+        try here.database.catchUp()
+        try await here.run { session in
+            _ = try await session.match(.sample(fingerprint: 1, at: TestStore.noon))
+            _ = try await session.record(.sample(fingerprint: 2))
+        }
+        let model = try await model(other, at: TestStore.noon)
+        #expect(abs(model.launches - 1) < 0.01)
+    }
+
     @Test("the model counts a launch once, even if it repeats its check within seconds", arguments: backends)
     func countsOnce(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
