@@ -108,8 +108,8 @@ public struct DatabaseFile: Sendable {
 
     /// Lets the owner write to the files beside the database, if the owner runs this process.
     ///
-    /// SQLite creates them with the database's mode. A command that read the database while it was read-only leaves files
-    /// that no later process could write to.
+    /// SQLite creates them with the database's mode. If a command reads a database that is read-only, they are read-only,
+    /// too, and stay so when the database can be written to again.
     public func makeCompanionsWritable() {
         for name in [logPath, path + "-shm"] {
             guard let status = Self.status(of: name, followsLink: false), status.st_uid == geteuid(),

@@ -213,8 +213,7 @@ public struct AppDrift: Equatable, Sendable {
     /// The groups with an alarm, then the others, both in the order of ``DriftGroup``s.
     public var readings: [DriftReading]
 
-    /// If the stored groups of all apps in a report are more than this number, the report lists this many of them, and
-    /// of the others only groups with an alarm.
+    /// The usual maximum of groups in a report of all apps; every further group that has an alarm is listed, too.
     public static let groupLimit = 500
 
     public init(app: AppID, readings: [DriftReading]) {

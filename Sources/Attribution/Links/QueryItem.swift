@@ -36,8 +36,7 @@ public struct QueryItem: Hashable, Sendable {
     /// Returns the decoded value of a query's first item of this name, without decoding the others; nil
     /// without such an item.
     ///
-    /// `name` must not contain characters that need an escape. An item is found even if the query escapes characters
-    /// of its name.
+    /// `name` must not contain characters that need an escape. The query may escape characters of the item's name.
     public static func value(of name: String, inQuery query: String) -> String? {
         withValue(of: name, in: query.utf8.span) { value in
             var bytes: [UInt8] = []

@@ -7,11 +7,12 @@ internal import Threads
 ///
 /// A statement with 64 keys takes PostgreSQL a third of the time of 64 statements. While ``usualUnderWay`` turns have
 /// no answer, further questions wait for a short time and are sent together. So a busy database server gets fewer and
-/// larger statements, and the questions to a distant one do not wait long. Citus plans every statement anew on two
-/// nodes, which takes longer than its execution. So there, questions usually wait until the statements before them have
-/// answers. A question is not sent if the checks that ask it have given up. The statements of a turn are one transaction
-/// with one synchronisation. If one statement fails, the others are executed again, and only the checks that need the
-/// failed one fail.
+/// larger statements, and the questions to a distant one do not wait long. A question is not sent if the checks that
+/// ask it have given up. The statements of a turn are one transaction with one synchronisation. If one statement fails,
+/// the others are executed again, and only the checks that need the failed one fail.
+///
+/// Citus plans every statement anew on two nodes. The planning takes longer than the execution, so on Citus a turn
+/// usually waits until the turn before it has its answers.
 ///
 /// It belongs to the thread of its loop, which it never blocks.
 final class TurnQuestions {

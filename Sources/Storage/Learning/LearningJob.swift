@@ -72,8 +72,8 @@ public struct LearningJob<Reader: JobReader>: Job {
     }
 }
 
-/// The number of a scope's counters at the last count, plus all sums that this process has written since, also outside
-/// of the job.
+/// The largest possible number of a scope's counters: their number at the last count, plus each sum that this process
+/// has written since.
 public struct CounterTally: Sendable {
     /// If a scope has this many counters, new fingerprints and addresses get no counters.
     public static let maximum = 2_000_000
