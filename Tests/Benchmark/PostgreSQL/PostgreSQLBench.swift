@@ -71,6 +71,14 @@ final class PostgreSQLBench {
         return ServedDatabase(database, installation.keys)
     }
 
+    /// Moves everything of an SQLite file into a new database.
+    func moved(from source: Installation) throws -> ServedDatabase {
+        let database = try PostgreSQLTestDatabase(in: cluster)
+        let from = "sqlite:" + source.database.path
+        try source.configure(["migrate", "--from", from, "--to", database.socketURL, "--secret-file", secret])
+        return ServedDatabase(database, source.keys)
+    }
+
     /// Starts a server on a database, through a port of a ``DelayProxy`` or else directly.
     func server(
         _ database: ServedDatabase,

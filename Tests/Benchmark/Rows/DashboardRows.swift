@@ -19,44 +19,39 @@ extension Row {
             extra: ["--dashboard-listen", "127.0.0.1:0"]
         )
         let pagesOfFew = try OpenDashboard(fewCampaigns)
-        func contest(
-            _ name: String,
-            _ title: String,
-            _ bars: (Bar?, Bar?),
-            _ load: @escaping () -> (Wrk, any Listener)
-        )
-            -> Contest
-        {
-            let names = [
-                FigureName("\(name)_core_milliseconds", "\(title), ms of a core", bars.0),
-                FigureName("\(name)_milliseconds", "\(title), ms to the last byte", bars.1),
-            ]
-            return Contest(names: names) { seconds in
-                let (wrk, listener) = load()
-                let turn = try wrk.turn(listener, seconds)
-                return [turn.coreMicroseconds / 1000, turn.result.p50 / 1000]
-            }
-        }
         let target = "/admin/stats?from=\(year.firstDay)"
         let statistics = Wrk(WrkScript.get(target, key: year.installation.keys.admin), connections: 1)
+        let bars: (Bar?, Bar?) = (.below(50), .below(100))
         return [
-            contest("overview", "overview of a year", (.below(50), .below(100))) {
-                (Wrk(pages.script("/?period=12mo"), connections: 1), pages)
-            },
-            contest("overview_few_campaigns", "overview of a year with 100 campaigns", (nil, nil)) {
-                (Wrk(pagesOfFew.script("/?period=12mo"), connections: 1), pagesOfFew)
-            },
-            contest("overview_week", "overview of a week", (nil, nil)) {
-                (Wrk(pages.script("/?period=7d"), connections: 1), pages)
-            },
-            contest("events_year", "events of a year", (.below(50), .below(100))) {
-                (Wrk(pages.script("/events?period=12mo"), connections: 1), pages)
-            },
-            contest("campaigns_year", "campaigns of a year", (nil, nil)) {
-                (Wrk(pages.script("/campaigns?period=12mo"), connections: 1), pages)
-            },
-            contest("statistics_year", "/admin/stats of a year", (nil, nil)) { (statistics, server) },
+            pages.contest("overview", "overview of a year", "/?period=12mo", bars: bars),
+            pagesOfFew.contest(
+                "overview_few_campaigns",
+                "overview of a year with 100 campaigns",
+                "/?period=12mo"
+            ),
+            pages.contest("overview_week", "overview of a week", "/?period=7d"),
+            pages.contest("events_year", "events of a year", "/events?period=12mo", bars: bars),
+            pages.contest("campaigns_year", "campaigns of a year", "/campaigns?period=12mo"),
+            loads("statistics_year", "/admin/stats of a year", statistics, of: server),
         ]
+    }
+
+    /// Loads a page again and again over one connection.
+    fileprivate static func loads(
+        _ name: String,
+        _ title: String,
+        _ wrk: Wrk,
+        of listener: some Listener,
+        bars: (core: Bar?, last: Bar?) = (nil, nil)
+    ) -> Contest {
+        let names = [
+            FigureName("\(name)_core_milliseconds", "\(title), ms of a core", bars.core),
+            FigureName("\(name)_milliseconds", "\(title), ms to the last byte", bars.last),
+        ]
+        return Contest(names: names) { seconds in
+            let turn = try wrk.turn(listener, seconds)
+            return [turn.coreMicroseconds / 1000, turn.result.p50 / 1000]
+        }
     }
 
     /// The cost of pages with ten million stored clicks, as a share of their cost with ten thousand.
@@ -284,6 +279,17 @@ final class OpenDashboard: Listener {
         function init() made = wrk.format("GET", "\(target)", {["Cookie"] = "\(cookie)"}) end
         function request() return made end
         """
+    }
+
+    /// Loads a page of the dashboard again and again.
+    func contest(
+        _ name: String,
+        _ title: String,
+        _ target: String,
+        bars: (core: Bar?, last: Bar?) = (nil, nil)
+    ) -> Contest {
+        let wrk = Wrk(script(target), connections: 1)
+        return Row.loads(name, title, wrk, of: self, bars: bars)
     }
 
     /// Opens live streams, which end when the connections are released.

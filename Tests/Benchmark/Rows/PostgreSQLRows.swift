@@ -6,7 +6,7 @@ extension Row {
     /// The rows of `--postgresql`.
     static let postgreSQL = [
         postgreSQLChecks, postgreSQLClicks, postgreSQLMatches, postgreSQLServers, postgreSQLLatency,
-        postgreSQLStatistics, postgreSQLWire, citus, postgreSQLSimulation,
+        postgreSQLStatistics, postgreSQLDashboard, postgreSQLWire, citus, postgreSQLSimulation,
     ]
 
     static let postgreSQLChecks = Row(
@@ -55,7 +55,7 @@ extension Row {
     static let postgreSQLClicks = Row(
         "postgresql-clicks",
         "clicks with an iPhone's signals, 64 connections, beside pgbench with the same transactions",
-        shares: [Share("postgresql_clicks_of_pgbench", "clicks, of pgbench", .atLeast(0.5), of: (0, 2))]
+        shares: [Share("postgresql_clicks_of_pgbench", "clicks, of pgbench", .atLeast(0.5), of: (0, 4))]
     ) { bench in
         let (postgreSQL, clicks) = (try bench.postgreSQL.get(), bench.scale.clicksOnPostgreSQL)
         let replay = try Replay(.transaction, counting: "INSERT INTO clicks (%", clicks: clicks, bench) {
@@ -185,6 +185,27 @@ extension Row {
             )
             return Contest(names: [figure]) { [try wrk.run(server, $0 / 2).p50 / 1000] }
         }
+    }
+
+    /// Pages of the dashboard with the counts that the row `dashboard` has on SQLite.
+    static let postgreSQLDashboard = Row(
+        "postgresql-dashboard",
+        "pages of the dashboard with 10,000 campaigns, from counts that were moved from SQLite"
+    ) { bench in
+        let postgreSQL = try bench.postgreSQL.get()
+        let database = try postgreSQL.moved(from: YearOfCounts(bench).installation)
+        let server = try postgreSQL.server(database, extra: ["--dashboard-listen", "127.0.0.1:0"])
+        let pages = try OpenDashboard(server)
+        return [
+            pages.contest(
+                "postgresql_overview",
+                "overview of a year",
+                "/?period=12mo",
+                bars: (nil, .below(100))
+            ),
+            pages.contest("postgresql_campaigns", "campaigns of 30 days", "/campaigns?period=30d"),
+            pages.contest("postgresql_events", "events of 30 days", "/events?period=30d"),
+        ]
     }
 
     /// The tail while each message between server and database takes half a millisecond.
