@@ -261,7 +261,7 @@ extension JSONReader {
 /// Collects the members of an object.
 private struct JSONMembers {
     private var members: [JSONObject.Member] = []
-    /// The names, stored only if there are many members; comparing a few names one by one is faster.
+    /// The names of the members; empty while there are few, because comparing a few names one by one is faster.
     private var names: Set<[UInt8]> = []
 
     private static let maximumComparedNames = 16
@@ -287,7 +287,7 @@ private struct JSONMembers {
 extension String {
     /// Returns whether both texts consist of the same bytes.
     ///
-    /// For `==`, canonically equivalent texts are equal; in JSON, they are different names.
+    /// `==` treats canonically equivalent texts as equal, but in JSON they are different names.
     func hasSameBytes(as other: String) -> Bool {
         // `==` comes first, because it finds most differences faster than the comparison of bytes.
         self == other && utf8.elementsEqual(other.utf8)

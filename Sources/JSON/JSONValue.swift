@@ -42,7 +42,7 @@ public struct JSONObject: Sendable {
     }
 
     public let members: [Member]
-    /// The range of the object's bytes in the document, with its braces, to copy the object as it was written.
+    /// The range of the object's bytes in the document, from brace to brace, for copying the object as it was written.
     public let byteRange: Range<Int>
 
     /// Returns the value of a member, which may be `null`; nil if the object has no such member.
@@ -71,7 +71,7 @@ public struct JSONNumber: Equatable, Sendable {
         return Double(whole) == double ? whole : nil
     }
 
-    /// The nearest double; zero for a number that is too small, nil for one that is too large.
+    /// The nearest double; zero for a number too close to zero, nil for one beyond the range of doubles.
     public var double: Double? {
         guard let value = Double(text), value.isFinite else { return nil }
         return value
