@@ -49,7 +49,7 @@ internal import Glibc
         unsafe pthread_mutex_unlock(mutex)
     }
 
-    /// Releases the lock, which this thread must hold, waits for a change, and takes the lock again.
+    /// Releases the lock, waits for a change, and takes the lock again; this thread must hold the lock.
     ///
     /// - Parameter deadline: a time in nanoseconds of the monotonic clock; nil for no deadline.
     /// - Returns: false if the deadline has passed; otherwise true, sometimes without a change.
@@ -90,8 +90,8 @@ extension timespec {
 
 /// A value behind a lock; a thread can wait until the value changes.
 ///
-/// With `Synchronization.Mutex`, a thread cannot wait for changes. The thread sanitizer supports this lock,
-/// but not the futex of `Mutex`.
+/// A thread cannot wait for a change of a `Synchronization.Mutex`. The thread sanitizer supports this lock, but not the
+/// futex of `Mutex`.
 ///
 /// Sendable, because every access to the state holds the lock.
 public final class ConditionLock<State: Sendable>: @unchecked Sendable {
@@ -109,7 +109,7 @@ public final class ConditionLock<State: Sendable>: @unchecked Sendable {
         return body(&state)
     }
 
-    /// Runs `body` with the lock held, now and after each change, until it returns a value or the deadline passes.
+    /// Runs `body` with the lock held, now and after each change, until `body` returns a value or the deadline passes.
     ///
     /// The thread that makes a change must call `signal` or `broadcast`; otherwise this thread does not wake.
     ///

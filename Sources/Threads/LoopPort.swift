@@ -1,16 +1,16 @@
-/// The functions of an event loop for a database client that waits for its own sockets on the loop's thread.
+/// Functions of an event loop, with which a database client waits for its own sockets on the loop's thread.
 ///
 /// It is meant for a database on a network; SQLite reads files and needs no port. `WebServer` passes each loop's
 /// port to the function that creates the loop's handler. Only the loop's thread may call the functions, from any
 /// code that runs there, also from a handler of the port.
 ///
 /// At the start of a turn (one iteration of the loop), the loop calls the handlers of ready descriptors, and then the
-/// handlers of ``wake``. In the same turn it runs the tasks that they resume, and sends the responses of these tasks. A
-/// handler must not block, because all connections of the loop wait for it.
+/// handlers of ``wake``. In the same turn, the loop runs the tasks that the handlers resume, and sends the responses of
+/// these tasks. A handler must not block, because all connections of the loop wait for it.
 ///
 /// While the loop stops gracefully, the port works as before. When the loop ends, it drops all watches and wakes
-/// without calling their handlers, and from then on the functions do nothing. A loop that stops ends with its
-/// last connection, whether or not it has watches.
+/// without calling their handlers, and from then on the functions do nothing. A stopping loop ends when its last
+/// connection ends, even if there are watches.
 public struct LoopPort {
     /// What a watched descriptor is ready for.
     ///
@@ -33,8 +33,8 @@ public struct LoopPort {
 
     /// Ends the watch of a descriptor; its handler is not called again, not even in this turn.
     ///
-    /// The client calls it before it closes the descriptor. If a library has closed the descriptor, the client
-    /// calls it before it returns to the loop, which could otherwise use the same number for a connection.
+    /// The client must call this before it closes the descriptor. If a library has closed the descriptor, the client
+    /// must call this before it returns to the loop, because a new connection of the loop may get the same number.
     public let unwatch: (_ descriptor: Int32) -> Void
 
     /// Calls the handler once, in the loop's first turn after `time`.

@@ -26,7 +26,7 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
         left.nanoseconds < right.nanoseconds
     }
 
-    /// Returns the nanoseconds from an earlier time to this one; 0 if it is not earlier.
+    /// Returns the nanoseconds from `earlier` to this time; 0 if `earlier` is not before this time.
     @inlinable
     public func nanoseconds(since earlier: MonotonicTime) -> UInt64 {
         nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0

@@ -51,13 +51,13 @@ public struct SystemThread: Sendable {
         #else
         var handle = pthread_t()
         #endif
-        // The thread releases the body; if the thread is not created, this function does.
+        // The new thread releases the body; if no thread is created, this function releases it.
         let body = unsafe Unmanaged.passRetained(Body(run))
         let status = unsafe pthread_create(
             &handle,
             nil,
             { argument in
-                // The argument is the retained body, which pthread_create got below.
+                // The argument is the retained body, which is passed to pthread_create below.
                 guard let argument = unsafe argument else { return nil }
                 unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
@@ -96,7 +96,7 @@ public struct JoinableThread: Sendable {
         handle = try SystemThread.create(run)
     }
 
-    /// Waits for the thread's end; the caller must call it once.
+    /// Waits for the thread's end; must be called exactly once.
     public func join() {
         #if canImport(Darwin)
         // The thread was started joinable, and is joined once.
@@ -136,7 +136,7 @@ public final class PeriodicThread: Sendable {
         }
     }
 
-    /// Ends the thread after its current run, without waiting for it.
+    /// Makes the thread end after its current run; returns at once.
     public func stop() {
         isStopping.withLock { $0 = true }
         isStopping.broadcast()
