@@ -55,7 +55,8 @@ public struct AES256GCM: Sendable {
         encrypts: Bool
     ) -> [UInt8]? {
         var output = [UInt8](repeating: 0, count: message.count)
-        // The arrays are valid during the call, and have the lengths that it expects or gets.
+        // The arrays are valid during the call. Each has the fixed length that the function expects, or is passed with
+        // its length.
         let isDone = unsafe afterlink_aes256_gcm(
             encrypts ? 1 : 0,
             key,

@@ -2,13 +2,14 @@ internal import COpenSSL
 
 /// Verification of ECDSA signatures over the curve P-256 with SHA-256 (FIPS 186-5), computed by OpenSSL.
 public enum ECDSAP256 {
-    /// Returns whether a signature of a message verifies; false also for a key of another curve.
+    /// Returns whether a signature of a message verifies.
     ///
     /// - Parameters:
     ///   - signature: a DER-encoded pair of integers.
     ///   - message: the signed bytes.
     ///   - key: the public key as DER SubjectPublicKeyInfo.
-    /// - Returns: false for any other signature or key, or if OpenSSL fails.
+    /// - Returns: whether it verifies; false also for a malformed signature or key, for a key of another curve, or if
+    ///   OpenSSL fails.
     public static func verifies(_ signature: [UInt8], of message: [UInt8], key: [UInt8]) -> Bool {
         // The arrays are valid during the call, and have the lengths that it gets.
         unsafe afterlink_ecdsa_p256_verifies(

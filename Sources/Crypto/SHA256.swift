@@ -90,8 +90,8 @@ public struct HMACSHA256: Sendable {
 
 /// One SHA-256 computation of OpenSSL as a plain value, which allocates no memory.
 ///
-/// The server hashes an app key and a fingerprint for each first launch, each of one or two blocks. OpenSSL's general
-/// interface would allocate and free several objects for each hash, which takes longer than the hashing.
+/// For each first launch, the server hashes two short messages, an app key and a fingerprint. OpenSSL's general
+/// interface allocates and frees several objects for each hash, and this takes longer than hashing one or two blocks.
 struct DigestContext: Sendable {
     private var state = SHA256_CTX()
 
