@@ -1,10 +1,10 @@
-/// Compresses rows of bytes, in which most bytes repeat the preceding byte or the previous row.
+/// Compresses rows of bytes; it suits rows in which most bytes equal the byte before or the byte of the previous row.
 ///
 /// The stream is one block with the fixed codes, because a table of codes would be longer than the bytes that it saves
 /// for a QR code. Source: RFC 1951.
 package struct DeflateStream {
     private var bytes: [UInt8] = []
-    /// The last bits, which do not fill a byte; the first bit is the lowest.
+    /// The last bits of the stream, which do not fill a byte yet; the first of them is the lowest bit.
     private var pending: UInt64 = 0
     private var pendingCount: UInt64 = 0
 

@@ -15,7 +15,8 @@ package struct PNGImage {
     ///   - height: in pixels, the number of rows to append.
     ///   - colors: the colours of bits 0 and 1.
     package init(width: Int, height: Int, colors: (zero: QRColor, one: QRColor)) {
-        // These bytes set one bit for each pixel, colours from a palette, and the defaults of all other options.
+        // The last five bytes mean one bit for each pixel, colours from a palette, and the default of every other
+        // option.
         appendChunk("IHDR", Self.bigEndian(width) + Self.bigEndian(height) + [1, 3, 0, 0, 0])
         appendChunk("PLTE", [colors.zero, colors.one].flatMap { [$0.red, $0.green, $0.blue] })
     }
@@ -79,7 +80,7 @@ package struct Adler32 {
 
     /// Appends a row `count` times; the row must be shorter than 16 MiB.
     package mutating func append(_ row: [UInt8], count: Int) {
-        // Compute once what the row adds to each sum if both sums are zero before it.
+        // Compute both sums of the row alone once, because they are the same in each repetition.
         var (rowSum, rowSumOfSums) = (0, 0)
         for byte in row {
             rowSum += Int(byte)

@@ -1,9 +1,10 @@
 public import Attribution
 
-/// A text as a square of modules, which are small squares, dark or light.
+/// A text, drawn as a square of modules: small squares that are dark or light.
 ///
-/// The parts of the text have the modes (character sets) with which the code is smallest. Characters beyond ASCII are
-/// in UTF-8, which the code announces. The same text always gives the same code. Source: ISO/IEC 18004.
+/// The text is split into parts with different modes (character sets), so that the code is as small as possible.
+/// Characters beyond ASCII are in UTF-8, which the code announces. The same text always gives the same code. Source:
+/// ISO/IEC 18004.
 public struct QRCode: Equatable, Sendable {
     public let version: QRVersion
     public let errorCorrection: QRErrorCorrection
@@ -112,8 +113,8 @@ extension QRCode {
         for (index, distance) in distances.enumerated() {
             distancesOfBlocks[blocks.block(ofCodeword: index)].append(distance)
         }
-        // Restoring one codeword takes two correction codewords: a quarter of their number is half of the maximum
-        // damage.
+        // Restoring one codeword takes two correction codewords. So a block can lose half as many codewords as it has
+        // correction codewords, and the logo may cover half of those.
         let damaged = blocks.correctionCodewordsPerBlock / 4
         let firstIntact = distancesOfBlocks.map { $0.sorted()[damaged] }.min() ?? 0
         // The corners of the square must not reach the finders or the format beside them.

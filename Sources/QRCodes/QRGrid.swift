@@ -68,7 +68,7 @@ struct QRGrid {
 
     /// Draws the level and the mask in five bits, and ten bits of a BCH code.
     ///
-    /// The bits are inverted by a constant, so that they are never all zero.
+    /// A constant inverts some of the bits, so that they are never all zero.
     mutating func drawFormat(level: QRErrorCorrection, mask: QRMask) {
         let indicator =
             switch level {

@@ -39,7 +39,7 @@ struct QROutline {
             length += 1
             let next = nextDirection(after: direction, at: index)
             guard next != direction else { continue }
-            // Where regions touch, the outline may pass its first corner before it ends at this corner.
+            // If two regions touch at the first corner, the outline may pass this corner before it ends there.
             if index == start, next == 0 { break }
             text += "\(steps[direction].0)\(length)".utf8
             direction = next

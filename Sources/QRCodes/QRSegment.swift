@@ -101,8 +101,8 @@ struct QRBits {
 /// Splits a text into the segments that together take the fewest bits.
 ///
 /// It computes, for each prefix of the text and each mode, the minimum cost of a segmentation that ends in that mode.
-/// Costs are in sixths of a bit, so that the cost of a digit (10/3 bits) and of an alphanumeric character (11/2 bits) is
-/// a whole number. The cost of a segment is rounded up to whole bits, as its last group is.
+/// Costs are in sixths of a bit, so that the cost of a digit (10/3 bits) and of an alphanumeric character (11/2 bits)
+/// is a whole number. The cost of a segment is rounded up, because its last group of characters takes whole bits.
 package enum QRSegmentation {
     package static func segments(of bytes: [UInt8], in sizes: QRVersionSizes) -> [QRSegment] {
         let modes = QRMode.allCases

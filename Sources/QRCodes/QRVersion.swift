@@ -103,7 +103,7 @@ package struct QRBlocks: Equatable, Sendable {
         return (index - dataCodewordCount) % count
     }
 
-    /// A row for a version: the number of blocks, and of error correction codewords in each block.
+    /// The number of blocks of one version, and the number of error correction codewords in each block.
     ///
     /// Source: ISO/IEC 18004, table of error correction characteristics.
     fileprivate typealias Row = (count: Int, correction: Int)
