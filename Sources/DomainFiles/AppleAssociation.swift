@@ -21,7 +21,9 @@ public struct AppleAssociation: Equatable, Sendable {
     public struct Detail: Equatable, Sendable {
         /// The app ids, each in the form `<prefix>.<bundle id>`.
         public var appIDs: [String]
-        /// The rules; nil if the file has no list of rules, empty if no URL opens the app.
+        /// The rules; nil if the file has no list of rules for these apps.
+        ///
+        /// With an empty list, no URL opens the apps.
         public var components: [AssociationComponent]?
         /// Patterns of paths for iOS 12 and earlier; nil if the file has no list of paths.
         ///

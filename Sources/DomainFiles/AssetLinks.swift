@@ -1,7 +1,7 @@
 public import Attribution
 package import JSON
 
-/// Google's domain file of a host, which states the permissions of apps and sites for the host.
+/// Google's domain file of a host, which states what apps and sites may do for the host.
 ///
 /// Sources: Google, "Digital Asset Links: statement lists"; Android, "Configure website associations and dynamic rules".
 public struct AssetLinks: Equatable, Sendable {
@@ -117,9 +117,9 @@ extension AppLinks {
     /// The app's rules for Android; nil if there are none, or if one of them would have another meaning there.
     ///
     /// If the file left out a rule, the remaining rules would have another meaning. So the file contains all rules or
-    /// none. Android always decodes escapes, and its rules have no setting for that. In the rules that exclude the
-    /// pictures of QR codes, Android lets `*` match only up to the next slash. So there is a rule for each number of
-    /// slug parts.
+    /// none. Android always decodes escapes, and its rules have no setting for that. The rules that exclude the
+    /// pictures of QR codes have a slash after `*`, and Android lets such a `*` match only up to the next slash. So
+    /// there is a rule for each number of slug parts.
     fileprivate var androidComponents: [AssociationComponent]? {
         let matchers = rules.map { ComponentMatcher($0.component, MatchingSettings()) }
         guard !matchers.isEmpty, matchers.allSatisfy(\.isForBothPlatforms) else { return nil }
@@ -132,7 +132,7 @@ extension AppLinks {
         return (pictures + components).map { component in
             var component = component
             component.settings = MatchingSettings()
-            // Android's document has no member for comments, and Android discards all rules if a member is malformed.
+            // Android's documentation has no member `comment`, and Android discards all rules if a member is malformed.
             component.comment = nil
             return component
         }

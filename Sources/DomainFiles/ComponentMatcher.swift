@@ -40,8 +40,8 @@ public struct AssociationURL: Equatable, Sendable {
 
 /// A rule with its compiled patterns and its settings.
 ///
-/// Android compares decoded parts of the URL. If a rule has a fragment, only a URL with a fragment fits. If a rule has
-/// query items, only a URL with all of them fits.
+/// Android always compares decoded parts of the URL. On Android, a rule with a fragment fits only URLs with a fragment,
+/// and a rule with query items fits only URLs with all of these items.
 ///
 /// Sources: Apple, "applinks.Details.Components"; Android, "<uri-relative-filter-group>", and Android's class
 /// `UriRelativeFilter`, which applies the rules of Google's file.
@@ -119,7 +119,7 @@ struct ComponentMatcher {
         return results.contains(nil) ? nil : true
     }
 
-    /// Returns whether a pattern fits a part of a URL; nil if it is too complex to compare.
+    /// Returns whether a pattern fits a part of a URL; nil if the pattern is too complex to compare.
     private func fit(_ pattern: WildcardPattern, _ written: String) -> Bool? {
         let text = settings.readsEscapes ? AssociationURL.decoded(written) : written
         guard !pattern.isTooComplex(for: text) else { return nil }
@@ -129,9 +129,10 @@ struct ComponentMatcher {
 
     /// Whether the rule, with its own settings, has the same meaning in Google's file as in Apple's.
     ///
-    /// Android has no variables, ignores no case, and has no pattern for a whole query. It decodes escapes, and needs
-    /// the item or the fragment of a pattern that fits an empty text. A `*` before other characters does not count here,
-    /// although it may fit fewer URLs on Android.
+    /// Android has no variables, ignores no case, and has no pattern for a whole query. It always decodes escapes. A
+    /// pattern for an item or the fragment that fits an empty text also fits URLs without the item or fragment on
+    /// Apple's systems, but not on Android. The result ignores that a `*` before other characters may fit fewer URLs on
+    /// Android.
     var isForBothPlatforms: Bool {
         if case .pattern? = component.query { return false }
         let texts = patterns.map(\.pattern.text) + items.map(\.name)

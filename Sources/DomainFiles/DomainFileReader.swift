@@ -20,7 +20,7 @@ struct DomainFileReader {
     mutating func document(_ bytes: [UInt8]) -> JSONValue? {
         guard !bytes.isEmpty else { return fail(.empty) }
         if bytes.count > AppleAssociation.maximumByteCount { add(.size, "\(bytes.count)") }
-        // A signed file has the encoding DER: it begins with a sequence whose length has several bytes.
+        // A signed file is encoded in DER, so it begins with a sequence whose length takes several bytes.
         if bytes[0] == 0x30, bytes.count > 1, bytes[1] & 0xf0 == 0x80 { return fail(.signed) }
         var content = bytes
         if bytes.starts(with: Self.byteOrderMark) {

@@ -149,7 +149,7 @@ struct LegacyPath {
         pattern = WildcardPattern(excludes ? String(text.dropFirst(4)) : text)
     }
 
-    /// Returns whether the entry fits a URL; nil if it is too complex to compare.
+    /// Returns whether the entry fits a URL; nil if the entry is too complex to compare.
     func fits(_ url: AssociationURL) -> Bool? {
         pattern.isTooComplex(for: url.path) ? nil : pattern.matches(url.path)
     }

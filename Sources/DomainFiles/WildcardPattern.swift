@@ -2,7 +2,7 @@ internal import Attribution
 
 /// A pattern for one part of a URL.
 ///
-/// In a pattern, `*` fits any number of characters, also none and also slashes; `?` fits exactly one character; and
+/// In a pattern, `*` fits any number of characters, including slashes, or none; `?` fits exactly one character; and
 /// `$(name)` fits any value of a substitution variable. Sources: Apple, "applinks.Details.Components" and
 /// "applinks.SubstitutionVariables".
 public struct WildcardPattern: Hashable, Sendable {
@@ -83,8 +83,8 @@ public struct WildcardPattern: Hashable, Sendable {
 
     /// Returns whether a pattern without variables fits a text on Android.
     ///
-    /// There, `*` ends at the first place that has the pattern's next character, even if the rest fits only at a later
-    /// place. Source: Android, "Configure website associations and dynamic rules".
+    /// On Android, a `*` ends at the first occurrence of the pattern's next character, even if the rest of the pattern
+    /// fits only after a later occurrence. Source: Android, "Configure website associations and dynamic rules".
     func matchesOnAndroid(_ text: String) -> Bool {
         var rest = Array(text.unicodeScalars)[...]
         for (index, token) in tokens.enumerated() {
@@ -180,7 +180,8 @@ extension WildcardPattern.Token {
 
 /// The variables of a file, compiled once for all its patterns.
 ///
-/// A file may have thousands of patterns, and variables with thousands of values.
+/// Compiling the variables for each pattern would be slow: a file may have thousands of patterns and thousands of
+/// values.
 struct VariableValues {
     fileprivate let choices: [String: WildcardPattern.Choice]
 
@@ -205,8 +206,8 @@ private struct Compiler {
         var rest = text.unicodeScalars[...]
         while let scalar = rest.popFirst() {
             if scalar == "$", rest.first == "(" {
-                // No name contains these characters. A search for `)` alone would read a pattern of many `$(` to its end
-                // for each of them.
+                // No name contains these characters. If the search ended only at `)`, it would read the rest of the
+                // pattern again for each `$(`.
                 let name = rest.dropFirst().prefix { !"$()".unicodeScalars.contains($0) }
                 if rest[name.endIndex...].first == ")" {
                     if let token = token(named: String(name)) {
