@@ -78,7 +78,7 @@ extension Afterlink {
     @MainActor public func shouldOfferPaste() async -> Bool {
         let isProbable = await withCheckedContinuation { continuation in
             // UIKit may call the closure on another thread. Without `@Sendable` the closure would belong to the main
-            // actor, and such a call ends the app.
+            // actor, and a call on another thread would end the app.
             UIPasteboard.general.detectPatterns(for: [.probableWebURL]) { @Sendable result in
                 continuation.resume(returning: (try? result.get())?.contains(.probableWebURL) ?? false)
             }

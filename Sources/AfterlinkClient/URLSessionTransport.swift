@@ -8,7 +8,8 @@ internal import FoundationNetworking
 /// Sends requests with the system's URL loading, without cookies, cache or redirects, in at most ten seconds.
 package struct URLSessionTransport: Transport {
     static let maximumSeconds = 10.0
-    /// More than the longest match: its URL is there twice, and has up to 2048 characters of 12 encoded bytes each.
+    /// Longer than any response with a match, which contains a URL twice: up to 2048 characters, each encoded in up to
+    /// 12 bytes.
     static let maximumByteCount = 131_072
 
     package init() {}

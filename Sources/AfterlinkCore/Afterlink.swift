@@ -25,10 +25,10 @@ public final class Afterlink: Sendable {
     ///
     /// Call it at each launch.
     ///
-    /// At a first launch this asks the server, and returns within the limit. After a failure it asks again, also at
-    /// later launches, until the server responds. It stops after five launches, and after seven days if it has asked
-    /// at two launches by then. Exactly one call returns the match: if two calls wait, the other one returns
-    /// ``FirstLaunch/settled``.
+    /// At a first launch, the library asks the server, and this call returns within the limit. After a failure the
+    /// library asks again, also at later launches, until the server responds. It stops after five launches, and after
+    /// seven days if it has asked at two launches by then. Exactly one call returns the match: if two calls wait, the
+    /// other one returns ``FirstLaunch/settled``.
     public func firstLaunch(within limit: TimeLimit = .seconds(3)) async -> FirstLaunch {
         await engine.firstLaunch(within: limit)
     }
@@ -39,16 +39,16 @@ public final class Afterlink: Sendable {
     /// Each link is returned once. Iterate in one place, for as long as the app runs.
     public var links: Links { Links(engine: engine) }
 
-    /// Passes on a link that opened the app: a universal link, an app link or one with the app's scheme.
+    /// Receives a link that opened the app: a universal link, an app link or a link with the app's scheme.
     ///
-    /// ``links`` returns the link. If it contains a token of Afterlink (`al`) and the first launch has no result yet,
-    /// the token goes to the server. Call this before ``firstLaunch(within:)`` if both are due.
+    /// ``links`` returns the link. If the link contains a token of Afterlink (`al`) and the first launch has no result
+    /// yet, the token goes to the server. Call this before ``firstLaunch(within:)`` if both are due.
     public func opened(_ url: URL) async { await engine.opened(url) }
 
-    /// Passes on a text that the person pasted, and returns whether it is a link of this app with a token.
+    /// Receives a text that the person pasted, and returns whether the text is a link of this app with a token.
     ///
-    /// Only the token in the link goes to the server. If a call of ``firstLaunch(within:)`` is waiting, it returns the
-    /// match; else ``links`` does.
+    /// Only the token in the link goes to the server. If a call of ``firstLaunch(within:)`` is waiting, that call
+    /// returns the match; otherwise ``links`` returns it.
     @discardableResult public func pasted(_ text: String) async -> Bool { await engine.pasted(text) }
 
     /// Returns whether to show a paste button: at most once for an installation, and only while there is no match.
@@ -61,7 +61,7 @@ public final class Afterlink: Sendable {
     /// The match of this installation, also after ``firstLaunch(within:)`` has returned it; nil if there is none.
     public var match: Link? { get async { await engine.match } }
 
-    /// The random identifier of this installation, by which events of your own server can name it.
+    /// The random identifier of this installation; events that your own server sends can name the installation by it.
     ///
     /// Nil while the disk cannot store it, and after the person opted out.
     public var installID: String? { get async { await engine.installID } }
@@ -71,12 +71,12 @@ public final class Afterlink: Sendable {
     /// Events arrive in order, and each counts once.
     public func track(_ event: Event) async { await engine.track(event) }
 
-    /// Sends the stored events now, and returns whether none is left.
+    /// Sends the stored events now, and returns whether no event is left.
     @discardableResult public func flush() async -> Bool { await engine.flush() }
 
     /// Stops all requests and deletes the stored events and tokens.
     ///
-    /// The choice is stored.
+    /// The choice is stored, so it also applies to later launches.
     public func optOut() async { await engine.setOptedOut(true) }
 
     /// Permits requests again after ``optOut()``.

@@ -9,7 +9,7 @@ struct ClickToken: Hashable, Sendable, Codable {
     let text: String
 
     private static let item = "al"
-    /// The server refuses a request with a longer one.
+    /// The possible lengths; the server refuses a request with a longer token.
     private static let lengths = 20...128
 
     init?(_ text: String) {
@@ -25,7 +25,7 @@ struct ClickToken: Hashable, Sendable, Codable {
         self.text = text
     }
 
-    /// Reads the token of a link; nil if it has none.
+    /// Reads the token of a link; nil if the link has none.
     init?(in url: URL) {
         guard let items = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems,
             let value = items.first(where: { $0.name == Self.item })?.value

@@ -20,7 +20,7 @@ extension Engine {
         sendLater(after: Self.delay)
     }
 
-    /// Writes the events to disk; those that the disk does not take wait in memory.
+    /// Writes the events to disk; if the disk refuses some of them, those stay in memory.
     private func saveEvents() async {
         guard !unsavedEvents.isEmpty else { return }
         do {
@@ -71,13 +71,14 @@ extension Engine {
         }
     }
 
-    /// Sends the stored events, batch by batch, and returns whether none is left.
+    /// Sends the stored events, batch by batch, and returns whether no event is left.
     func flush() async -> Bool {
         await saveEvents()
         // One process sends at a time, so that the events arrive in order.
         try? folder.create()
         while isSending, !Task.isCancelled { try? await configuration.clock.sleep(seconds: 0.05) }
-        // Another process that sends may have read the file before this process wrote its last event there.
+        // If another process is sending, it may have read the file before this process wrote its last event. So events
+        // may be left.
         guard !isSending, let lock = try? folder.lock(Self.sendLock) else { return failed() }
         isSending = true
         defer { withExtendedLifetime(lock) { isSending = false } }
@@ -99,7 +100,7 @@ extension Engine {
                 sendFailures = 0
                 return false
             }
-            // Read the events after this test: an opt-out deletes them, so nothing is sent if it comes in between.
+            // Read the events after this test. An opt-out between the two deletes the events, so nothing is sent.
             var queue = EventQueue(try folder.content(of: EventQueue.fileName))
             _ = queue.trim(at: configuration.clock.now)
             guard !queue.lines.isEmpty else {

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Does the library's work: asks for the first launch, returns links, stores and sends events.
+/// Does the library's work: asks the server about the first launch, returns links, stores and sends events.
 ///
 /// It is an actor, so that its files and requests never use the main thread. Each change of the stored state reads the
 /// file and writes it under a lock, so that two processes of one app share one state.
@@ -14,7 +14,7 @@ actor Engine {
 
     let configuration: Configuration
     let folder: StateFolder
-    /// The task that asks until there is a result.
+    /// The task that asks the server about the first launch until there is a result.
     private var asking: Task<Void, Never>?
     private var isNewLaunch = true
     private var hasStarted = false
@@ -34,7 +34,7 @@ actor Engine {
     private var requestCount = 0
     /// Whether the person has opted out in this process: then only requests to erase are sent.
     private(set) var isStopped = false
-    /// The person's choices that the disk has not stored yet, which each change of the state makes first.
+    /// The person's choices that are not on disk yet; each change of the stored state first applies them.
     private var unstoredChoices: [@Sendable (inout LaunchState) -> Void] = []
     private var isErasing = false
     private var retrying: Task<Void, Never>?
@@ -93,7 +93,7 @@ actor Engine {
                 }
                 switch step.0 {
                 case .finished:
-                    // No call waits for the response.
+                    // Ask for the erasure in a separate task, because no call waits for the response.
                     if let due = step.1.erasures, !isErasing {
                         Task { [weak self] in _ = await self?.erase(due) }
                     }
@@ -173,13 +173,13 @@ actor Engine {
 
     /// Cancels all requests, waits for their end, and deletes the events and tokens in memory.
     ///
-    /// ``update(isLastStep:_:)`` deletes the stored ones when it stores the choice.
+    /// ``update(isLastStep:_:)`` deletes the stored events and tokens when it stores the choice.
     private func stop() async {
         isStopped = true
         asking?.cancel()
         for request in requests.values { request.cancel() }
         for request in requests.values { _ = await request.result }
-        // The task may be about to send a request.
+        // Wait for the task, which may be about to send a request.
         await asking?.value
         heldTokens = []
         dropEvents()
@@ -354,8 +354,8 @@ actor Engine {
 
     /// Changes the stored state, and creates it for a new installation.
     ///
-    /// The change is on disk when this returns; with `isLastStep`, the caller must still sync the folder. An error of
-    /// the change leaves the file as it is.
+    /// The change is on disk when this returns; with `isLastStep`, the caller must still sync the folder. If the change
+    /// throws, the file is not written.
     @discardableResult
     func update<Result: Sendable>(
         isLastStep: Bool = false,
@@ -366,7 +366,7 @@ actor Engine {
             var state = stored.flatMap { try? JSONDecoder().decode(LaunchState.self, from: $0) } ?? newState()
             for choose in unstoredChoices {
                 choose(&state)
-                // Under the lock, so that no process adds an event between the deletion and the choice.
+                // This happens under the lock, so that no process adds an event between the deletion and the choice.
                 if state.isOptedOut { try folder.remove(EventQueue.fileName) }
             }
             let result = try change(&state)

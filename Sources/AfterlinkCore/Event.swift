@@ -67,7 +67,7 @@ struct StoredEvent: Codable, Sendable {
     }
 
     init(_ event: Event, installID: String, at now: Date) {
-        // `Event.open` is one value for all times, so each use of it needs an identifier of its own.
+        // `Event.open` is a constant without an identifier, so each use of it needs a new one.
         id = event.id.isEmpty ? RandomID.make() : event.id
         (name, self.installID) = (event.name, installID)
         occurredAt = EventTime.text(event.occurredAt ?? now)
@@ -125,14 +125,14 @@ struct EventQueue: Sendable {
     /// must be replaced.
     mutating func add(_ event: StoredEvent, at now: Date) -> Data? {
         guard let data = event.line else { return Data() }
-        // The same transaction may be tracked again before the first one was sent.
+        // The app may track a transaction again before the first event about it was sent.
         guard !lines.contains(where: { $0.event.id == event.id }) else { return Data() }
         lines.append(Line(event: event, data: data))
         let isTrimmed = trim(at: now)
         return isWhole && !isTrimmed ? data + Data("\n".utf8) : nil
     }
 
-    /// Removes events that are too old or too many, and returns whether there were any.
+    /// Removes events that are too old, and the oldest ones beyond the limits; returns whether it removed any.
     mutating func trim(at now: Date) -> Bool {
         let oldCount = lines.count
         lines.removeAll { line in

@@ -203,7 +203,7 @@ enum Retry {
     ///
     /// - Parameters:
     ///   - failures: the number of failures in a row, from 1.
-    ///   - retryAfter: the value of `Retry-After`, in seconds; a shorter pause than the own one is ignored.
+    ///   - retryAfter: the value of `Retry-After`, in seconds; ignored if it is shorter than the computed pause.
     ///   - random: a number from 0 to 1, so that clients do not all return at the same time.
     /// - Returns: the seconds to wait.
     static func seconds(after failures: Int, retryAfter: String?, random: Double = .random(in: 0...1))

@@ -22,8 +22,8 @@ struct DiskFailure: Error {
 
 /// The folder of the library's files.
 ///
-/// ``replace(_:with:isLastStep:)`` changes a file completely or not at all. A crash while a line is appended may leave a
-/// part of it, and a removed file may be there again after a power failure.
+/// ``replace(_:with:isLastStep:)`` changes a file completely or not at all. A crash during ``append(_:to:)`` may leave
+/// a part of the line. After a power failure, a removed file may exist again.
 struct StateFolder: Sendable {
     let url: URL
     let willTakeStep: @Sendable (String) -> Void
@@ -35,8 +35,8 @@ struct StateFolder: Sendable {
 
     /// Creates the folder and excludes it from backups: a restored installation must be a new one.
     ///
-    /// If the lock's file is missing, it also excludes a folder that exists already: the app may have made it, or the
-    /// process may have been killed after it had created the folder.
+    /// If the lock's file is missing, the function also excludes an existing folder: perhaps the app created the
+    /// folder, or the process was killed right after it had created the folder.
     func create() throws {
         guard !FileManager.default.fileExists(atPath: path(Self.stateLock)) else { return }
         try step("create the folder")

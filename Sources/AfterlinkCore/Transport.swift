@@ -14,7 +14,7 @@ package struct ClientRequest: Sendable {
 /// The response of the server, or of a device on the way to it.
 package struct ClientResponse: Sendable {
     package let status: Int
-    /// The value of `Retry-After`; of a date, the seconds until it.
+    /// The value of `Retry-After`; if it is a date, the seconds until that date.
     package let retryAfter: String?
     package var body: Data
 

@@ -23,7 +23,7 @@ enum Wire {
         }
     }
 
-    /// The body of a batch of events, whose elements are stored as JSON.
+    /// Returns the body of a batch of events, each of which is JSON already.
     static func batch(_ lines: [Data]) -> Data {
         Data(#"{"events":["#.utf8) + Data(lines.joined(separator: Data(",".utf8))) + Data("]}".utf8)
     }

@@ -89,7 +89,7 @@ public final class AfterlinkCore {
     private static final FirstLaunch SETTLED = new FirstLaunch(FirstLaunch.Kind.SETTLED, null);
     private final Options options;
     private final ScheduledExecutorService thread = daemon("Afterlink"), timer = daemon("Afterlink timer");
-    /** The threads that call the listener, and that send what no call waits for. */
+    /** One thread calls the listener, the other one sends the requests that no call waits for. */
     private final ScheduledExecutorService links = daemon("Afterlink links"), sender = daemon("Afterlink sender");
     private final Queue<Link> openedLinks = new ConcurrentLinkedQueue<Link>();
     /** The token of a link that opened the app. */
@@ -98,9 +98,9 @@ public final class AfterlinkCore {
     /** The end of the pause that the server requested before the next events, by `System.nanoTime()`. */
     private long pauseEnd = System.nanoTime();
     private final Set<HttpURLConnection> requests = new HashSet<HttpURLConnection>();
-    /** The number of opt-outs so far: a request that was prepared before one of them is not sent. */
+    /** The number of opt-outs so far. A request that was prepared before the last opt-out is not sent. */
     private volatile int stops;
-    /** The person's choices that the disk has not stored yet. Each change of the state makes them first. */
+    /** The person's choices that are not on disk yet. Each change of the stored state first applies them. */
     private final List<Change<?>> unstoredChoices = new ArrayList<Change<?>>();
     private volatile boolean isNewLaunch = true, isRetrying, isFolderChanged;
     private volatile Receiver<Link> listener;
@@ -237,7 +237,7 @@ public final class AfterlinkCore {
         return link.campaign == null ? SETTLED : new FirstLaunch(FirstLaunch.Kind.CAMPAIGN, link);
     }
 
-    /** Returns whether the result has a link that the app has not opened: the click's own link may have opened it. */
+    /** Returns whether the result has a link to open; not if the click's own link has opened the app already. */
     private static boolean hasLink(Json state) {
         Json answer = state.object("answer");
         String sent = state.text("sentToken"), method = String.valueOf(answer.text("attributionMethod"));
@@ -248,7 +248,7 @@ public final class AfterlinkCore {
     /** Sets the listener that receives links: late matches, and those that the app passes to {@link #opened}. */
     public void setListener(Receiver<Link> listener) { this.listener = listener; links.execute(this::deliver); }
 
-    /** Passes on a link that opened the app. Call it before {@link #firstLaunch} if both are due. */
+    /** Receives a link that opened the app. Call it before {@link #firstLaunch} if both are due. */
     public void opened(String url) {
         if (url == null) return;
         String[] parts = withoutToken(url);
@@ -274,11 +274,11 @@ public final class AfterlinkCore {
 
     private void saveHeldToken() {
         final String token = heldToken;
-        // After the result, a link no longer shows what led to the installation. After an opt-out, it must not.
+        // After the result, a token no longer shows what led to the installation. After an opt-out, none may be stored.
         if (token != null) update(state -> isOpen(state) ? state.put("openedToken", token) : (heldToken = null));
     }
 
-    /** Passes the links that are due to the listener, on the thread of links. */
+    /** Calls the listener with each link that is due. Runs on the thread {@link #links}. */
     private void deliver() {
         while (true) {
             Receiver<Link> receiver = listener;
@@ -324,7 +324,7 @@ public final class AfterlinkCore {
         return track(Json.of("name", name).with("properties", properties), id, amount, currency);
     }
 
-    /** Stores a refund of the purchase with this `id`. The amount is negative; null returns the whole purchase. */
+    /** Stores a refund of the purchase with this `id`. The amount is negative; null means the whole purchase. */
     public boolean refund(String purchase, String id, String amount, String currency) {
         return track(Json.of("name", "refund").with("purchase_id", purchase), id, amount, currency);
     }
@@ -347,7 +347,7 @@ public final class AfterlinkCore {
         }));
     }
 
-    /** Sends the stored events in batches, but none in a pause of the server. Returns whether none is left. */
+    /** Sends the stored events in batches, unless the server requested a pause. Returns whether no event is left. */
     public boolean flush() {
         synchronized (sending) {
             for (int count = BATCH; ; ) {
@@ -362,7 +362,7 @@ public final class AfterlinkCore {
                 if (results instanceof List && ((List<?>) results).size() == batch.size()) {
                     for (Json event : batch) done.add(event.text("event_id"));
                 } else if (response.isRefused() && (response.status == 400 || response.status == 413)) {
-                    // One event makes the server refuse the batch: halve the batch to find it, and drop only this one.
+                    // One event makes the server refuse the batch: halve the batch to find and drop that event.
                     count = Math.max(batch.size() / 2, 1);
                     if (batch.size() > 1) continue;
                     done.add(batch.get(0).text("event_id"));
@@ -384,7 +384,7 @@ public final class AfterlinkCore {
         return events;
     }
 
-    /** Writes the newest events, without those of some identifiers. */
+    /** Writes the newest events, except those whose identifiers are in `done`. */
     private boolean saveEvents(List<Json> events, Set<Object> done) throws IOException {
         StringBuilder text = new StringBuilder();
         int bytes = 0;
@@ -413,7 +413,7 @@ public final class AfterlinkCore {
         });
     }
 
-    /** Opts out, deletes what is stored, and asks the server to erase the installation; returns whether it has. */
+    /** Opts out, deletes what is stored, and asks the server to erase the installation. Returns whether it is erased. */
     public boolean forget() {
         Json changed = choose(true, state -> {
             String id = state.text("installID"), due = state.text("erasures");
@@ -429,7 +429,7 @@ public final class AfterlinkCore {
         return changed != null && erase(changed.text("erasures"));
     }
 
-    /** Makes a choice of the person, in memory until the disk stores it; `isEnd` ends all requests. */
+    /** Applies a choice of the person, and holds it in memory until it is on disk; `isEnd` ends all requests. */
     private Json choose(boolean isEnd, Change<Json> choice) {
         Json changed;
         synchronized (AfterlinkCore.class) {
@@ -465,7 +465,7 @@ public final class AfterlinkCore {
         try { return handOver(change); } finally { syncFolder(); }
     }
 
-    /** Does this without the sync of the folder, because a kill during the sync would lose the app's result. */
+    /** Does the same as {@link #update} without syncing the folder: a kill during the sync would lose the result. */
     private <T> T handOver(Change<T> change) {
         // One lock for all objects of a process, because a process can take the lock of a file only once.
         synchronized (AfterlinkCore.class) {
@@ -509,7 +509,7 @@ public final class AfterlinkCore {
             output.getFD().sync();
         }
         step();
-        // The rename comes last, so that a result which it records as returned is returned at once.
+        // The rename may record that the app has its result. So it comes last, and the result is returned at once.
         if (!draft.renameTo(file)) throw new IOException("rename");
         isFolderChanged = true;
         diskFailures = 0;
@@ -587,7 +587,7 @@ public final class AfterlinkCore {
             byte[] bytes = body.write().getBytes(UTF_8);
             connection.setFixedLengthStreamingMode(bytes.length);
             OutputStream output = connection.getOutputStream();
-            // A connection cannot be ended while it is being made.
+            // An opt-out cannot end a connection that is still being made, so test again here.
             if (stops != this.stops) throw new IOException("opted out");
             output.write(bytes);
             int status = connection.getResponseCode();
