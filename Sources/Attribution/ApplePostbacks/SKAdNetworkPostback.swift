@@ -6,8 +6,8 @@ extension SignedApplePostback {
     /// The signed fields of each version that can be verified, in the order in which they are signed.
     ///
     /// Conversion values are never signed. `publisher` is `source-app-id` or `source-domain`; if the postback has
-    /// neither, it is left out with its separator. The order of 2.2 is from Apple's article alone: no signed example is
-    /// published.
+    /// neither, the signed text lacks both the value and its separator. The order of version 2.2 comes from Apple's
+    /// article alone, because Apple publishes no signed example of it.
     ///
     /// Source: Apple's articles "Verifying an install-validation postback" and "Combining parameters for …".
     private static let orders: [String: [String]] = {
@@ -33,7 +33,8 @@ extension SignedApplePostback {
         let fields = PostbackFields(values: values)
         let version = try fields.text("version", upTo: 16)
         let signedFields = version.flatMap { Self.orders[$0] }
-        // Any sender could add a field of a later version to a genuine postback, whose signature does not cover it.
+        // Any sender could add a field of a later version to a genuine postback, because the signature does not cover
+        // the field.
         func signed<Value>(_ name: String, _ value: Value?) -> Value? {
             signedFields?.contains(name) ?? true ? value : nil
         }

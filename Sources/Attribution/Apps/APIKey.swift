@@ -4,7 +4,7 @@ internal import Crypto
 ///
 /// The raw value is the prefix of the key's text and the word in the database.
 public enum KeyKind: String, CaseIterable, Sendable {
-    /// A public key, because it is part of the mobile app. It may send clicks and checks (a first launch's
+    /// A key that is public, because it is part of the mobile app. It may send clicks and checks (a first launch's
     /// requests for its click); the server ignores the address, agent and time that they state.
     case app
     /// A customer's secret key. It may send checks and clicks; the server believes the address, agent and
@@ -18,7 +18,7 @@ public enum KeyKind: String, CaseIterable, Sendable {
     /// one app and shows only that app's data, or it belongs to no app and shows all.
     case read
 
-    /// Whether a key of this kind belongs to an app; nil if it may or may not.
+    /// Whether a key of this kind belongs to an app; nil if some keys of the kind do, and others do not.
     public var belongsToApp: Bool? {
         switch self {
         case .app, .server, .test: true

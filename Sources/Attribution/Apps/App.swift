@@ -20,8 +20,9 @@ public struct App: Equatable, Sendable {
         public var developmentLanguage: String?
         /// How likely a click must be to match, and the answer if none is likely enough.
         public var policy: MatchPolicy
-        /// The link in answers that credit only the campaign, without the click's own link; such answers
-        /// (``MatchPolicy/Ambiguity`` `campaignOnly`) need it.
+        /// The link in answers that credit only a campaign, and so do not contain the click's own link.
+        ///
+        /// The policy ``MatchPolicy/Ambiguity/campaignOnly`` has no effect without it.
         public var defaultLink: DeepLinkURL?
         /// The settings of the app's links, landing pages and domain files.
         public var links: AppLinks
@@ -149,9 +150,9 @@ package enum AppIdentifiers {
     }
 }
 
-/// A snapshot of all apps and keys, which every request reads; they are few.
+/// A snapshot of all apps and keys; every request reads it.
 ///
-/// This is a class, so that a request copies a reference and not all parts.
+/// It is a class, so that a request copies one reference and not each part.
 public final class Directory: Equatable, Sendable {
     /// Oldest first.
     public let apps: [App]
@@ -184,7 +185,8 @@ public final class Directory: Equatable, Sendable {
     /// Returns an app's ``App/Settings/followedPolicy``; nil for an app that does not exist.
     public func policy(of app: AppID) -> MatchPolicy? { appIndexes[app].map { policies[$0] } }
 
-    /// Returns the apps whose links a host serves: the apps that list it, or else the apps that list no host.
+    /// Returns the apps whose links a host serves: the apps that list it; if there are none, the apps that list no
+    /// host.
     ///
     /// For a nil (unknown) host, returns the apps that list no host.
     public func apps(onHost host: LinkHost?) -> [App] {
@@ -197,7 +199,8 @@ public final class Directory: Equatable, Sendable {
 
     /// Returns the app and all apps whose links the same host may serve; a slug must be unique among their links.
     ///
-    /// These are the apps that share a link host with it, or, if it lists no host, all apps that list none.
+    /// The others are the apps that share a link host with the app. If the app lists no host, they are all apps that
+    /// list none.
     public func neighbours(of app: App) -> [App] {
         let hosts = Set(app.settings.links.hosts)
         return apps.filter {
@@ -206,7 +209,7 @@ public final class Directory: Equatable, Sendable {
         }
     }
 
-    /// Returns the apps that are no ``neighbours(of:)`` of the app now, but would be with the settings `links`.
+    /// Returns the apps that would become ``neighbours(of:)`` of the app if it got the settings `links`.
     public func newNeighbours(of app: App, with links: AppLinks) -> [App] {
         let current = Set(neighbours(of: app).map(\.id))
         var changed = app

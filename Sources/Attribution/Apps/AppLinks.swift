@@ -20,8 +20,8 @@ public struct AppLinks: Equatable, Sendable {
 
 /// The names of an app in Apple's store and in Apple's domain file.
 public struct AppleApp: Equatable, Sendable {
-    /// The prefix of the app's id, ten capital letters and digits: the team's id, or for some old apps a
-    /// prefix of the app alone.
+    /// The prefix of the app's id, ten capital letters and digits: the team's id, or for some old apps a prefix that no
+    /// other app has.
     public var teamID: String?
     public var bundleIDs: [String] = []
     /// The number in the URL of the store's page.
@@ -59,7 +59,8 @@ public struct LinkHost: Hashable, Sendable {
 
     /// Reads a `Host` field: a host name or an IP address, without its port; nil for any other text.
     ///
-    /// A name may end with a dot, which marks it as complete (RFC 3986 §3.2.2); it names the same host.
+    /// A name may end with a dot, which marks it as complete (RFC 3986 §3.2.2); with and without this dot, it names the
+    /// same host.
     public init?(_ text: String) {
         var bytes = Array(text.trimmed.utf8)
         let end = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
@@ -197,7 +198,8 @@ extension FieldReader where Field == AppLinkField {
             do throws(LinkRuleError) {
                 let rule = try LinkRule(parsing: text)
                 rules.append(rule)
-                // Append first: ``AppLinks/init(stored:)`` ignores the report, and the stored rule stays.
+                // Append the rule before it is validated, because ``AppLinks/init(stored:)`` ignores the report and
+                // must not lose the rule.
                 if !former.contains(rule) { try rule.requireUnglued() }
             } catch { report(.rules, "\(AppLinkField.rules.rawValue): \(error.message)") }
         }

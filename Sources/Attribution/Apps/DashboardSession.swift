@@ -69,7 +69,7 @@ public protocol SessionStore {
 
     func noteUse(of session: KeyDigest, at now: Timestamp) async throws(StoreError)
 
-    /// Deletes a session; does nothing if it has ended.
+    /// Deletes a session; does nothing if the session has ended.
     func end(_ session: KeyDigest, by actor: AuditActor) async throws(StoreError)
     /// Deletes all sessions except one.
     func endAll(but session: KeyDigest, by actor: AuditActor) async throws(StoreError)

@@ -124,8 +124,8 @@ public struct LinkRule: Equatable, Sendable {
 
     /// Refuses a query with `#`, because no URL has such a query.
     ///
-    /// ``init(parsing:)`` accepts it, because it also reads stored rules. If the only rule by which URLs open the app
-    /// could not be read, all URLs would open the app.
+    /// ``init(parsing:)`` accepts such a query, because it also reads stored rules and must not lose any of them. If
+    /// the only rule that lets URLs open the app were lost, all URLs would open the app.
     func requireUnglued() throws(LinkRuleError) {
         if let word = queryWord, word.utf8.contains(UInt8(ascii: "#")) { throw .glued(word) }
     }

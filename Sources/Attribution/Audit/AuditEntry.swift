@@ -5,7 +5,7 @@ public typealias AuditID = Identifier<AuditSubject>
 public enum AuditActor: Hashable, Sendable {
     /// A call of the admin API with this key.
     case key(KeyID)
-    /// A session of the dashboard that this key has started; nil for one that a one-time link started.
+    /// A session of the dashboard that this key has started; nil for a session that a one-time link started.
     case session(KeyID?)
     /// A command that this user of the system has run.
     case command(user: String)
@@ -68,7 +68,7 @@ public enum AuditAction: String, CaseIterable, Sendable {
     case signIn = "session.start"
     case signOut = "session.end"
     case endOtherSessions = "session.end_others"
-    /// The subject is the erasure's id; its record has the counts.
+    /// The subject is the id of the ``Erasure``, which contains the counts.
     case erase = "data.erase"
     case createEndpoint = "postback.create"
     case changeEndpoint = "postback.set"
@@ -152,7 +152,7 @@ public struct AuditFields: Equatable, Sendable {
 
     public init() {}
 
-    /// Fields without a text are left out.
+    /// Creates the fields; leaves out those without a text.
     public init(_ fields: [(name: String, texts: [String])]) {
         for field in fields where !field.texts.isEmpty { texts[field.name] = field.texts }
     }

@@ -1,6 +1,7 @@
 /// Reconstructs a stored click's fingerprints (hashes of device values) from its signals (the values).
 ///
-/// Once a click can no longer match, the index may no longer contain its system release and the hashes of its signals.
+/// A backtest uses it for clicks that can no longer match, because the index may have lost their system releases and
+/// the hashes of their signals.
 public struct FingerprintReconstruction: Sendable {
     private let keys: [ServerKey]
     private let data: DeviceData

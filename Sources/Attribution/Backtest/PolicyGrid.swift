@@ -36,7 +36,7 @@ public struct PolicyGrid: Equatable, Sendable {
     public var launches = 0
     /// Whether older events were left out because there were more than ``eventLimit``.
     public var isLimited = false
-    /// Whether settings have no result because the others took ``timeLimitSeconds``.
+    /// Whether some settings have no result, because the replays of the others took ``timeLimitSeconds``.
     public var isUnfinished = false
     /// The app's current setting.
     public var current: Setting

@@ -137,8 +137,7 @@ public struct RecordedAnswer: Equatable, Sendable {
     public var isCampaignOnly = false
     /// Why the launch got no click; nil if it got one.
     public var reason: NoMatchReason?
-    /// The probability that the answer was right, or for no match, that the most likely click was the right one; nil if
-    /// unknown.
+    /// The probability that the answer was right; for no match, that the most likely click was right; nil if unknown.
     ///
     /// It is not limited by ``Verdict/highestConfidence``, unless the record contains only the limited value.
     public var probability: Double?
@@ -161,7 +160,7 @@ public protocol TrafficHistory {
     /// Whether the history contains everything since the first click or check that the app's model learnt from.
     var isWhole: Bool { get }
 
-    /// What could not be determined about the events returned so far.
+    /// The values that could not be determined for the events returned so far.
     var gaps: HistoryGaps { get }
 
     /// Returns the next event; nil at the end.

@@ -26,7 +26,8 @@ public struct Click: Equatable, Sendable {
         public var clickedAt: Timestamp
         public var recordedAt: Timestamp
         public var window: AttributionWindow
-        /// Whether it was recorded with a test key: live keys do not see it, and live statistics do not count it.
+        /// Whether the click was recorded with a test key, so that live keys do not find it and live statistics do not
+        /// count it.
         public var isTest = false
         public var source = SourceToken.direct
         /// The text of the signal that `source` comes from (`google`), at most 255 characters; nil for no signal.
@@ -91,7 +92,7 @@ public struct NewClick: Equatable, Sendable {
     ///
     /// A match also closes the clicks with the same hash from the ten minutes before the matched one.
     public var visit: KeyedHash
-    /// A hash of visit, campaign key and the journey id of the post, if it has one.
+    /// A hash of visit, campaign key and, if the post contains one, journey id.
     ///
     /// Posts with the same hash within 10 s are one click, unless a launch claims the click between them.
     public var post: KeyedHash
@@ -149,7 +150,7 @@ public struct ClickEvidence: Equatable, Sendable {
     public var address: AddressHashes?
     /// A hash of exact address and user agent, or of the agent alone without a usable address.
     public var visitor: UInt64 = 0
-    /// Hashes of values that a launch may report in addition to a fingerprint that does not contain them.
+    /// Hashes of values that some forms of fingerprint do not contain; a launch may report these values in addition.
     public var signals = SignalHashes.none
     /// The canonical values as text, for explanations and for the reconstruction of fingerprints; nil for a
     /// click without values.
@@ -179,7 +180,7 @@ public struct AttributionWindow: Hashable, Sendable {
     /// One minute to thirty days.
     public static let allowedSeconds: ClosedRange<Int64> = 60...2_592_000
 
-    /// The window of clicks and apps that set none, unless the operator configures another one: a day.
+    /// The window of clicks and apps that set no window: a day, unless the operator configures another one.
     public static let standard = AttributionWindow(unchecked: 86_400)
 
     private init(unchecked seconds: Int64) { self.seconds = seconds }

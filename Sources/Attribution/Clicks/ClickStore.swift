@@ -18,7 +18,7 @@ public struct CheckView: Sendable {
     ///
     /// In the second case, the click was claimed before, and a claim returns that answer again, once.
     public var certainChoice: ClickChoice?
-    /// The live clicks with one of the check's fingerprints, and their evidence.
+    /// The live clicks that have any of the check's fingerprints, and the evidence about these clicks.
     ///
     /// Nil if there are no such clicks, or if an earlier answer is returned.
     ///
@@ -28,7 +28,7 @@ public struct CheckView: Sendable {
     public var model: MatchingModel?
     /// The hash of the launch's first fingerprint under the first server key that has clicks with this fingerprint.
     ///
-    /// Nil if this is the current server key, or if no key has such clicks.
+    /// Nil if that key is the current one, or if no key has such clicks.
     public var storedFingerprint: KeyedHash?
     /// The reason for "no match" if there is no ``replay``, ``certainChoice`` or ``evidence``: the state of
     /// the newest click with this fingerprint, or of the click that the launch named.
@@ -48,7 +48,7 @@ public struct CheckView: Sendable {
     /// Whether there is neither an answer to return, nor a click to claim or to weigh.
     var isEmpty: Bool { replay == nil && certainChoice == nil && evidence == nil }
 
-    /// Removes the background counts of destinations whose clicks were not found.
+    /// Removes the counts of unlisted clicks of these destinations, because no click of them was found.
     ///
     /// A count may be some seconds old, and its clicks may have been claimed, expired or deleted since.
     mutating func leaveOut(_ destinations: Set<CreditedDestination>) {
@@ -76,9 +76,9 @@ public enum ClaimOutcome: Equatable, Sendable {
 public protocol ClickStore {
     /// Records a click, unless it repeats a recorded one or its link has ended.
     ///
-    /// A click repeats one with the same idempotency key. It also repeats a click of the last 10 s with an equal
-    /// ``NewClick/post``, unless a launch claimed that click before this post arrived. A person's click never repeats a
-    /// robot's.
+    /// A click repeats an earlier click with the same idempotency key. It also repeats an earlier click of the last 10
+    /// s with an equal ``NewClick/post``, unless a launch claimed that click before this post arrived. A person's click
+    /// never repeats a robot's.
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome
 
     /// Sets the deadline for all reads and claims of the check together; the store completes or withdraws them by then.

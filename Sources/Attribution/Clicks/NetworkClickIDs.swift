@@ -15,8 +15,7 @@ public struct NetworkClickIDs: Equatable, Sendable {
         }
     }
 
-    /// All known parameters; if a link has several with a source, the source of the first one in this list has
-    /// precedence.
+    /// All known parameters; if several parameters of a link have a source, the first of them in this list decides.
     public static let parameters = [
         Parameter("gclid", "Google Ads"), Parameter("gbraid", "Google Ads"),
         Parameter("wbraid", "Google Ads"), Parameter("gad_source", "Google Ads"),

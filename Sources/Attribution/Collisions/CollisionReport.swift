@@ -2,7 +2,7 @@
 ///
 /// The report is computed from the clicks and checks that were stored up to ``countedAt``.
 public struct CollisionReport: Equatable, Sendable {
-    /// The clicks of one platform that fingerprints of one form find; the form names the hashed signals.
+    /// The clicks of one platform, as far as fingerprints of one form (one set of hashed signals) find them.
     public struct Form: Equatable, Sendable {
         public var platformForm: PlatformForm
         public var sharing: FingerprintSharing
@@ -84,8 +84,8 @@ public struct AppCollisions: Equatable, Sendable {
 
 /// Counts how many people share a fingerprint in an app's own traffic, for several windows in one pass.
 ///
-/// Rows must be added grouped by fingerprint, as an index returns them; rows of one fingerprint may have any
-/// order. Memory contains the rows of only one fingerprint, or a sample of them if they are very many.
+/// Rows must be added grouped by fingerprint, as an index returns them; rows of one fingerprint may have any order.
+/// Memory contains the rows of only one fingerprint at a time, or a sample of these rows if there are very many.
 public struct CollisionCount: Sendable {
     public let windows: [AttributionWindow]
     private var sharings: [PlatformForm: [FingerprintSharing]] = [:]
@@ -96,14 +96,15 @@ public struct CollisionCount: Sendable {
 
     /// The largest number of rows of one fingerprint in memory.
     ///
-    /// Beyond it, half of the rows are dropped pseudo-randomly, as often as needed, and each remaining row also counts
-    /// for the dropped ones. Even half of this number of rows, spread over a week (the standard retention time), leaves
-    /// some thirty rows in a window of ten minutes. A dropped row therefore hardly ever makes another row seem alone.
+    /// If there are more, half of them are dropped pseudo-randomly, and again until the rest fits. Each remaining row
+    /// also counts for the dropped ones. Even half of this number of rows, spread over a week (the standard retention
+    /// time), leaves some thirty rows in a window of ten minutes. A dropped row therefore hardly ever makes another row
+    /// seem alone.
     public static let rowLimit = 65_536
 
     public init(windows: [AttributionWindow]) { self.windows = windows }
 
-    /// Adds the next row; its fingerprint is the one of the previous row, or one that no row had before.
+    /// Adds the next row; its fingerprint must be the same as the previous row's, or a new one.
     public mutating func add(_ row: CollisionRow) {
         if key != row.key { countGroup() }
         key = row.key
@@ -187,8 +188,8 @@ public struct FingerprintSharing: Equatable, Sendable {
     /// The sum of the weights of the clicks before which no other person clicked with the fingerprint within the
     /// window.
     public private(set) var aloneSum: Double
-    /// For each click, its weight times the number of other people's earlier clicks with the fingerprint within the
-    /// window; the sum over all clicks.
+    /// The sum, over all clicks, of the click's weight times the number of other people's earlier clicks with the
+    /// fingerprint within the window.
     public private(set) var competingSum: Double
 
     public init(clicks: Double = 0, aloneSum: Double = 0, competingSum: Double = 0) {

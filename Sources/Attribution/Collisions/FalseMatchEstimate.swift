@@ -1,8 +1,8 @@
 /// Estimates how many matches are wrong, and which minimum probability or window would reduce that number.
 ///
 /// A match of probability p is wrong with probability 1 − p. These probabilities are calibrated (see
-/// ``CalibrationTable``). They take addresses, systems and delays into account, unlike a mere count of equal
-/// fingerprints. The estimate uses the same amount of memory for any number of launches.
+/// ``CalibrationTable``). A mere count of equal fingerprints would ignore addresses, systems and delays, which these
+/// probabilities include. The estimate uses the same amount of memory for any number of launches.
 public struct FalseMatchEstimate: Equatable, Sendable {
     /// The windows that can be recommended in addition to the current one, the shortest first.
     static let windows: [AttributionWindow] = [
@@ -122,8 +122,9 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         }
     }
 
-    /// The share of right matches that a recommended window must retain: losing more is not worth the wrong
-    /// matches that it avoids.
+    /// The share of right matches that a recommended window must retain.
+    ///
+    /// Losing more right matches is not worth the wrong matches that a shorter window avoids.
     public static let minimumKept = 0.5
 
     /// Adds a recorded check; ignores repeated answers, certain matches, and checks without a confidence.

@@ -41,8 +41,7 @@ public struct DeviceData: Sendable {
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - file: its name, for error messages.
-    /// - Throws: an error with the position of the first row that cannot be read, and for a file without
-    ///   rows.
+    /// - Throws: an error with the position of the first row that cannot be read, or an error for a file without rows.
     public init(replacing bytes: [UInt8], file: String) throws(DataFileError) {
         let fileRows = try DataRow.rows(of: bytes, file: file, kinds: Kind.names)
         guard !fileRows.isEmpty else {

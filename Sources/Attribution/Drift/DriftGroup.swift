@@ -228,13 +228,17 @@ public struct DriftCount: Equatable, Sendable {
 
     public static func += (left: inout DriftCount, right: DriftCount) { left = left + right }
 
-    /// The trials, and at most as many matches: a day's matches of older clicks may outnumber its clicks.
+    /// The trials, and the matches limited to the number of trials.
+    ///
+    /// A day can have more matches than clicks, because matches of older clicks count on it too.
     var bounded: (trials: Double, matches: Double) {
         let trials = Double(max(0, trials))
         return (trials, min(trials, Double(max(0, matches))))
     }
 
-    /// The logarithm of the odds of a match, and its variance; an added half match and half miss keep both finite.
+    /// The logarithm of the odds of a match, and its variance.
+    ///
+    /// Half a match and half a miss are added, so that both are finite.
     ///
     /// Source: Haldane: The estimation and significance of the logarithm of a ratio of frequencies (1956).
     var logOdds: (value: Double, variance: Double) {

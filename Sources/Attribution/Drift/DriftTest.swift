@@ -18,15 +18,15 @@ struct DriftDrop: Equatable {
 
 /// The change test: a generalised likelihood ratio of the newest days against the days before them.
 ///
-/// Each of ``windows`` is a number of newest days. The test compares two likelihoods of the newest days' counts: with
-/// the rate of the days before, and with a rate of their own. The past counts as the number of trials whose rate would
-/// be as uncertain as the past's rate. So a short past proves little. The logarithm of the ratio of the two likelihoods
-/// is divided by the dispersion, the factor by which days of the past differ more than by chance (quasi-likelihood). So
-/// the usual variation within a week is not significant.
+/// Each of ``windows`` is a number of newest days. The test compares two likelihoods of the newest days' counts: one
+/// with the rate of the days before, one with the newest days' own rate. The past has the weight of a number of trials:
+/// the number that would make a rate as uncertain as the rate of the past. So a short past proves little. The logarithm
+/// of the ratio of the two likelihoods is divided by the dispersion, the factor by which days of the past differ more
+/// than by chance (quasi-likelihood). So the usual variation within a week is not significant.
 ///
-/// The rate is compared with two expectations, and the smaller significance counts. One is the group's own
-/// past, lowered if fewer clicks can lead to matches. The other is that past, changed as much as the rest of
-/// the app has changed since.
+/// The rate is compared with two expectations, and the smaller significance counts. One is the group's own past,
+/// lowered if the numbers of clicks explain a lower rate. The other is that past, changed as much as the rest of the
+/// app has changed since.
 ///
 /// Sources: Siegmund and Venkatraman: Using the generalized likelihood ratio statistic for sequential
 /// detection of a change-point (1995), for an unknown baseline; Lai: Sequential changepoint detection in
@@ -62,7 +62,7 @@ struct DriftTest {
 
     /// Returns the most significant drop that raises an alarm; nil if none does.
     ///
-    /// `threshold` is the smallest significance.
+    /// `threshold` is the smallest significance that raises an alarm.
     func drop(above threshold: Double) -> DriftDrop? {
         Self.windows.compactMap { compare(newest: $0, from: $0) }.filter { drop in
             drop.score >= threshold && drop.rate <= (1 - Self.minimumRelativeDrop) * drop.expected
@@ -175,7 +175,7 @@ struct DriftTest {
 
 /// The daily counts by which a group's rate is judged, the newest day first.
 struct DriftSeries {
-    /// The numbers of clicks that a group's matches come from; fewer clicks explain fewer matches.
+    /// The numbers of clicks that a group's matches come from; a change of these numbers can explain a lower rate.
     enum Supply {
         /// The daily clicks and checks of a launch group's platform: with fewer clicks per check, fewer
         /// checks can match.
@@ -194,7 +194,8 @@ struct DriftSeries {
     /// The number of days since the first day with a trial, including that day.
     var knownDays: Int { (own.lastIndex { $0.trials > 0 } ?? -1) + 1 }
 
-    /// Returns the factor, at most 1, by which a smaller supply lowers the rate, and its logarithm's variance.
+    /// Returns the factor, at most 1, by which a change of the supply lowers the rate, and the variance of its
+    /// logarithm.
     func shortage(_ recent: Range<Int>, against past: Range<Int>) -> (ratio: Double, variance: Double) {
         switch supply {
         case .steady: return (1, 0)
@@ -255,8 +256,7 @@ struct DriftExpectation {
 
 /// The daily counts of each group up to one time: the input of the detector.
 ///
-/// A day is the 24 hours that end at that time or a whole number of days before it, so that every day
-/// contains each hour once.
+/// A day consists of 24 hours, and the last day ends at that time. So every day contains each hour once.
 public struct DriftHistory: Sendable {
     /// The length of the spans for which counts are stored, six hours; the detector runs at the end of each.
     public static let periodMilliseconds: Int64 = 21_600_000
@@ -368,7 +368,7 @@ struct DriftPooling {
         Dictionary(groups.map { (parent(of: $0.key, level), $0.value) }, uniquingKeysWith: sum)
     }
 
-    /// Returns a group and the groups that pool it if it is too small, the smallest first.
+    /// Returns a group, and then the groups that it may become a part of, the smallest first.
     fileprivate static func ancestry(of group: DriftGroup) -> [DriftGroup] {
         (0..<3).reduce(into: [group]) { $0.append(parent(of: $0[$0.count - 1], $1)) }
     }

@@ -119,13 +119,13 @@ public enum EventOutcome: Equatable, Sendable {
 
 /// Why a refund is not stored.
 public enum RefundProblem: Equatable, Sendable {
-    /// It returns another refund.
+    /// The refund names another refund as its purchase.
     case ofRefund
     /// The purchase has this currency, and the refund has another one.
     case currency(Currency)
     /// The purchase has this amount, and the refund has a larger one.
     case amount(Money)
-    /// It has no amount, and no purchase to take the amount from.
+    /// The refund has no amount, and its purchase is unknown, so no amount can be taken from it.
     case unknownAmount
 }
 
@@ -133,7 +133,7 @@ public enum RefundProblem: Equatable, Sendable {
 public protocol EventStore {
     /// Stores events, and returns the outcome of each.
     ///
-    /// They are on disk when this returns.
+    /// The events are on disk when this function returns.
     func record(_ batch: EventBatch) async throws(StoreError) -> [EventOutcome]
 
     /// Returns the sums of events and revenue of a query.

@@ -92,7 +92,7 @@ public struct EventSums: Equatable, Sendable {
         sums[value] = sum
     }
 
-    /// The sums that are not zero; one is zero if events of server keys have replaced all its events.
+    /// The sums that are not zero; a sum becomes zero if events of server keys replace all its events.
     private var counted: [String: EventSum] {
         sums.filter { $1 != EventSum(name: $1.name, currency: $1.currency) }
     }

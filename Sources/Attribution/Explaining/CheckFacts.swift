@@ -11,8 +11,8 @@ public enum CheckOutcome: String, CaseIterable, Sendable {
 ///
 /// The record contains addresses and fingerprints only as keyed hashes.
 public struct CheckFacts: Equatable, Sendable {
-    /// The probability that the launch came for the destination of one click; only the first half of the
-    /// click's identifier may be known.
+    /// The probability that the launch came for the destination of one click; of some clicks, only the first half of
+    /// the identifier is known.
     public struct Share: Equatable, Sendable {
         public var click: ClickID
         /// 0…1.
@@ -166,7 +166,7 @@ public struct CheckFacts: Equatable, Sendable {
     }
 
     private mutating func add(_ evidence: CandidateEvidence) {
-        // Only the first half of a candidate's identifier may be known.
+        // Of some candidates, only the first half of the identifier is known.
         let candidate = evidence.candidates.first { $0.click.high == click?.high }
         guard let candidate else { return }
         platformForm = candidate.platformForm
@@ -175,8 +175,8 @@ public struct CheckFacts: Equatable, Sendable {
 
     /// Returns the milliseconds from a click to the installation that it led to; 0 if the installation is older.
     ///
-    /// Many people launch an app long after they installed it. So Google Play's time of the installation counts, and the
-    /// time of the launch only without it.
+    /// Many people launch an app long after they installed it. So the installation's time from Google Play counts; the
+    /// time of the launch counts only if that time is unknown.
     public func timeToInstall(since clickedAt: Timestamp) -> Int64 {
         max(0, (play?.begin(before: at) ?? at).milliseconds(since: clickedAt))
     }

@@ -14,7 +14,7 @@ public struct CheckQuery: Equatable, Sendable {
     public var method: AttributionMethod?
     /// The platform of the launch.
     public var platform: Platform?
-    /// The start of the release of the launch's system, such as `17` or `17.4`.
+    /// The version of the launch's system, or its first numbers: `17` also finds `17.4`.
     public var osVersion: String?
     /// The version of the SDK.
     public var sdk: String?

@@ -19,7 +19,7 @@ public struct ClickExplanation: Equatable, Sendable {
 
     public var click: KnownClick { material.click }
 
-    /// The state of the click for a check now: never ``KnownClick/State/answered``.
+    /// The state of the click for a check that came now; never ``KnownClick/State/answered``.
     public var state: KnownClick.State { click.state(at: now, isAnswer: false) }
 }
 
@@ -37,7 +37,7 @@ public struct ClickExplanationInput: Equatable, Sendable {
     public var near: [RelatedCheck] = []
     /// The number of records that were searched for ``near``.
     public var searchedChecks = 0
-    /// Whether all records of this time were searched, from the click until a minute after its expiry.
+    /// Whether all records from the click until a minute after its expiry were searched.
     public var hasSearchedAll = true
 
     /// The largest number of checks in ``near``.

@@ -1,6 +1,7 @@
 /// Explains from the stored facts why a check ended as it did.
 ///
-/// An explanation tries combinations of values, which may take most of a second, so no event loop may run it.
+/// An explanation tries many combinations of values. This may take most of a second, so it must not run on an event
+/// loop.
 public struct Explainer: Sendable {
     /// The server keys that hashed the stored fingerprints, the current one first.
     public var keys: [ServerKey]
@@ -144,7 +145,7 @@ public struct Explainer: Sendable {
         return FingerprintSearch.Finding(input: nil, triedCombinations: tried)
     }
 
-    /// Returns clicks from the launch's exact address, for a launch whose fingerprint no tried values explain.
+    /// Returns clicks from the launch's exact address; used if no tried values give the launch's fingerprint.
     private func clicksFromSameAddress(_ material: ExplanationInput, _ time: Timestamp) -> [ExplainedClick] {
         let close = material.recent.filter { $0.agreement == .exact }
         return close.prefix(Self.nearLimit).map { click in

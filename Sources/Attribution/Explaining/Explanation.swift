@@ -334,7 +334,7 @@ public struct ExplanationInput: Sendable {
     /// The app's newest clicks with signals, recorded until a second after the check and not by robots; newest first.
     public var recent: [KnownClick] = []
 
-    /// The largest number of live clicks in ``sameFingerprint``, and of closed ones.
+    /// The largest number of live clicks in ``sameFingerprint``, and also the largest number of closed clicks.
     public static let sameFingerprintLimit = 20
     /// The largest number of clicks in ``recent``.
     public static let recentLimit = 2000

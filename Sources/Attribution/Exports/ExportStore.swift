@@ -46,7 +46,7 @@ public protocol ExportStore {
 }
 
 extension ExportTable {
-    /// Returns the last cursor of rows that were recorded before a time, if it is before `end`; else `end`.
+    /// Returns the last cursor of rows that were recorded before a time, but at most `end`.
     ///
     /// For links, deliveries and deletions, the result is always `end`.
     public func end(_ end: ExportCursor, before time: Timestamp) -> ExportCursor {

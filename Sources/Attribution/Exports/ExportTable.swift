@@ -19,14 +19,14 @@ public enum ExportTable: String, CaseIterable, Sendable {
     case counters
     /// Rows of `clicks`, `checks` and `events` that are no longer stored.
     ///
-    /// Each erased row, and each event of an app key that a server key's event replaced, has a row here. The rows of a
-    /// table that were deleted after the retention time have one row together, with the time before which the table has
-    /// no rows.
+    /// Each erased row, and each event of an app key that a server key's event replaced, has a row here. All rows that
+    /// a table has lost after the retention time are one row here, which states the time before which the table has no
+    /// rows.
     case deletions
     /// Apple's postbacks, and the attributions of Apple Ads, in the order in which they were received.
     case applePostbacks = "apple_postbacks"
 
-    /// Whether each export contains the whole table, so that no cursor continues an earlier one.
+    /// Whether each export contains the whole table, so that no cursor continues an earlier export.
     public var isSnapshot: Bool { self == .links || self == .deliveries }
 
     /// The names of the columns after `cursor`, which is the first column of every table.
@@ -206,8 +206,8 @@ public struct DeletionCursor: Equatable, Sendable {
     init?(_ text: String) {
         let fields = text.split(separator: "-", omittingEmptySubsequences: false)
         let numbers = fields.compactMap { Int64($0) }.filter { $0 >= 0 }
-        // An earlier version exported no events, so a consumer may still have a cursor without a day for events. A date
-        // can look like such a cursor, and is refused.
+        // An earlier version exported no events, so a consumer may still have a cursor with only two days. A date can
+        // look like such a cursor; refuse it.
         guard 3...Self.tables.count + 1 ~= fields.count, numbers.map({ "\($0)" }) == fields.map(String.init),
             Timestamp(iso8601: text + "T00:00:00Z") == nil
         else { return nil }

@@ -65,8 +65,9 @@ extension PostbackDelivery {
     }
 }
 
-/// A row that was erased, or an event that was replaced: a click or a check by its random identifier, an
-/// event by its number.
+/// A row that was erased, or an event that was replaced.
+///
+/// The id of a click or a check is its random identifier; the id of an event is its number.
 public struct ErasedRow: Equatable, Sendable {
     /// The position among erased rows: milliseconds and a counter, as in the numbers of clicks.
     public let number: Int64

@@ -30,7 +30,8 @@ public enum ClickReference: Hashable, Sendable {
         }
     }
 
-    /// Whether the reference is an identifier or has the form of a token; any other one can only be rejected.
+    /// Whether the reference is an identifier or has the form of a token; any other reference is rejected without
+    /// further tests.
     public var isWellFormed: Bool {
         switch self {
         case .token(let text): ClickToken.hasForm(of: text)
@@ -40,11 +41,11 @@ public enum ClickReference: Hashable, Sendable {
 
     /// Reads the first well-formed reference among the parameters of a link or a referrer.
     ///
-    /// Parameters named `al` come before those named `click_id`. If no reference is well-formed, the result is the first
-    /// one that can only be a broken reference; nil if there is none.
+    /// Parameters named `al` come before those named `click_id`. If none is well-formed, the result is the first broken
+    /// reference; nil if there is none.
     ///
-    /// A reference ends at the first character that cannot be part of one, because apps append to a referrer
-    /// with a wrong separator, and people continue their text after a link.
+    /// A reference ends at the first character that cannot be part of one: some apps append text to a referrer with a
+    /// wrong separator, and people write text directly after a link.
     init?(items: [QueryItem]) {
         let references = Self.itemNames.lazy.flatMap { name in
             items.lazy.filter { $0.name == name }.compactMap { item -> ClickReference? in

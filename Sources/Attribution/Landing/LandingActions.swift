@@ -36,7 +36,7 @@ public struct LandingActions: Equatable, Sendable {
     public var next: NextStep
     /// Whether the page shows a QR code for the phone.
     public var showsCode: Bool
-    /// The browser of another app that shows the page; nil for a browser that is not part of another app.
+    /// The in-app browser in which the page is open; nil for a browser that is not part of another app.
     public var inApp: InAppBrowser?
 
     /// Decides the actions for a link.
@@ -99,7 +99,8 @@ public struct LandingActions: Equatable, Sendable {
     /// Returns the page's action without a tap.
     ///
     /// iOS opens an installed app instead of the page, except in an app's own browser. A visitor who sees the page
-    /// elsewhere on an iPhone therefore does not have the app, and is sent to the store. The pasteboard needs a tap.
+    /// elsewhere on an iPhone therefore does not have the app, and is sent to the store. If the page uses the
+    /// pasteboard, it waits for a tap.
     private func nextStep(_ visitor: LinkVisitor, _ link: Link.Settings) -> NextStep {
         let storeOrWait: NextStep = storeURL == nil || needsTap(link) ? .wait : .store
         switch visitor.device {
@@ -114,8 +115,8 @@ public struct LandingActions: Equatable, Sendable {
 
     /// Returns whether the page must wait for a tap to put the token on the pasteboard.
     ///
-    /// False if the link does not use the pasteboard, if the page shows a QR code, and for the app's own page
-    /// in Google's store, which passes the token on itself.
+    /// False if the link does not use the pasteboard, or if the page shows a QR code. Also false if the button leads to
+    /// the app's own page in Google's store, because that store passes the token on.
     public func needsTap(_ link: Link.Settings) -> Bool {
         link.usesPasteboard && playPackage == nil && !showsCode
     }

@@ -21,7 +21,8 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     case agreements = 6
     /// Clicks by operating system, keyed by ``OSRelease/code``.
     case releases = 7
-    /// Clicks by each hash in their ``SignalHashes``; all clicks with a component also count under its hash 0.
+    /// Clicks by each hash in their ``SignalHashes``; all clicks with a component also count under the component's hash
+    /// 0.
     case signals = 8
     /// Launches that no click explains, keyed by their fingerprint's first word.
     case organic = 9
@@ -60,7 +61,7 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Whether clients decide how many counters there are, so that their number must be bounded.
+    /// Whether the number of counters grows with the values that clients send, so that it must be bounded.
     public var isOpenEnded: Bool {
         switch self {
         case .releases, .signals: true
@@ -128,8 +129,9 @@ public struct LearningEpoch: Equatable, Sendable {
     public let began: Timestamp
     public let landmark: Timestamp
 
-    /// If the landmark is this many seconds old, it must be moved (see ``factor(movingTo:for:)``), long
-    /// before a sum overflows: 400 half-lives of the family that fades fastest.
+    /// The age in seconds at which the landmark must be moved: 400 half-lives of the family that fades fastest.
+    ///
+    /// This is long before a sum overflows; see ``factor(movingTo:for:)``.
     public static let maximumSpan: Double =
         400 * (CounterFamily.allCases.compactMap(\.halfLife).min() ?? 86_400)
 
@@ -263,7 +265,7 @@ public struct LearntIncrements: Equatable, Sendable {
     /// The largest number of counters of systems and signals in one gathering; more come only from a flood of
     /// invented values, and are omitted.
     private static let maximumOpenEnded = 512
-    /// The number of the current gathering of increments, which ends with ``removeAll()``.
+    /// The number of the current gathering: the time until the next ``removeAll()``, in which increments are added up.
     ///
     /// It decides which keys are dropped, so that a flood drops other keys in each gathering.
     private var turn: UInt64

@@ -11,9 +11,10 @@ public final class MatchingModel: Sendable {
     /// The probability density of the delay per second, by ``DelayBins`` bin.
     public let delayDensity: [Double]
     private let agreements: [Agreement]
-    /// The average number of strangers, at most 1, who launch at an exact address where one visitor launched before.
+    /// The average number (at most 1) of strangers' launches at an exact address at which one visitor has launched
+    /// before.
     let repeatExact: Double
-    /// The same number for a near address (IPv4 /24, IPv6 /48).
+    /// The same average for a near address (IPv4 /24, IPv6 /48).
     let repeatNear: Double
     /// The number of launches that only a fingerprint could recognise; older ones count less.
     public let launches: Double
@@ -25,7 +26,7 @@ public final class MatchingModel: Sendable {
     /// A launch is organic if no click explains it. The number includes only launches whose fingerprint a live
     /// click has.
     let organicPerClick: Double
-    /// The number of organic launches per click that learning uses: a guess instead of 0 before the first launches.
+    /// The number of organic launches per click for learning; before the first launches, it is a guess and not 0.
     let organicPerClickGuess: Double
     /// The current rate of launches that no click explains, as a multiple of the average.
     public let relativeOrganicRate: Double
@@ -85,8 +86,8 @@ public final class MatchingModel: Sendable {
             || launches * seconds < ModelConstants.freshLaunches * epoch.observedSeconds(.totals, at: at)
     }
 
-    /// Returns k · s · f(age) of ``Posterior``: the conversions per second through fingerprints of this form
-    /// that one click of this age leads to.
+    /// Returns k · s · f(age) of ``Posterior``: the conversions per second to which one click of this age leads,
+    /// through fingerprints of this form.
     func hazard(_ platformForm: PlatformForm, bin: Int) -> Double {
         (sharesByPlatformForm[platformForm.code]?.conversions ?? ModelConstants.conversionsPerClick)
             * delayDensity[bin]

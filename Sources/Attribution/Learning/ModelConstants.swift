@@ -30,7 +30,8 @@ enum ModelConstants {
     static let maximumVisitorClicks = 4  // 0.0 0.0 0.0 0.000
     /// If the launch's address has this many other clicks and launches, equal agents no longer mean one person.
     static let crowdedAddressThreshold = 4.0  // 0.0 0.0 0.0 0.001
-    /// If a fingerprint has at most this many clicks, those without an address count as one person's.
+    /// If a fingerprint has at most this many clicks, clicks with equal agents and without an address count as one
+    /// person's.
     static let lowTrafficClicks = 4  // 0.0 0.0 0.0 0.000
     /// The share of a click's conversions that remains if its visitor has launched since.
     static let remainingShareAfterLaunch = 0.02  // 0.0 0.0 0.0 0.000
@@ -62,9 +63,10 @@ enum ModelConstants {
     static let evenDelayShare = 1.0 / 30  // 0.0 0.0 0.0 0.000
     /// The weight of the prior of delays, in conversions.
     static let delayPriorConversions = 30.0  // 0.0 0.0 0.0 0.001
-    /// The lower limit of the share of clicks that are old enough for a delay; the delay's count is divided by it.
+    /// The lower limit of the share of clicks that are old enough for a delay; the count of the delay is divided by
+    /// this share.
     static let minimumBinExposure = 0.02  // 0.0 0.0 0.0 0.000
-    /// The lower limit of the share of their conversions that the counted clicks can have led to by now.
+    /// The lower limit of the share of all conversions that the counted clicks can have led to by now.
     static let minimumExposure = 0.05  // 0.0 0.0 0.0 0.000
 
     // MARK: Addresses
@@ -82,9 +84,9 @@ enum ModelConstants {
     static let repeatPriorLaunches = 4.0  // 0.0 0.0 0.0 0.000
     /// The number of strangers among the launches of ``repeatPriorLaunches``.
     static let repeatPriorMet = 0.2  // 0.0 0.0 0.0 0.000
-    /// With fewer launches than this (older ones count less), an address counts as one without a launch.
+    /// With fewer launches than this (older ones count less), an address counts as an address without a launch.
     static let firstMeetingLimit = 0.25  // 0.0 0.0 0.0 0.000
-    /// With fewer launches than this, an address counts as one with a single launch.
+    /// With fewer launches than this, an address counts as an address with a single launch.
     static let secondMeetingLimit = 1.25  // 0.1 0.4 0.1 0.001
     /// The smallest probability that a stranger has the launch's address.
     static let minimumStrangerShare = 1e-9  // 0.0 0.0 0.0 0.000
@@ -112,7 +114,7 @@ enum ModelConstants {
     static let organicTrustSeconds = 6 * 3600.0  // specified; 0.1 0.0 0.0 0.001
     /// The weight in L(h) of the rate expected from the clicks, in launches.
     static let organicPriorLaunches = 1.0  // 0.1 0.1 0.1 0.001
-    /// How many standard deviations below the number of seen launches L(h) may be.
+    /// L(h) may be at most this many standard deviations below the rate of the seen launches.
     static let organicDeviations = 2.0  // 0.0 0.0 0.0 0.000
     /// The weight of the prior of organic launches per click, in clicks.
     static let organicGuessClicks = 500.0  // 0.1 0.0 0.1 0.001

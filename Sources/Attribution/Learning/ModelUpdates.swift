@@ -126,10 +126,10 @@ struct LaunchUpdate {
     /// The number of conversions that the launch counts for.
     ///
     /// At addresses of few people, a launch counts only if its address is exactly a click's address. Its posterior is
-    /// then divided by P(exact | same device), so that the launch also represents those whose address did not agree.
-    /// The average count is right even before the model has learnt L(h), the rate of organic launches with the
-    /// fingerprint h. At busy addresses, and without an address, the launch counts by its posterior, from which the
-    /// model learns more slowly.
+    /// then divided by P(exact | same device), so that it also represents launches whose address did not agree. On
+    /// average, this count is right even before the model has learnt L(h), the rate of organic launches with the
+    /// fingerprint h. At busy addresses, and without an address, the launch counts by its posterior, and the model
+    /// learns more slowly.
     private(set) var explained = 0.0
     private var byPlatformForm: [PlatformForm: Double] = [:]
     private var byBin: [Int: Double] = [:]
@@ -191,8 +191,8 @@ struct LaunchUpdate {
         return result.isFinite ? result : 1
     }
 
-    /// Returns how well agreement on the launch's address distinguishes conversions from chance: near 0 if
-    /// many strangers are expected to agree, near 1 if none are.
+    /// Returns how well an equal address distinguishes conversions from chance: near 0 if many strangers are expected
+    /// to have the address, near 1 if none are.
     private static func addressReliability(
         _ evidence: CandidateEvidence,
         _ rates: LaunchRates,
@@ -232,8 +232,8 @@ struct LaunchUpdate {
 
 /// The launches of the last one to two hours, so that a device that repeats its check counts once.
 ///
-/// The size is bounded: above the limit, the oldest launches are dropped sooner. Each server process has its
-/// own set and loses it when it ends.
+/// The size is bounded: above the limit, the oldest launches are dropped sooner. Each server process has its own set,
+/// which ends with the process.
 public struct RecentLaunches: Sendable {
     private var recent: Set<UInt64> = []
     private var older: Set<UInt64> = []

@@ -9,7 +9,7 @@ public struct QueryItem: Hashable, Sendable {
         self.value = value
     }
 
-    /// Returns the query's items for whose decoded names `isWanted` returns true, in their order.
+    /// Returns the items of a query, in their order; only those whose decoded names `isWanted` accepts.
     ///
     /// In names and values, escapes and `+` are decoded (application/x-www-form-urlencoded).
     ///
@@ -134,7 +134,7 @@ extension DeepLinkURL {
     /// The decoded parameters in their order.
     public var queryItems: [QueryItem] { queryItems { _ in true } }
 
-    /// Returns the decoded parameters for whose names `isWanted` returns true, in their order.
+    /// Returns the decoded parameters in their order; only those whose names `isWanted` accepts.
     func queryItems(where isWanted: (_ name: String) -> Bool) -> [QueryItem] {
         let bytes = text.utf8
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex

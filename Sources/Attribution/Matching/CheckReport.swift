@@ -2,8 +2,8 @@
 public enum MatchOutcome: Equatable, Sendable {
     /// A claim consumed a click for this check, and was counted in the same transaction.
     case match(Claim)
-    /// The caller got an earlier answer: its own again, because the first response may not have arrived, or
-    /// another caller's whose delivery failed.
+    /// The caller got an earlier answer: either its own, because the first response may not have arrived, or another
+    /// caller's, because its delivery failed.
     case replay(Claim)
     case noMatch(NoMatchReason)
 }
@@ -34,7 +34,7 @@ public struct CheckBasis: Sendable {
     public var hasLostRace = false
     /// The hash of the launch's first fingerprint under the first server key that has clicks with this fingerprint.
     ///
-    /// Nil if this is the current server key, or if no key has such clicks.
+    /// Nil if that key is the current one, or if no key has such clicks.
     public var storedFingerprint: KeyedHash?
 
     public init() {}

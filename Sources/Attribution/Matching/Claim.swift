@@ -2,7 +2,8 @@
 ///
 /// The answer is stored, so that a repeated check gets the same one.
 ///
-/// It is a class, because each check passes an optional claim several times, and few checks end with one.
+/// It is a class, because every check passes an optional claim several times: a reference is cheap to pass, and few
+/// checks have a claim.
 public final class Claim: Equatable, Sendable {
     public let click: Click
     public let claimedAt: Timestamp

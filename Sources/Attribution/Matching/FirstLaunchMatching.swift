@@ -21,7 +21,7 @@ public struct FirstLaunchMatching {
     ///   must then be a retryable error, never "no match".
     public func match(_ check: inout Check) async throws(StoreError) -> MatchOutcome {
         store.setDeadline(of: &check)
-        // The destinations in the background counts whose clicks could not be found.
+        // Destinations of background counts (clicks that are counted but not listed) for which no click could be found.
         var missing: Set<CreditedDestination> = []
         for round in 0..<Self.roundLimit {
             var view = try await store.view(for: check)
@@ -44,7 +44,7 @@ public struct FirstLaunchMatching {
                 store.receipt(for: claim).willRespond()
                 return end(check, .match(claim), another ?? basis)
             case .replayed(let claim):
-                // Allow the next request for this answer, which the first caller may never have received.
+                // Allow this caller to request the answer again, because this delivery may fail, too.
                 store.receipt(for: claim).willRespond()
                 return end(check, .replay(claim))
             case .lost where another == nil: missing.formUnion(choice.target.destinations)

@@ -64,7 +64,7 @@ public struct LaunchAddress: Sendable {
     public let since: Timestamp?
     private let searchedDays: Int
     private let onOtherDay: (@Sendable (Int) -> AddressHashes?)?
-    /// The hashes computed so far, by ``AddressHashes/keyIndex``; nil if there is no such key.
+    /// The hashes computed so far, by ``AddressHashes/keyIndex``; a value is nil if no key has the index.
     private var computed: [Int: AddressHashes?] = [:]
 
     /// Creates an address that is compared only with hashes under the same key.

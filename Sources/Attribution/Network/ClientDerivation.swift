@@ -156,8 +156,9 @@ enum ForwardedField {
         return isQuoted && backslashes % 2 == 1
     }
 
-    /// Returns the parameters of an element by their names in lower case, with quotation marks and escapes removed; nil
-    /// for an element that breaks the grammar.
+    /// Returns the parameters of an element by their names in lower case; nil for an element that breaks the grammar.
+    ///
+    /// The values have no quotation marks and no escapes.
     private static func parameters(of element: ArraySlice<UInt8>) -> [String: [UInt8]]? {
         var rest = element
         var parameters: [String: [UInt8]] = [:]

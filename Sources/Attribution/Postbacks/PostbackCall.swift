@@ -8,7 +8,7 @@ public struct PostbackCall: Equatable, Sendable {
     public struct Field: Equatable, Sendable {
         public let name: String
         public fileprivate(set) var value: String
-        /// Whether an operator set the field; no page and no response shows its value.
+        /// Whether an operator set the field, so that no page and no response shows its value.
         public var isSecret = false
     }
 
@@ -50,7 +50,7 @@ public struct PostbackCall: Equatable, Sendable {
         self.fields = fields
     }
 
-    /// Writes a note in place of the signatures, because the secrets that made them are no longer stored.
+    /// Replaces each signature by a note, because the secret that signed is no longer stored.
     public mutating func omitSignatures() {
         for index in fields.indices where fields[index].name == PostbackMessage.signatureField {
             fields[index].value = "made before the secret was rotated"

@@ -19,7 +19,7 @@ public struct PostbackEndpoint: Equatable, Sendable {
     public let body: String?
     public let createdAt: Timestamp
     public var state = State.enabled
-    /// Why it is held or disabled; empty if it is enabled.
+    /// Why the endpoint is held or disabled; empty if it is enabled.
     public var reason = ""
     /// The secret and the operator's header fields, encrypted by ``ServerKey/seal(_:of:random:)``.
     public var secret: [UInt8] = []
@@ -165,7 +165,8 @@ public struct PostbackDraft: Sendable {
         let secret = PostbackSecret(random: random)
         endpoint.secret = keys.current.seal(secret.bytes, of: endpoint.id, random: random)
         if !headers.isEmpty {
-            // The lines are stored as they were validated: a line break at the end of one would join it with the next.
+            // Store the lines as they were validated, without white space at their ends. Swift reads a carriage return
+            // before the separator as one character with it, so the line would not end there.
             let lines = headers.map(PostbackEndpoint.field).map { "\($0.name): \($0.value)" }
             let bytes = Array(lines.joined(separator: "\n").utf8)
             endpoint.headers = keys.current.seal(bytes, of: endpoint.id, random: random)

@@ -21,7 +21,7 @@ public struct PostbackDelivery: Equatable, Sendable {
     public var sequence: Int64
     public var state: DeliveryState
     public var attempts: Int
-    /// When the next attempt is due, if it is pending.
+    /// When the next attempt of a pending delivery is due.
     public var dueAt: Timestamp
     /// The time and the outcome of the last attempt; nil before the first.
     public var attemptedAt: Timestamp?

@@ -116,8 +116,8 @@ public enum PostbackTemplate {
 
     /// Returns a URL whose values are percent-encoded; a missing value is empty.
     ///
-    /// In the path, a value with a segment `.` or `..` is empty too: with such a segment, even an escaped one, a receiver
-    /// reads another path.
+    /// In the path, a value with a segment `.` or `..` is left out too, because such a segment, even if escaped, leads
+    /// some receivers to another path.
     public static func url(_ template: String, _ values: Values) -> String {
         var isPath = true
         return parts(of: template).map { part in
@@ -144,7 +144,8 @@ public enum PostbackTemplate {
             json.value(value)
             // In templates of an earlier version, a macro whose values are texts may stand outside a text.
             guard isQuoted else { return json.text }
-            // Bytes are removed, because Swift takes a quotation mark and a combining mark for one character.
+            // Remove the quotation marks as bytes, because Swift reads a quotation mark and a combining mark as one
+            // character.
             return String(decoding: json.bytes.dropFirst().dropLast(), as: UTF8.self)
         }
     }

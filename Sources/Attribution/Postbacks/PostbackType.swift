@@ -24,7 +24,8 @@ public enum PostbackType: String, CaseIterable, Sendable {
     case erasureCompleted = "erasure.completed"
     case endpointDisabled = "endpoint.disabled"
 
-    /// Whether events of the type are stored only while an endpoint has the type, because there are many of them.
+    /// Whether events of the type are stored only while an endpoint receives the type, because there are many such
+    /// events.
     public var isOptIn: Bool { self == .launchUnmatched || self == .clickRecorded }
 
     /// Parses the name of a type, or of a group such as `link.*`; empty for any other text.

@@ -101,8 +101,8 @@ struct AddressLikelihood {
 
     /// Returns P(agreement | same device, age) / P(agreement | stranger).
     ///
-    /// A device still has its address, has one near it, or has moved; a device that moved agrees as often as
-    /// a stranger. The average ratio of strangers is therefore 1. Agreement at a busy address proves little,
+    /// A device still has its address, has one near it, or has moved; the address of a device that moved agrees as
+    /// often as a stranger's. The average ratio of strangers is therefore 1. Agreement at a busy address proves little,
     /// and disagreement never supports a click. `own` is the number of the visitor's clicks.
     func ratio(_ agreement: AddressAgreement, age: ClickAge, own: Double = 1) -> Double {
         let same = model.agreement(age)
@@ -122,8 +122,8 @@ struct AddressLikelihood {
 
 /// The shares of the launch's address among the newest clicks with its fingerprint.
 ///
-/// When many people start to click at one place, such as a stadium or a lecture hall, the place's address is
-/// still rare in the counts of a day.
+/// If many people start to click at one place, such as a stadium or a lecture hall, these shares rise at once. In the
+/// counts of a day, the place's address is still rare.
 private struct RecentAddressShares {
     private var clicks = 0.0
     private var atExact = 0.0

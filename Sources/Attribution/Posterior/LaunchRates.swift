@@ -1,4 +1,4 @@
-/// The rates per second at which each click, and each other cause, leads to launches like this one.
+/// The rates per second at which clicks, and causes other than clicks, lead to launches like this one.
 struct LaunchRates {
     struct VisitorRate {
         let last: Candidate
@@ -136,7 +136,7 @@ private struct Weighing {
 
 /// The clicks of one person, who launches once: if one of them led to the launch, the last click is credited.
 struct Visitor {
-    /// The clicks, newest first; of clicks of one time, the one with the larger id comes first.
+    /// The clicks, newest first; among clicks with the same time, the one with the larger id comes first.
     ///
     /// There is at least one click.
     let clicks: [Candidate]

@@ -4,8 +4,8 @@ internal import CMath
 struct OrganicIntensity {
     /// The intensity for the posterior of a check.
     ///
-    /// It starts at 0 and gains weight over six hours, so that a server that has seen no organic launches
-    /// answers as the plain rule does: the newest click matches.
+    /// It starts at 0 and gains weight over six hours. So a new server, which has seen no organic launches, answers by
+    /// the plain rule: the newest click matches.
     let stated: Double
     /// The intensity for learning from the launch.
     ///
@@ -33,10 +33,10 @@ struct OrganicIntensity {
     /// Returns the mean of the rate's gamma distribution; its prior weighs
     /// ``ModelConstants/organicPriorLaunches`` launches at the expected rate.
     ///
-    /// An app whose launches begin before its first campaign has almost no organic launches for each click, so the prior
-    /// would outweigh many launches for years. The rate is therefore at least `lowest`: the number of seen launches, less
-    /// ``ModelConstants/organicDeviations`` standard deviations, over the observed time, which is lengthened by
-    /// ``ModelConstants/organicTrustSeconds``.
+    /// If an app had launches before its first campaign, the model counts almost no organic launches per click. The
+    /// prior would then outweigh many seen launches for years. The rate is therefore at least `lowest`: the number of
+    /// seen launches, less ``ModelConstants/organicDeviations`` standard deviations, over the observed time, which is
+    /// lengthened by ``ModelConstants/organicTrustSeconds``.
     private static func intensity(_ seen: Double, _ observed: Double, expected: Double) -> Double {
         guard expected > 0 else { return observed > 0 ? seen / observed : 0 }
         let prior = ModelConstants.organicPriorLaunches

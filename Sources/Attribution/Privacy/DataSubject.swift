@@ -8,7 +8,8 @@ public enum SubjectKind: String, CaseIterable, Sendable {
     case address
 }
 
-/// A value whose clicks and checks in one app are shown or erased, as the hashes that rows store instead of it.
+/// A value whose clicks and checks in one app are shown or erased, given by the hashes that rows contain instead of the
+/// value.
 public struct DataSubject: Sendable {
     /// The identifier or the hashes that rows are compared with.
     public enum Key: Equatable, Sendable {
@@ -25,7 +26,7 @@ public struct DataSubject: Sendable {
 
     public let app: AppID
     public let key: Key
-    /// Whether all records of checks are searched for hashes of the subject; otherwise only those of its clicks are found.
+    /// Whether the records of checks are searched even if no click of the subject is found.
     public let isSearchedInChecks: Bool
 
     /// The number of past days that are searched; ``AddressHashes`` can distinguish their keys from the keys of today
@@ -74,9 +75,9 @@ public struct DataSubject: Sendable {
         self.init(key, of: app)
     }
 
-    /// Creates the subject of a known key.
+    /// Creates a subject from its key.
     ///
-    /// Records of checks have no hash of a user.
+    /// A user is never searched in records of checks, because they contain no hash of a user.
     package init(_ key: Key, of app: AppID, isSearchedInChecks: Bool = true) {
         (self.key, self.app) = (key, app)
         if case .user = key {
@@ -113,9 +114,10 @@ public struct DataSubject: Sendable {
         }
     }
 
-    /// Returns the installation with only its live hashes, or only its test hashes, as an app names it.
+    /// Returns the installation as an app names it: with only its live hashes, or only its test hashes.
     ///
-    /// Any app may send an unknown id, for which a search of all checks would be a slow answer.
+    /// Any app may send an unknown id. A search of all checks for it would be slow, so checks are searched only if the
+    /// installation has clicks.
     public func ofInstall(isTest: Bool) -> DataSubject {
         let hashes = installs(isTest: isTest)
         let key = Key.install(live: isTest ? [] : hashes, test: isTest ? hashes : [])

@@ -115,7 +115,9 @@ public protocol PrivacyStore {
 
     /// Deletes what is stored about a subject, in slices that delay no click, and records the erasure.
     ///
-    /// Rows that come during the call are deleted too, unless they keep coming, because many people may share a value.
+    /// The call searches until it finds no row from before the time of the erasure, and also deletes newer rows that it
+    /// finds. It does not wait for the end of newer rows, because a value that many people share gets new ones all the
+    /// time.
     ///
     /// - Parameters:
     ///   - subject: the clicks and checks to delete.

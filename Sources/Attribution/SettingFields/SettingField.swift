@@ -206,7 +206,8 @@ package struct FieldReader<Field: SettingField> {
 
     /// Returns whether a list may have `count` entries; if not, reports it.
     ///
-    /// It is called after each entry, because a new entry is compared with all others.
+    /// It is called after each entry, because comparing the entries of a very long list with each other would take too
+    /// long.
     private mutating func hasRoom(_ count: Int, _ maximum: Int, _ field: Field) -> Bool {
         guard count > maximum else { return true }
         report(field, "\(field.rawValue) may have at most \(maximum) entries; remove some.")

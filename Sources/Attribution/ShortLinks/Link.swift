@@ -10,7 +10,9 @@ public struct Link: Equatable, Sendable {
     public var settings: Settings
     public let createdAt: Timestamp
     public var updatedAt: Timestamp
-    /// When the link was archived, so that it leads nowhere but retains slug and counts; nil if it is not.
+    /// When the link was archived; nil if it is not archived.
+    ///
+    /// An archived link leads nowhere but retains its slug and its counts.
     public var archivedAt: Timestamp?
 
     public init(
@@ -193,8 +195,8 @@ public enum LinkSlugError: Error, Equatable, CaseIterable, Sendable {
 extension LinkSlug {
     /// Characters that people do not confuse when they read or hear them, and that form no words.
     ///
-    /// They exclude vowels and the digits that resemble them, and `b`, `8`, `l`, `1`, `n`, `o`, `0`, `q`,
-    /// `s`, `5`, `u`, `v`, `z` and `2`.
+    /// The alphabet lacks vowels and the digits that resemble them, and `b`, `8`, `l`, `1`, `n`, `o`, `0`, `q`, `s`,
+    /// `5`, `u`, `v`, `z` and `2`.
     private static let alphabet = Array("cdfghjkmprtwxy679".utf8)
     private static let generatedLength = 11
 

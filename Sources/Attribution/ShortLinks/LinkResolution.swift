@@ -140,7 +140,7 @@ public struct TappedLink: Equatable, Sendable {
     ///
     /// - Parameter choice: returns the visitor's hash for ``Link/Settings/variant(for:)``; it is called only
     ///   if there are variants.
-    /// - Returns: nil if there are none, and for a long link.
+    /// - Returns: nil if the link has no variants, and for a long link.
     public func variant(choice: (LinkID) -> UInt64) -> Link.Variant? {
         guard let id, !settings.variants.isEmpty else { return nil }
         return settings.variant(for: choice(id))

@@ -94,8 +94,8 @@ public enum LinkStoreError: Error, Equatable, Sendable {
 public protocol LinkStore {
     /// Returns the link with this slug among the links of `apps`, which are the apps of the requested host.
     ///
-    /// This is called for every tap, and takes one read by index. If several of the apps have links with the
-    /// slug, it returns the oldest one; the service prevents such links where it can. Its counts may be a second old.
+    /// This is called for every tap, and takes one read by index. If several of the apps have links with the slug, it
+    /// returns the oldest one; the service prevents such links where it can. The counts may be a second old.
     func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing?
     /// Returns a link whose counts include every click and match that was acknowledged before the call.
     func link(_ id: LinkID) async throws(StoreError) -> LinkListing?
@@ -103,7 +103,8 @@ public protocol LinkStore {
     func slugs(of links: [LinkID]) async throws(StoreError) -> [LinkID: LinkSlug]
     /// Returns any slug that links of both apps have; nil if there is none.
     ///
-    /// It does not run on the calling event loop, and takes time proportional to the number of the first app's links.
+    /// The call does not run on the calling event loop. It takes time proportional to the number of the first app's
+    /// links.
     func sharedSlug(of app: AppID, and other: AppID) async throws(StoreError) -> LinkSlug?
     /// Returns a page of links, newest first.
     ///

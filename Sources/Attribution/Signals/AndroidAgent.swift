@@ -23,13 +23,13 @@ struct AndroidAgent {
             .map(OSVersionReading.exact) ?? .unknown
     }
 
-    /// The largest number of lists to read; a list is the values between semicolons after `Android`.
+    /// The largest number of lists to read; a list is the text after `Android`, with values separated by semicolons.
     private static let maximumLists = 3
 
     /// Reads the lists that start with `Android`; some apps put a list of their own before the list of their web view.
     private static func platform(in text: AgentText) -> (model: String?, version: OSVersion?) {
         var version: OSVersion?
-        // An agent in an app's own form has the model at no known position, so only its version is read.
+        // In an agent of an app's own form, the position of the model is unknown, so read only the version.
         let isBrowser = text.contains(.mozilla) || text.contains(.dalvik) || isBare(text)
         var next = text.end(of: .android)
         var lists = 0

@@ -35,7 +35,7 @@ public struct Browser: RawRepresentable, Hashable, Sendable {
 
     public var rawValue: String { version.map { "\(family.rawValue) \($0)" } ?? family.rawValue }
 
-    /// The text before the version, if that is not the keyword that names the family.
+    /// The text that precedes the version; nil if that is the keyword that names the family.
     private static func marker(of family: BrowserFamily) -> String? {
         switch family {
         case .facebook, .messenger: "fbav/"

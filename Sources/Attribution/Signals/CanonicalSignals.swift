@@ -43,7 +43,7 @@ public struct CanonicalSignals: Equatable, Sendable {
         }
     }
 
-    /// A screen of fewer points across is no iPad's: the narrowest one has 744, and the widest iPhone has 440.
+    /// A screen with fewer points across is not an iPad's: the narrowest iPad has 744, and the widest iPhone has 440.
     private static let narrowestPad = 600
 
     /// Returns `UIDevice.model` for a script's or an app's name of an Apple device; nil for any other device.

@@ -53,14 +53,18 @@ extension Fingerprint {
 /// platform, because the version that a client reports does not reveal its form: the iOS releases 1.8.4 to
 /// 1.8.6 all report 1.8.3, and 1.6.0 to 1.7.1 report 1.6.0.
 ///
-/// A new form is a case with its ``components`` and `isUsed(on:)` here. It also needs a `release` row in
-/// `Server/Trial/Data/trials.tsv` that sends it, its word in `openapi.json`, a vector for the "iPhone 13" in
-/// `Tests/AttributionTests/Vectors/fingerprints.json`, and a branch in `SimulatedDevice.swift` beside those tests.
-/// `FingerprintFormTests`, `TrialTests` and `APIDescriptionTests` fail without them. The letter needs no migration.
+/// A new form is a case with its ``components`` and `isUsed(on:)` here. It also needs the following parts, without
+/// which `FingerprintFormTests`, `TrialTests` or `APIDescriptionTests` fail:
+/// - its word in `openapi.json`;
+/// - a `release` row in `Server/Trial/Data/trials.tsv`, for a release that sends the form;
+/// - a vector for the "iPhone 13" in `Tests/AttributionTests/Vectors/fingerprints.json`;
+/// - a branch in `Tests/AttributionTests/Signals/SimulatedDevice.swift`.
+///
+/// The letter needs no migration.
 ///
 /// Every form contains the model, the time zone and the language, and every form of Android also contains the width. A
-/// form without one of them needs that component in `LaunchSignals.evidence` and `SignalHashes.components`. For a
-/// new kind of component, change `SignalHashes`, `SignalLikelihood`, and the arrays of six components in
+/// form without one of them needs that component in `CanonicalSignals.evidence(data:)` and `SignalHashes.components`.
+/// For a new kind of component, change `SignalHashes`, `SignalLikelihood`, and the arrays of six components in
 /// `FormedFingerprint`.
 ///
 /// The articles on matching and the API list the forms; README, Words and the article on matching state their number.
@@ -86,8 +90,8 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
 
     /// Returns whether equal fingerprints of the form mean equal values of the component.
     ///
-    /// A form with the screen counts as determining the width too, and a form with the width counts as
-    /// determining the screen: with few exceptions, devices of equal points have equal widths in pixels.
+    /// A form with the screen counts as determining the width too, and the other way round: with few exceptions,
+    /// devices with equal screens in points have equal widths in pixels.
     public func determines(_ component: SignalComponent) -> Bool {
         switch component {
         case .screen, .width: components.contains(.screen) || components.contains(.width)
@@ -95,8 +99,8 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
         }
     }
 
-    /// Returns the form with the fewest components of the forms that clients of the platform use; among
-    /// equals, the first case.
+    /// Returns the form that has the fewest components among those that clients of the platform use; among equals, the
+    /// first case.
     ///
     /// If a launch sends values, the fingerprint of this form finds its clicks.
     public static func smallest(on platform: Platform) -> FingerprintForm {

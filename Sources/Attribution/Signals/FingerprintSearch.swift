@@ -3,7 +3,7 @@
 /// A client that sends only a hash does not reveal its values. A launch that nearly fits a click differs from
 /// it in few components, so it is enough to try values that are common in the traffic.
 public struct FingerprintSearch: Sendable {
-    /// The values to try for each component, in this order.
+    /// The values to try for each component, in the order in which they are tried.
     public struct Vocabulary: Equatable, Sendable {
         public var values: [SignalComponent: [String]]
 
@@ -43,7 +43,7 @@ public struct FingerprintSearch: Sendable {
         self.limit = limit
     }
 
-    /// Searches for the input of a fingerprint that is known itself, or only by its stored hash.
+    /// Searches for the input of a fingerprint; the caller may know the fingerprint itself, or only its stored hash.
     ///
     /// - Parameters:
     ///   - candidates: inputs of the nearest clicks, in every form, the nearest first. They are tried

@@ -4,7 +4,7 @@ internal import Crypto
 public struct FormedFingerprint: Hashable, Sendable {
     public let form: FingerprintForm
     public let fingerprint: Fingerprint
-    /// The probability that a client that uses this form on the device sends this fingerprint, 0…1.
+    /// The probability that a client with this form on the device sends this fingerprint, 0…1.
     public let weight: Double
     /// The system's version on a device that sends the fingerprint; nil if it is unknown.
     public let osVersion: OSVersion?
@@ -16,9 +16,9 @@ extension CanonicalSignals {
 
     /// Returns the fingerprints that clients on this device may send, in every form whose values are known.
     ///
-    /// They are ordered by form; the first of a form is made of the first spelling of each component. No two
-    /// are equal. The weights of a form add up to about 1, to less if rare combinations are omitted, and to
-    /// 1.3 at most if an app may get one of two languages.
+    /// They are ordered by form; the first fingerprint of a form has the first spelling of each component. No two
+    /// fingerprints are equal. The weights of a form add up to about 1: to less if rare combinations are omitted, and
+    /// to at most 1.3 if an app may get one of two languages.
     ///
     /// - Parameters:
     ///   - localization: the languages that the app comes in.
@@ -92,7 +92,7 @@ struct FingerprintTexts {
         let shareOfLikeliest: Double
 
         static let standard = Worth(weight: 0.02, shareOfLikeliest: 0.1)
-        /// The limits for forms with the system's version, because browsers hide a part of the version.
+        /// The limits for forms with the system's version, a part of which browsers hide.
         ///
         /// Rare releases combined with old names of time zones would give many texts that hardly ever match.
         static let ofReleases = Worth(weight: 0.12, shareOfLikeliest: 0.4)
@@ -170,7 +170,7 @@ struct FingerprintTexts {
 
     /// Returns the hashes of the most likely texts, at most `count`, in the order in which they were added.
     ///
-    /// No two are equal: a component's spellings differ, none contains the separator `|`, and forms with the
+    /// No two hashes are equal: a component's spellings differ, none contains the separator `|`, and forms with the
     /// same number of components have one component of a different format.
     func fingerprints(atMost count: Int) -> [FormedFingerprint] {
         var formed: [FormedFingerprint] = []
@@ -193,8 +193,9 @@ struct FingerprintTexts {
         }
     }
 
-    /// Returns at most `count` rows: the most likely one of every form, then the second of every form, and so
-    /// on, so that many rows of one form do not displace the rows of other forms.
+    /// Returns at most `count` rows: the most likely one of every form, then the second of every form, and so on.
+    ///
+    /// This order keeps many rows of one form from displacing the rows of other forms.
     private func kept(_ count: Int) -> [Row] {
         guard rows.count > count else { return rows }
         let likeliest = rows.indices.sorted { (rows[$0].weight, $1) > (rows[$1].weight, $0) }

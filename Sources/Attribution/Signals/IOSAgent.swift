@@ -30,7 +30,7 @@ struct IOSAgent {
         }
     }
 
-    /// Returns the model; if an agent names several, the first one, because pages should assume it.
+    /// Returns the model; if an agent names several, the first one, which pages should assume.
     private static func model(in text: AgentText) -> String? {
         let phone = text.end(of: .iPhone) ?? .max
         let pad = text.end(of: .iPad) ?? .max
@@ -75,7 +75,7 @@ struct IOSAgent {
         // An agent without ` OS ` is not Safari's, and its ` Version/` may be the browser's own version.
         guard let token else { return isNew ? version.map(reading(safari:)) ?? .unknown : .unknown }
         let isFrozen = releases.isFrozen(token)
-        // Some of the truthful browsers print the frozen number too, together with Safari's version.
+        // Some browsers in the table of truthful ones print the frozen number too, together with Safari's version.
         if !(isFrozen && isNew), releases.isTruthfulBrowser(text.bytes) {
             // Chrome omits the patch, or writes a zero instead.
             return token.patch > 0 ? .exact(token) : .minor(token)

@@ -1,6 +1,6 @@
 /// The codes of languages, with their different spellings in browsers and systems.
 public final class LanguageTable: Sendable {
-    /// The canonical code for each code; ``packed(_:)`` makes the keys.
+    /// Maps each code, packed by ``packed(_:)``, to its canonical code.
     let canonicalCodes: [UInt64: String]
     let iosSpellings: [String: [Spelling]]
     let androidSpellings: [String: [Spelling]]

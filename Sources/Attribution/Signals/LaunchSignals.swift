@@ -10,11 +10,12 @@ public struct LaunchSignals: Equatable, Sendable {
     /// The fingerprints of the values, the one with the fewest components first.
     ///
     /// The ``remainingValues`` distinguish the clicks that the first fingerprint finds. A fingerprint that the client
-    /// computed itself comes last, unless it is among these, or it is the only one that may find clicks.
+    /// computed itself comes last, unless it is among the others. If only this fingerprint may find clicks, the list
+    /// contains nothing else.
     public let fingerprints: [Fingerprint]
     /// The values that the first fingerprint does not determine; empty if its form is unknown.
     ///
-    /// A value in the fingerprint must not count again, because every click with this fingerprint would be too likely.
+    /// A value in the fingerprint must not count again: it would make every click with this fingerprint too likely.
     public let remainingValues: [Value]
     public let release: OSRelease?
 
@@ -30,7 +31,8 @@ public struct LaunchSignals: Equatable, Sendable {
         data: DeviceData = .embedded
     ) {
         var canonical = canonical
-        // A client hashes the name that its system uses, but no click may be stored under this name.
+        // An app may send a name of the zone under which no click is stored; every click is stored under the most
+        // likely one.
         if !isWeighedByGiven {
             canonical.givenTimezone = canonical.givenTimezone.flatMap { data.timeZones.likeliest($0) }
         }

@@ -49,8 +49,7 @@ public struct RobotAgents: Sendable {
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - file: its name, for error messages.
-    /// - Throws: an error with the position of the first row that cannot be read, and for a file without
-    ///   rows.
+    /// - Throws: an error with the position of the first row that cannot be read, or an error for a file without rows.
     public init(replacing bytes: [UInt8], file: String) throws(DataFileError) {
         var rows = try RobotRows(bytes, file: file)
         guard !rows.robots.isEmpty || !rows.people.isEmpty else {
@@ -209,8 +208,9 @@ struct AgentPatternSet: Sendable {
         }
     }
 
-    /// A text of people's browsers, and a position in it: where the text occurs, a keyword that starts at the position
-    /// does not count.
+    /// A text in the agents of people's browsers, and a position in this text.
+    ///
+    /// A keyword that starts at the position does not count where the whole text occurs.
     private struct Exception {
         let bytes: [UInt8]
         /// The keyword's position in the text, at least 1.

@@ -33,12 +33,13 @@ extension Dimension {
         }
     }
 
-    /// Returns the part of a stored value that ``nameLimit`` limits; in the value of an event, a currency follows it.
+    /// Returns the part of a stored value that ``nameLimit`` limits; the value of an event also has a currency after
+    /// the name.
     public func limitedName(in value: String) -> String {
         self == .event ? EventCount.name(ofValue: value) : value
     }
 
-    /// The dimension whose counts of clicks list and rank the campaigns or links that this dimension counts.
+    /// The dimension of the counts of clicks that list and rank this dimension's campaigns or links.
     ///
     /// Every campaign or link with a count of this dimension has such a count of clicks, which may be 0. The property
     /// is nil for a dimension that does not count by campaign or link.
@@ -125,9 +126,9 @@ public struct CountedTraits: Hashable, Sendable {
 }
 
 extension Int64 {
-    /// Returns the sum of two counts, or the bound that it passes.
+    /// Returns the sum of two counts, clamped to the range of 64 bits.
     ///
-    /// The sum may pass a bound, because an app key is public and any client may report any revenue with it.
+    /// The sum may leave this range, because an app key is public and any client may report any revenue with it.
     public static func clampedSum(_ left: Int64, _ right: Int64) -> Int64 {
         let (sum, overflows) = left.addingReportingOverflow(right)
         return overflows ? left < 0 ? .min : .max : sum
@@ -209,7 +210,8 @@ public struct CountedSpans: Equatable, Sendable {
 }
 
 extension StatisticsQuery {
-    /// Counts by names have hours for this many days; older ones have no hours.
+    /// The number of days for which counts are stored by hour, if they are counts of names such as campaigns and
+    /// browsers.
     public static let daysWithHours: Int64 = 30
 
     /// Returns the start of the day in UTC since which all counts have hours.
@@ -217,7 +219,7 @@ extension StatisticsQuery {
         Granularity.day.start(of: now.advanced(byMilliseconds: -daysWithHours * 86_400_000))
     }
 
-    /// The span of the series: days that do not begin at midnight in UTC are sums of hours.
+    /// The granularity of the counts in the series; days that do not begin at midnight in UTC are sums of hours.
     public var seriesGranularity: Granularity { interval == .hour || offset != 0 ? .hour : .day }
 
     /// Returns the start of the interval of the series that contains `time`.

@@ -117,7 +117,8 @@ public struct CalibrationTable: Equatable, Sendable {
 
     public var launches: Int64 { bins.reduce(0) { $0 + $1.launches } }
 
-    /// The sum of the bins' absolute differences between right and expected answers, per launch; nil without launches.
+    /// The sum of the bins' absolute differences between right and expected answers, divided by the number of launches;
+    /// nil without launches.
     public var error: Double? {
         guard launches > 0 else { return nil }
         return bins.reduce(0) { $0 + abs(Double($1.right) - $1.expected) } / Double(launches)
@@ -130,7 +131,7 @@ public struct CalibrationSample: Hashable, Sendable {
     public let index: Int
     public let bin: CalibrationTable.Bin
 
-    /// Creates a sample; nil for a launch without a guaranteed match, or whose fingerprint found no click.
+    /// Creates a sample; nil without a guaranteed match, and for a launch whose fingerprint found no click.
     public init?(_ report: CheckReport) {
         guard case .match(let claim) = report.ending, claim.isGuaranteed,
             let verdict = report.basis.verdict, let likeliest = verdict.shares.first,

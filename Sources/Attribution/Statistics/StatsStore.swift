@@ -41,8 +41,8 @@ extension Metric {
 
 /// The dimensions of counts.
 ///
-/// The raw value is the number in the database: the search for a count compares several, and numbers compare
-/// faster than words.
+/// The raw value is the number in the database. It is not a word, because the search for a count compares several of
+/// them, and numbers compare faster.
 public enum Dimension: Int64, CaseIterable, Sendable {
     case total = 0
     case campaign = 1
@@ -191,7 +191,7 @@ public struct StatisticsReport: Equatable, Sendable {
     /// The matches by ``PlayFinding``; omits findings without matches.
     public var byPlayFinding: [Group] = []
     public var expected = ExpectedConversions.zero
-    /// The calibration over the query's span, rounded outwards to whole days, of all campaigns.
+    /// The calibration of all campaigns over the query's span, which is rounded outwards to whole days.
     public var calibration = CalibrationTable()
     /// The number of checks, of all apps and times, that were counted but not recorded because there were too
     /// many at once.
@@ -281,8 +281,8 @@ public protocol StatsStore {
 
 /// The times from click to first launch, in bins that widen with the time.
 ///
-/// Bin 0 contains delays under a second; from there eight bins double the time. A quantile from one second
-/// on is therefore exact to about 9 %.
+/// Bin 0 contains delays under a second. From one second on, there are eight bins for each doubling of the time. A
+/// quantile from one second on is therefore exact to about 9 %.
 public struct TimeToInstallHistogram: Equatable, Sendable {
     /// The number of delays in each bin that has any.
     public private(set) var counts: [Int: Int64] = [:]

@@ -1,12 +1,12 @@
 /// The state of a store, for readiness and metrics.
 public struct StoreHealth: Sendable {
-    /// The error of the last transaction, or why the present one does not end; nil if the last one succeeded, or there
-    /// was none yet.
+    /// The error of the last transaction, or why the current one does not end; nil after a success, and before the
+    /// first transaction.
     public var lastFailure: StoreError?
     public var isStopping = false
     /// The number of writes that wait or run.
     public var queueLength = 0
-    /// The numbers of writes in one transaction.
+    /// How many writes each transaction contained.
     public var batchSizes = Histogram(bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512])
     /// The durations of commits in seconds, including the sync to disk.
     public var commitSeconds = Histogram(

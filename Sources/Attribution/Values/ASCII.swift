@@ -45,7 +45,7 @@ extension String {
 
     /// Returns the text with `replacement` in place of each occurrence of an ASCII character.
     ///
-    /// Unlike `replacing`, it also finds the character before a combining mark: together, Swift takes the two for
+    /// It also finds the character before a combining mark, which `replacing` does not: Swift reads both together as
     /// another character, but programs that read bytes do not.
     package func replacingASCII(_ character: Unicode.Scalar, with replacement: String) -> String {
         let sought = UInt8(ascii: character)
@@ -101,13 +101,13 @@ package enum Hexadecimal {
 
     /// Returns the number that eight hexadecimal digits of either case write; nil if one is no digit.
     ///
-    /// It reads all eight as one word, because every check by fingerprint contains sixty-four digits.
+    /// It reads all eight as one word to save time, because every check by fingerprint contains sixty-four digits.
     static func value(ofEight digits: Span<UInt8>, at start: Int) -> UInt32? {
         precondition(start >= 0 && start + 8 <= digits.count, "there are eight bytes from the start on")
         // The precondition keeps the load within the bytes.
         let word = unsafe digits.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self).bigEndian
-        // The highest bit of each byte shows whether the byte has passed a bound. No byte carries into the
-        // next, because a word with a byte from 0x80 on is rejected.
+        // After each addition, the highest bit of a byte shows whether the byte has reached a bound. If a byte is 0x80
+        // or more, it may carry into the next byte, but then the word is rejected.
         let small = word | every(0x20)
         let isDigit = (word &+ every(0x80 - 0x30)) & ~(word &+ every(0x80 - 0x3a))
         let isLetter = (small &+ every(0x80 - 0x61)) & ~(small &+ every(0x80 - 0x67))

@@ -145,7 +145,7 @@ public struct AddressKeys: Sendable {
     /// Returns the same keys, precomputed up to the day after `time`.
     public func prepared(until time: Timestamp) -> AddressKeys { derived(of: seeds, readyUntil: time) }
 
-    /// Returns the keys of `seeds`, with the ``coversEarlierDays`` of these keys; these keys if `seeds` is invalid.
+    /// Returns the keys of `seeds`, with this value's ``coversEarlierDays``; this value itself if `seeds` is invalid.
     private func derived(of seeds: [Seed], readyUntil time: Timestamp) -> AddressKeys {
         guard var keys = AddressKeys(seeds, readyUntil: time) else { return self }
         keys.coversEarlierDays = coversEarlierDays

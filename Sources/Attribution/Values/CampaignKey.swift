@@ -14,7 +14,8 @@ public struct CampaignKey: Hashable, Sendable {
 
     /// Compares bytes, as a database does: two spellings of one text in Unicode are two keys.
     ///
-    /// Otherwise reads of two visitors that are gathered into one would get the links of only one spelling.
+    /// If the keys were equal, one read for two visitors with different spellings would return the links of only one
+    /// spelling.
     public static func == (left: CampaignKey, right: CampaignKey) -> Bool {
         left.text.utf8.elementsEqual(right.text.utf8)
     }

@@ -25,8 +25,8 @@ public struct ServerKeys: Sendable {
 
 /// Whether a store recognises the server keys that it is opened with.
 public enum ServerKeyRecognition: Equatable, Sendable {
-    /// The key that the store used last is among them; `missing` is the number of absent keys that stored clicks may
-    /// still need.
+    /// The key that the store used last is among the given keys; `missing` is the number of keys that stored clicks may
+    /// still need and that were not given.
     case own(missing: Int)
     /// The store's rows were hashed under another key.
     case foreign
@@ -56,8 +56,8 @@ public struct RequiredKeys: Equatable, Sendable {
 
 /// The server's secret, which hashes all values that could be guessed by enumeration.
 ///
-/// A restored database matches nothing without its key, so backups include the key. Its description, in logs
-/// and debuggers, never contains it.
+/// A restored database matches nothing without its key, so backups include the key. In logs and debuggers, a value of
+/// this type never shows its bytes.
 public struct ServerKey: Sendable {
     public static let byteCount = 32
 
@@ -190,7 +190,8 @@ public struct ServerKey: Sendable {
         return hash(of: message).index
     }
 
-    /// Returns the number that chooses a link's variant for a visitor, always the same for visitor and link.
+    /// Returns the number that chooses a link's variant for a visitor; it is always the same for the same visitor and
+    /// link.
     ///
     /// Only the first 64 bits of an IPv6 address count, because a device's addresses change within its /64.
     public func variantChoice(of link: LinkID, address: NetworkAddress, userAgent: String) -> UInt64 {

@@ -25,7 +25,8 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// The largest time by which another machine's clock may be ahead, in milliseconds.
     private static let allowedAdvance: Int64 = 300_000
 
-    /// Returns whether this time by another machine's clock is later than `now` by more than the clocks may differ.
+    /// Returns whether this time, read from another machine's clock, is later than `now` by more than the allowed
+    /// difference of clocks.
     public func isAhead(of now: Timestamp) -> Bool { milliseconds(since: now) > Self.allowedAdvance }
 }
 
