@@ -29,11 +29,11 @@ public struct CheckpointPolicy: Sendable {
     /// If more pages than this are not copied yet, the writer does not pause to copy them.
     ///
     /// After a long read, such as a backup, more pages may wait to be copied. The background thread copies
-    /// them while writes continue. The writer copies any number of pages after ``longPassLimit`` copies, and
-    /// in a process without a background thread.
+    /// them while writes continue. After ``longPassLimit`` long copies, and in a process without a background
+    /// thread, the writer copies any number of pages.
     public static let pausedBacklogPages = 16_384
-    /// After this many background copies in a row of more than ``pausedBacklogPages`` each, the writer pauses
-    /// nevertheless.
+    /// After this many consecutive background copies of more than ``pausedBacklogPages`` each, the writer
+    /// copies any number of pages.
     ///
     /// After a long read ends, each copy contains the pages written during the copy before it, so copies soon
     /// become small. If the copies do not become small, pages are written faster than they are copied, and
@@ -45,7 +45,7 @@ public struct CheckpointPolicy: Sendable {
     private let hasBackground: Bool
     /// The number of pages in the log after the last commit.
     private var pages = 0
-    /// The number of these pages that were also in the database after the last background copy.
+    /// The number of the log's pages that were also in the database after the last background copy.
     private var copiedPages = 0
     private var longPasses = 0
 

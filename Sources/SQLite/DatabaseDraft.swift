@@ -39,7 +39,8 @@ public final class DatabaseDraft {
         // The path outlives the call.
         descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw DatabaseFile.failure("creating", path) }
-        // The process that wrote the last draft may have published or deleted the file meanwhile.
+        // The process that wrote the last draft may have published or deleted the file since this one opened
+        // it.
         let identity = FileIdentity(descriptor)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, identity != nil, FileIdentity(link: path) == identity
         else {

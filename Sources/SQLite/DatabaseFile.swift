@@ -44,8 +44,8 @@ public struct DatabaseFile: Sendable {
 
     /// Creates an empty file that only its owner may read and write; checks the header of a file that exists.
     ///
-    /// SQLite gives the files beside it the same mode. Accepts a file that begins with zeros and has a rollback journal:
-    /// a power cut ended its creation, and SQLite's first read empties it.
+    /// SQLite gives the files beside it the same mode. Accepts a file that begins with zeros and has a rollback
+    /// journal: a power cut ended its creation, and SQLite's first read rolls it back to an empty file.
     public func createIfMissing() throws(SQLiteError) {
         if try !createEmpty(path) { try requireHeader(mayBeZero: Self.byteCount(path + "-journal") > 0) }
     }
@@ -108,8 +108,8 @@ public struct DatabaseFile: Sendable {
 
     /// Lets the owner write to the files beside the database, if the owner runs this process.
     ///
-    /// SQLite creates them with the database's mode. If a command reads a database that is read-only, they are read-only,
-    /// too, and stay so when the database can be written to again.
+    /// SQLite creates them with the database's mode. If a command reads a read-only database, SQLite creates these
+    /// files read-only, and they stay so when the database becomes writable again.
     public func makeCompanionsWritable() {
         for name in [logPath, path + "-shm"] {
             guard let status = Self.status(of: name, followsLink: false), status.st_uid == geteuid(),
@@ -130,10 +130,10 @@ public struct DatabaseFile: Sendable {
         }
     }
 
-    /// Refuses a file that is no database before SQLite opens it; accepts an empty one.
+    /// Refuses a file that is neither empty nor a database; call this before SQLite opens the file.
     ///
     /// - Parameter mayBeZero: whether a file that begins with zeros is accepted, too.
-    /// - Throws: `mismatch` for what is no file, `corrupt` for another beginning.
+    /// - Throws: `mismatch` if the path is no regular file, `corrupt` if the file begins otherwise.
     public func requireHeader(mayBeZero: Bool = false) throws(SQLiteError) {
         let isRead: Void? = try Self.withFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) {
             descriptor throws(SQLiteError) in

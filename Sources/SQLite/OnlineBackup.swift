@@ -41,7 +41,7 @@ internal import CSQLite
     /// - Returns: whether there are more pages.
     public func step(pages: Int32) throws(SQLiteError) -> Bool {
         source.confinement.check()
-        // The pointer is valid until the copy is finished, and SQLite would follow nil.
+        // The pointer is valid until the copy is finished; SQLite would dereference nil.
         guard let pointer = unsafe pointer else { throw failure(SQLITE_MISUSE) }
         let status = unsafe sqlite3_backup_step(pointer, pages)
         guard status != SQLITE_DONE else { return false }

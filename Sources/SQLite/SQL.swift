@@ -61,7 +61,8 @@ extension SQL: ExpressibleByStringInterpolation {
 
     /// The composed texts of the process.
     ///
-    /// Each is stored once and never freed, like a literal, so that a text that is composed again has the same address.
+    /// Each is stored once and never freed, like a literal, so that an equal text that is composed later has the same
+    /// address.
     private enum Composed {
         private static let texts = Mutex<[[UInt8]: SQL]>([:])
 

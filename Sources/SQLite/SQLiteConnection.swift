@@ -36,7 +36,7 @@ import Glibc
             | (access == .immutable ? SQLITE_OPEN_URI : 0)
         let name = access == .immutable ? Self.immutableURI(path) : path
         var opened: OpaquePointer?
-        // The path is valid during the call; SQLite returns a connection even if it fails.
+        // The path is valid during the call; SQLite returns a connection even if the call fails.
         let status = unsafe sqlite3_open_v2(name, &opened, flags, nil)
         guard status == SQLITE_OK, let pointer = unsafe opened else {
             let error = unsafe SQLiteError(status, on: opened, context: "opening the database")
@@ -50,7 +50,7 @@ import Glibc
         // The connection is open.
         unsafe sqlite3_busy_timeout(pointer, busyMilliseconds)
         if access == .readWrite {
-            // `deinit` removes the hook before it frees the cell, because statements that outlive the connection may
+            // `deinit` removes the hook before it frees `logPages`, because statements that outlive the connection may
             // still commit.
             unsafe afterlink_watch_wal(pointer, logPages)
         }
@@ -147,7 +147,7 @@ import Glibc
 
     /// The number of pages in the write-ahead log after this connection's last commit; 0 before the first one.
     public var logPageCount: Int {
-        // SQLite writes the cell only within calls on this connection, which belongs to this thread.
+        // SQLite writes the number only within calls on this connection, which belongs to this thread.
         Int(unsafe logPages.pointee)
     }
 
