@@ -2,7 +2,7 @@
 
 /// An array parameter that grows by one element at a time, such as a column of rows that one statement inserts.
 ///
-/// It holds the elements in the protocol's form, so that a value is copied once.
+/// It contains the elements in the protocol's binary form, so that each value is copied only once.
 public struct ColumnArray: Sendable {
     /// The type of the array.
     let type: TypeID

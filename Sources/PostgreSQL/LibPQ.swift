@@ -1,11 +1,12 @@
 #if PostgreSQL
 internal import CLibPQ
 
-/// A connection of libpq, whose functions never wait for the server.
+/// A connection of libpq; none of its functions waits for the server.
 ///
 /// Safe to use, because the pointer is valid from `init` to `deinit`.
 @safe final class LibPQ {
-    /// The result of ``poll()``: the readiness of the socket to wait for, or the end of connecting.
+    /// The result of ``poll()``: what the socket must be ready for before the next call, or how connecting
+    /// ended.
     enum Poll {
         case reading
         case writing
@@ -51,7 +52,7 @@ internal import CLibPQ
         // connects.
         unsafe PQsetErrorVerbosity(pointer, PQERRORS_VERBOSE)
         let context = unsafe Unmanaged.passUnretained(notices).toOpaque()
-        // The notices live as long as the connection, and only the thread of this object's calls touches them.
+        // The notices live as long as the connection, and only the thread that calls this object touches them.
         unsafe PQsetNoticeReceiver(
             pointer,
             { context, result in
@@ -162,7 +163,7 @@ internal import CLibPQ
         // The connection is open, and has a reply.
         guard let result = unsafe PQgetResult(pointer) else { return nil }
         switch unsafe PQresultStatus(result) {
-        // The object takes over the result.
+        // `ResultRows` takes over the result.
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: return .rows(unsafe ResultRows(result))
         case let status:
             // The result is valid until this function returns, and nothing keeps a reference to it.

@@ -61,9 +61,7 @@ public struct PostgreSQLAddress: Equatable, Sendable {
     private static let defaultConnectSeconds = 2
     private static let defaultPort: UInt16 = 5432
 
-    /// The URL's parameters that libpq gets with the same values, and defaults for two that the URL may omit.
-    ///
-    /// The two are `sslmode` and `application_name`.
+    /// The URL's parameters that libpq gets unchanged, with defaults for `sslmode` and `application_name`.
     ///
     /// If the URL has no `sslmode` and all hosts are this machine, connections are not encrypted. If it has
     /// no `sslmode` and a host is another machine, connections are encrypted, and libpq verifies the server.

@@ -4,8 +4,8 @@ internal import Threads
 /// Connects to a server that accepts writes.
 ///
 /// The connection tries one host after the other, and each address of a host. If all of them fail, it pauses
-/// and starts again. libpq could try several addresses itself. But its functions that do not block have no
-/// time limit for each address, and do not report which kind of error an address had.
+/// and starts again. libpq could try several addresses itself. But its non-blocking functions have no time
+/// limit for each address, and do not report which kind of error each address had.
 extension PostgreSQLConnection {
     /// How long the connection waits before it asks for a host's addresses again.
     private static let lookUpInterval = Duration.milliseconds(10)

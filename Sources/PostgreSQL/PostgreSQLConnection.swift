@@ -31,14 +31,14 @@ public struct BatchOutcome: Sendable {
 /// A PostgreSQL connection that a loop drives, and that connects again after a loss.
 ///
 /// It belongs to the thread of its port: the loop calls it there, and tasks of the loop call its functions there. No
-/// function waits for the network. Statements are sent in the order of the calls when the turn ends, in pipeline mode:
-/// the server executes a batch while later ones are under way.
+/// function waits for the network. When the turn ends, the statements are sent in the order of the calls. They are sent
+/// in pipeline mode: the server executes a batch while later ones are under way.
 public final class PostgreSQLConnection {
     public enum State: Equatable, Sendable {
-        /// No server has been reached yet, and the first attempts have not all failed.
+        /// No server has been reached yet, and the first round of attempts has not ended.
         case connecting
         case ready
-        /// There is no connection for this reason; the connection tries again.
+        /// The last connection or attempt failed with this error; the object tries again.
         case lost(PostgreSQLError)
         case closed
     }
@@ -82,8 +82,9 @@ public final class PostgreSQLConnection {
     var library: LibPQ?
     /// The socket that the port watches; libpq may have closed it already.
     var watchedDescriptor: Int32?
-    /// The first refusal by a server in this round of attempts, which more attempts cannot change; nil
-    /// without a refusal.
+    /// The first refusal by a server in this round of attempts; nil without one.
+    ///
+    /// More attempts do not change it.
     var refusal: PostgreSQLError?
     /// The first failure in this round at an address where a server listens, such as an unknown certificate.
     ///
@@ -107,7 +108,7 @@ public final class PostgreSQLConnection {
         let types: [TypeID]
         /// Why the server refused to prepare the statement; nil if it did not.
         ///
-        /// All calls that were sent before this refusal arrived fail with it.
+        /// A call fails with this error if it was sent before the refusal arrived.
         var failure: PostgreSQLError?
 
         init(_ statement: PreparedStatement, name: String, types: [TypeID]) {
@@ -142,8 +143,10 @@ public final class PostgreSQLConnection {
 
     private var prepared: [ObjectIdentifier: Prepared] = [:]
     private var preparedCount = 0
-    /// How the names of this connection's statements start: a pooler may let several connections use one session, and
-    /// none must then execute another one's statement.
+    /// The beginning of the names of this connection's statements.
+    ///
+    /// A pooler may let several connections use one session, and no connection must then execute another one's
+    /// statement.
     private let statementPrefix = "s\(String(UInt32.random(in: .min ... .max), radix: 36))_"
     /// Whether the transaction of the last batch is still open.
     private var isInTransaction = false
@@ -304,8 +307,8 @@ extension PostgreSQLConnection {
 
     /// Executes statements as one transaction.
     ///
-    /// A batch may contain `BEGIN` or `COMMIT`: a transaction that `BEGIN` starts continues over several batches, and
-    /// its caller must let no other call use the connection meanwhile.
+    /// A batch may contain `BEGIN` or `COMMIT`: a transaction that `BEGIN` starts continues over several batches. Until
+    /// it ends, the caller must let no other call use the connection.
     ///
     /// - Parameters:
     ///   - batch: the statements.
@@ -592,7 +595,7 @@ extension PostgreSQLConnection {
         let lost = PostgreSQLError(.connectionLost, "The database sent nothing for \(settings.silenceLimit).")
         guard let timeout = settings.probeTimeout else { return lose(lost) }
         var second = settings
-        // The limit of silence is that of an established connection; a busy server may set up a session more slowly.
+        // `silenceLimit` is meant for an established connection; a busy server may need longer to set up a session.
         (second.connectTimeout, second.silenceLimit, second.probeTimeout) = (timeout, timeout, nil)
         let probe = PostgreSQLConnection(second, port: port, now: now, randomShare: randomShare)
         self.probe = probe

@@ -2,7 +2,7 @@
 
 /// An error of the server or of the connection to it.
 ///
-/// It never contains parameters: the server's detail, hint and context, which may repeat them, are dropped.
+/// It never contains parameters: it leaves out the server's detail, hint and context, which may repeat them.
 public struct PostgreSQLError: Error, Equatable, Sendable {
     /// The kind of an error, by which a caller decides what to do.
     public enum Kind: Hashable, Sendable {
@@ -12,7 +12,7 @@ public struct PostgreSQLError: Error, Equatable, Sendable {
         case constraintViolation
         /// The user lacks a right, or does not own a table.
         case missingRight
-        /// A table or a partition is missing, or its schema, which is missing too for a user that may not use it.
+        /// A table, a partition or a schema is missing, or the user may not use the schema.
         case missingTable
         /// The transaction conflicts with another one; a second attempt can succeed.
         case serializationFailure

@@ -63,10 +63,10 @@ public struct PostgreSQLSettings: Sendable {
     ///
     /// After this time, a second connection probes the server; without ``probeTimeout``, the connection counts as lost.
     public var silenceLimit: Duration = .seconds(3)
-    /// The time limit for a second connection to a silent server; if the server accepts it, a statement only
-    /// takes long.
+    /// The time limit for a second connection, which probes a silent server.
     ///
-    /// The first connection is then kept, and the server is probed again after ``silenceLimit``. If the time
+    /// If the server accepts the second connection, the server works, and only a statement takes long. The
+    /// first connection is then kept, and the server is probed again after ``silenceLimit``. If the time
     /// limit is nil, a silent connection is given up without a probe.
     public var probeTimeout: Duration?
     /// The maximum time before the first new attempt after a loss; the minimum is half of it.

@@ -30,9 +30,9 @@ public struct SQLText: Hashable, Sendable, ExpressibleByStringInterpolation {
 
 /// A statement that each connection prepares once, when it first executes the statement.
 ///
-/// The object is the statement's identity: a program creates one for each text, not one for each execution. So
-/// literals are values of static properties, except for a statement that a connection executes once.
-/// The parameters are `$1`, `$2` and so on; the values of the first execution determine their types.
+/// The object is the statement's identity: a program creates one for each text, not one for each execution. So keep
+/// each literal in a static property, unless a connection executes the statement only once. The parameters are `$1`,
+/// `$2` and so on; the values of the first execution determine their types.
 public final class PreparedStatement: Sendable, ExpressibleByStringInterpolation {
     public typealias StringLiteralType = StaticString
     public typealias StringInterpolation = SQLText.StringInterpolation
