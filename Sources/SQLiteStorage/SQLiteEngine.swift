@@ -15,7 +15,7 @@ final class SQLiteEngine: BlockingEngine {
     /// It stays open until another connection exists: without an open connection, SQLite would read the log from the
     /// disk again.
     private var failed: WriteTransaction<SQLiteWriter>?
-    /// The files at the start, so that the store never writes to another database that has taken their place.
+    /// The files at the start; if another database takes their place, the store must not write to it.
     private let files: OpenFiles
     /// The address of the dashboard that this process has stored; empty for none.
     private var dashboard = ""

@@ -110,7 +110,8 @@ public enum DatabaseCopies {
             let isThere = DatabaseFile.exists(target.path)
             // Also move a log without a database: SQLite must not apply it to the new database.
             let hasLog = DatabaseFile.exists(target.logPath)
-            // This may fail or take long. Between the next two steps, the old database lacks its log.
+            // Sync first, because this may fail or take long: between the next two steps, the old database
+            // lacks its log.
             try draft.sync()
             try moveAside(target, to: aside)
             try draft.publish(mayReplace: isThere)

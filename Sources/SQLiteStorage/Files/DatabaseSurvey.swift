@@ -73,7 +73,9 @@ public enum DatabaseSurvey {
                 AND span = \(Granularity.day)
         )) FROM \(scopes)
         """
-    /// All scopes: the key of counts starts with the scope, so without it SQLite would read all counts.
+    /// All scopes.
+    ///
+    /// The key of counts starts with the scope, so a query without scopes would read all counts.
     private static let scopes: SQL = """
         (SELECT number * 2 AS number FROM apps UNION ALL SELECT number * 2 + 1 FROM apps) AS scopes
         """

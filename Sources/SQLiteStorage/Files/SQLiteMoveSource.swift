@@ -25,15 +25,15 @@ public final class SQLiteMoveSource: MoveSource {
         (self.opening, self.connection) = (opening, connection)
     }
 
-    /// The transaction has only read.
+    /// Rolls back the transaction, which has only read.
     deinit { try? connection.rollback() }
 
     /// A digest of numbers in the file, some of which differ after the file was served again.
     ///
     /// The digest covers the leases of jobs, which every running server takes. It also covers the numbers of clicks,
-    /// claims and checks, their counts, the links, and the version that a change of apps or keys raises. And it covers the
-    /// audit log, to which every command that changes something adds an entry, and the records of erasures: an erasure that
-    /// was interrupted has deleted rows, but has no entry.
+    /// claims and checks, their counts, the links, and the version that a change of apps or keys raises. It covers the
+    /// audit log, because every command that changes something adds an entry. It covers the records of erasures,
+    /// because an interrupted erasure has deleted rows, but has no entry.
     public var mark: Int64 {
         get throws(StoreError) {
             let state = try opening.translated { () throws(SQLiteError) in

@@ -46,8 +46,8 @@ extension SQLiteWriter {
 
     /// Takes a lease that is free, is already the holder's, or ends later than two usual lengths from now.
     ///
-    /// The end of such a long lease was set while the clock was ahead. A renewal takes the lease only if no other process
-    /// was the last one that took it.
+    /// The end of such a long lease was set while the clock was ahead. A renewal takes the lease only if the holder was
+    /// the last process that took it.
     private static let takeLease: SQL = """
         INSERT INTO jobs VALUES (?1, ?2, ?3 + ?4, ?5)
         ON CONFLICT DO UPDATE SET holder = excluded.holder, until = excluded.until

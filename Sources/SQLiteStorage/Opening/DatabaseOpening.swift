@@ -148,7 +148,7 @@ extension DatabaseOpening {
     /// The first of ten migrations that were never released; a single migration has replaced them.
     private static let developmentMigration = "0001_clicks_claims_counters.sql"
 
-    /// Returns whether a version before the first release made the database, whose tables no release can read.
+    /// Returns whether a version before the first release made the database; no release can read its tables.
     static func isOfDevelopmentVersion(_ applied: AppliedMigrations) -> Bool {
         applied.rows.contains { $0.number == 1 && $0.name == developmentMigration }
     }

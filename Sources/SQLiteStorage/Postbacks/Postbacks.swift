@@ -197,9 +197,10 @@ extension SQLiteReader: PostbackRows {
     private static let selectDeliveries: SQL = """
         \(selectRows) AND (d.id_high, d.id_low) < (?3, ?4) ORDER BY d.id_high DESC, d.id_low DESC
         """
-    /// Counts the deliveries that are due first.
+    /// Counts pending deliveries, but at most ?2, in the order in which they are due; finds the oldest event
+    /// among them.
     ///
-    /// The oldest event need not be among these if there are more than ?2.
+    /// If more than ?2 deliveries are pending, one that is not counted may have an older event.
     private static let countPending: SQL = """
         SELECT count(*), min(id_high) FROM (
             SELECT id_high FROM deliveries WHERE endpoint = ?1 AND state = 0 ORDER BY due_at LIMIT ?2

@@ -52,7 +52,7 @@ extension SQLiteWriter {
 
     /// Finds the records by their identifiers, which contain the time of the erasure: no index has `erased_at`.
     static let removeOldErasures: SQL = "DELETE FROM erasures WHERE id_high < ?1 AND erased_at < ?2"
-    /// Finds the names by their numbers, which contain the time at which each row was erased.
+    /// Finds the names of erased rows by their numbers, which contain the time of the erasure.
     static let removeErased: SQL = """
         DELETE FROM erased_rows WHERE number IN
             (SELECT number FROM erased_rows WHERE number < ?1 ORDER BY number LIMIT ?2)

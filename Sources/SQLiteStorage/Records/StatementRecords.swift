@@ -63,7 +63,7 @@ extension Statement {
         try values.end()
     }
 
-    /// Returns the record in the row that ``step()`` moved to, whose first columns are the record's.
+    /// Returns the record in the row that ``step()`` moved to; the row's first columns must be the record's.
     package func record<Found: Record>(_ type: Found.Type = Found.self) throws(SQLiteError) -> Found {
         var row = StatementRow(self)
         return try row.record()
