@@ -17,7 +17,7 @@ extension StoreError {
     /// Creates the domain's error for an error of PostgreSQL or of the connection.
     init(_ error: PostgreSQLError) {
         let (code, advice) = Self.meaning(of: error.kind)
-        // Messages of this program end with a full stop, which the caller adds.
+        // The caller adds a full stop, so remove the one with which this program's messages end.
         let message = error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message
         let state = error.code.isEmpty ? "" : " (SQLSTATE \(error.code))"
         self.init(code, error.kind == .deadline ? advice : "\(advice). \(message)\(state)")

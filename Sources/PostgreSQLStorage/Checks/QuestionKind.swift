@@ -72,7 +72,7 @@ struct QuestionElement {
 
     /// Returns the parameters of a statement: an array for each part of its elements, and the texts after them.
     ///
-    /// On Citus, the buckets of the elements are the last parameter, and all are in one shard.
+    /// On Citus, the last parameter contains the buckets of the elements; all these buckets are in one shard.
     static func parameters(_ elements: [QuestionElement], onCitus isCitus: Bool) -> Parameters {
         var parameters = Parameters()
         for part in elements.first?.numbers.indices ?? 0..<0 {

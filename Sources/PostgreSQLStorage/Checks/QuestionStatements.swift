@@ -10,7 +10,7 @@ internal import Storage
 /// order and a limit of its own: a single query of all slots would sort all rows of a large key.
 struct QuestionStatements {
     let slots: [Int64]
-    /// Whether the buckets of the questions are the last parameter, by which Citus finds the shard.
+    /// Whether the last parameter contains the buckets of the questions, so that Citus finds the shard.
     let isCitus: Bool
     private(set) var made: [QuestionKind: PreparedStatement] = [:]
 
@@ -23,12 +23,13 @@ struct QuestionStatements {
         return statement
     }
 
-    /// A statement searches at most this many rows of one key or network in one slot, so that many rows whose
-    /// window has ended do not delay all checks.
+    /// The maximum number of rows of one key or network that a statement searches in one slot; without it, a
+    /// search of many expired rows would delay all checks.
     private static let maximumSearched = 4096
 
     static func text(_ kind: QuestionKind, _ slots: [Int64], onCitus isCitus: Bool = false) -> SQLText {
-        /// The condition on the bucket `b` of a hash, or of a click's number; `count` is the number of parameters before.
+        /// The condition on the bucket `b` of a hash, or of a click's number; `count` parameters come before the list
+        /// of buckets.
         func bucket(_ b: StaticString, of hash: StaticString, _ count: Int) -> SQLText {
             let condition: SQLText = "\(b) = (\(hash) & 63)"
             return isCitus ? "\(condition) AND \(b) = ANY ($\(count + 1))" : condition
@@ -216,7 +217,7 @@ extension QuestionStatements {
     private static let contentColumns: SQLText = "fields.*, counts.*"
     /// The fields and the counts of a link, as arrays.
     ///
-    /// The clicks of a link with a limit are exact; other counts may be a second old.
+    /// If a link has a limit, its count of clicks is exact; other counts may be a second old.
     private static let contents: SQLText = """
         CROSS JOIN LATERAL (SELECT array_agg(field ORDER BY field, position) AS names,
         array_agg(value ORDER BY field, position) AS texts FROM link_fields WHERE link = l.number) fields

@@ -51,9 +51,9 @@ final class SlotTable: Sendable {
 
     /// Returns the slots that checks read, in descending order.
     ///
-    /// These are the slots that may have live clicks, and the newest slot without any, whose clicks explain
-    /// why a launch has no match. A day with partitions costs each check two microseconds. So a future day is
-    /// left out until the day before it, unless this process has written to it because its clock was ahead.
+    /// These are the slots that may have live clicks, and the newest of the other slots, whose clicks explain
+    /// why a launch has no match. A day with partitions costs each check two microseconds. So days after
+    /// tomorrow are left out, unless this process has written to them because its clock was ahead.
     func hot(at now: Timestamp) -> [Int64] {
         let today = now.milliseconds / 86_400_000
         return state.withLock { state in

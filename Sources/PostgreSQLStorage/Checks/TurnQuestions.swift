@@ -70,7 +70,7 @@ final class TurnQuestions {
     private var gathered: [RowQuestion: Asked] = [:]
     private var underWay = 0
     private var sentAt = MonotonicTime(nanoseconds: 0)
-    /// The checks that wait, and the checks that got their answers since the last timed call.
+    /// The checks that wait, and the checks that got their answers since `endOverdue` last ran.
     private var askers: [Asker] = []
     private var nextWake: MonotonicTime?
 
@@ -83,7 +83,7 @@ final class TurnQuestions {
     ///   - connection: the loop's connection; this object sets its `stateDidChange`.
     ///   - port: the loop.
     ///   - slots: the partitions.
-    ///   - shards: the shards of Citus, one of which each statement reads.
+    ///   - shards: the shards of Citus; each statement reads one of them.
     ///   - hotSlots: returns the slots that checks read now.
     ///   - pause: the time between further turns while ``usualUnderWay`` turns have no answer; nil for about the time in
     ///     which a nearby database server answers a turn.
@@ -162,8 +162,8 @@ final class TurnQuestions {
         guard !groups.isEmpty else { return }
         var missingCount = groups.count
         (underWay, sentAt) = (underWay + 1, now())
-        // Each statement has a snapshot of its own. A check that sees a click claimed must also see which installation has
-        // claimed it, so installations are read last.
+        // Each statement has a snapshot of its own. A check that reads a claimed click must also find the installation
+        // that has claimed it, so installations are read last.
         let order = groups.filter { $0.key.kind != .install } + groups.filter { $0.key.kind == .install }
         for (group, asked) in order {
             let kind = group.kind

@@ -83,8 +83,8 @@ final class BlockingConnection {
     ///
     /// A setting makes PostgreSQL end the session after a millisecond without a statement. A pooler in
     /// session mode then closes this connection. A pooler in another mode takes the session away after each
-    /// transaction, and leaves the connection open. So a connection through a pooler is of no use afterwards.
-    /// PostgreSQL before version 14 does not have the setting, so the test passes there.
+    /// transaction, and leaves the connection open. So do not use a connection through a pooler after this
+    /// call. PostgreSQL before version 14 does not have the setting, so the test passes there.
     func requireOwnSession() throws(PostgreSQLError) {
         guard isPooled, try execute(Self.endIdleSession).count > 0, !isClosed(within: .seconds(5)) else {
             return

@@ -17,7 +17,8 @@ struct DirectoryJob: Job {
     private let context: JobContext<PostgreSQLReader>
     private let directory: DirectoryCache
     private let slots: SlotTable
-    /// When this job last requested a transaction that shows other servers that this one is alive, in nanoseconds.
+    /// When this job last requested an empty transaction, which shows other servers that this one is alive; in
+    /// nanoseconds.
     private var showedLifeAt: UInt64 = 0
 
     private static let interval: UInt64 = 250_000_000

@@ -42,7 +42,8 @@ struct FoldMemory {
 extension BlockingConnection {
     /// The maximum number of deltas in one transaction.
     private static let deltasAtOnce = 256
-    /// The maximum number of transactions before a report, which must not wait for a long backlog.
+    /// The maximum number of transactions before a report: a report must not wait until a long backlog is
+    /// added.
     private static let maximumFolds = 16
 
     /// Adds all committed deltas, or the oldest of a long backlog; blocks while another server adds some, up
@@ -168,7 +169,7 @@ extension StatementBatch {
         append(Self.countFold)
     }
 
-    /// Several rows may have the same key: PostgreSQL stores a zero byte of a text as another control character.
+    /// Several rows may have the same key: a zero byte in a text is sent as U+001A, so two texts may become equal.
     private static let addCounts: PreparedStatement = """
         INSERT INTO counts (\(CountRecord.columns))
         SELECT scope, campaign, dimension, span, period, value, metric, \(clamped: "sum(count)")
@@ -179,7 +180,7 @@ extension StatementBatch {
         INSERT INTO live_clicks SELECT scope, $1, time, change FROM unnest($2, $3, $4) AS k (scope, time, change)
         ORDER BY 1, 3 ON CONFLICT (scope, span, expires_in) DO UPDATE SET count = live_clicks.count + excluded.count
         """
-    /// A link that was deleted meanwhile has no counts.
+    /// Drops the counts of a link that was deleted meanwhile.
     private static let addLinkCounts: PreparedStatement = """
         INSERT INTO link_counts SELECT * FROM unnest($1, $2, $3, $4, $5, $6) AS k (link)
         WHERE EXISTS (SELECT FROM links WHERE number = k.link FOR KEY SHARE) ORDER BY 1, 2

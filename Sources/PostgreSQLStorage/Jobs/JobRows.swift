@@ -9,9 +9,9 @@ enum JobRows {
     /// Takes a lease if it is free, if the holder has it already, or if it ends so late that a wrong clock
     /// must have set the end.
     ///
-    /// A renewal takes it only if no other process was the last one that took it. The parameters are the job, the
-    /// holder, now, the length in milliseconds, ``JobLease/noProgress`` and whether it is a renewal. The statement returns
-    /// the job's progress, or no row if the lease is not taken.
+    /// A renewal takes it only if the holder was the last process that took it. The parameters are the job, the holder,
+    /// now, the length in milliseconds, ``JobLease/noProgress`` and whether it is a renewal. The statement returns the
+    /// job's progress, or no row if the lease is not taken.
     static let take: PreparedStatement = """
         INSERT INTO jobs VALUES ($1, $2, $3 + $4, $5)
         ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until

@@ -18,16 +18,17 @@ struct PartitionJob: Job {
     private var search: ExpirySearch?
     /// The deletion of a day's clicks of one kind; nil if none is under way.
     private var deletion: DayDeletion?
-    /// The kinds of clicks that are deleted, by day: a day whose clicks have expired gets no further ones.
+    /// The kinds of clicks, by day, that are deleted completely; a day whose clicks have expired gets no
+    /// further clicks.
     private var deletedKinds: Set<DayDeletion.Kind> = []
 
-    /// How far the clicks with a long window were searched for the kind that is deleted first.
+    /// How far the clicks with a long window were searched for clicks of the kind that is deleted first.
     ///
     /// The search has read the clicks that expire before `upTo`. The last search that started with the oldest click began
     /// at `since`.
     ///
-    /// The next search reads only the clicks that have expired since. Once an hour, a search reads all of them again,
-    /// because a click may have been locked.
+    /// The next search reads only the clicks that expire at `upTo` or later. Once an hour, a search reads all of them
+    /// again, because a click may have been locked.
     private var sorted: (upTo: Timestamp, since: Timestamp)?
 
     /// The minimum number of milliseconds between two searches of all expired clicks with a long window.
@@ -306,7 +307,7 @@ extension BlockingConnection {
         }
     }
 
-    /// The number of a kind of clicks in statements.
+    /// The number that represents a kind of clicks in the statements.
     private static func kind(_ areMatched: Bool?) -> Int64 { areMatched.map { $0 ? 1 : 0 } ?? -1 }
 
     /// Deletes the rows that refer to deleted clicks of a slot, and stores the last expiry.
@@ -356,8 +357,8 @@ extension BlockingConnection {
         FOR UPDATE SKIP LOCKED)) RETURNING \(ClickRecord.columns)
         """
     }
-    /// The statements that delete the rows of clicks in other tables, each with the keys of these rows; a key
-    /// names its bucket.
+    /// The statements that delete the rows of clicks in other tables, each with the keys of these rows; the
+    /// lowest six bits of a key are its bucket.
     private static let references:
         [((plain: PreparedStatement, ofBucket: PreparedStatement), @Sendable (ClickRecord) -> [UInt64])] = [
             (reference("click_index", "slot = $5 AND since = k.time AND hash"), { $0.hashes.map(\.index) }),

@@ -57,18 +57,19 @@ struct SweepJob: Job {
     }
 
     private struct Sweep {
-        /// Deletes rows within some blocks, and returns the number of the table's blocks.
+        /// Deletes the rows that nothing needs from some blocks, and returns the number of the table's
+        /// blocks.
         let ofBlocks: PreparedStatement
-        /// Deletes the rows that nothing needs from the whole of a table that Citus distributes; nil for another table.
+        /// Deletes these rows from a whole table that Citus distributes; nil for a table that it does not distribute.
         let ofShards: PreparedStatement?
-        /// Returns for how many seconds after their time rows are kept.
+        /// Returns the number of seconds for which rows are kept after their time.
         let keptSeconds: @Sendable (StoreConfiguration) -> Int64
     }
 
     /// For each table, the statements that delete rows.
     ///
     /// An idempotency key is stored as long as the partition of its click. The first key of a click with a long window
-    /// is deleted with the click, and its further keys when no click of their time is stored any more.
+    /// is deleted with the click. Its further keys are deleted when no click of their time is stored any more.
     private static let sweeps = [
         sweep("installs", isDistributed: true) { "until < \($0)" },
         sweep("idempotencies", isDistributed: true) { time in

@@ -16,7 +16,7 @@ public final class PostgreSQLKeyring: KeyringRows {
     private let opening: DatabaseOpening
     /// The random number of this process; nil for a command.
     ///
-    /// Its server's number may change while it runs, but this number does not.
+    /// The number of its server may change while the process runs, but this number does not.
     private let holder: Int64?
     private let held = Mutex(Held())
 

@@ -29,7 +29,7 @@ public struct PostgreSQLMove {
     ///   - source: the other database.
     ///   - configuration: this database, whose tables are created if there are none.
     ///   - note: called with the progress.
-    /// - Returns: the counted rows; if they differ, the move must not be finished.
+    /// - Returns: the numbers of rows in both databases; if they differ, the move must not be finished.
     /// - Throws: `conflict` if the database has other data.
     public static func run(
         from source: any MoveSource,
@@ -144,7 +144,7 @@ extension PostgreSQLMove {
 
     private static let readPosition = PreparedStatement("SELECT value FROM progress WHERE name = $1")
 
-    /// Stores the position after a part, and waits for another process that moves the part.
+    /// Stores the new position of a part; first waits for another process that moves the same rows.
     ///
     /// - Returns: false if that process has stored another position.
     private func advance(_ part: Part, from old: Int64, to new: Int64) throws(StoreError) -> Bool {
@@ -226,8 +226,8 @@ extension PostgreSQLMove {
         if !addresses.isEmpty { try execute(Self.insertAddresses, addresses.parameters) }
     }
 
-    /// The column `turn` of a moved click is its negative number, because SQLite may have stored several
-    /// clicks of one post in one interval.
+    /// The column `turn` of a moved click contains the click's number, negated, because SQLite may have
+    /// stored several clicks of one post in one interval.
     private static let insertClicks: PreparedStatement = """
         INSERT INTO clicks (b, slot, turn, \(MovedClick.columns))
         SELECT id & 63, \(RowChange.slot(of: "id")), -id, \(MovedClick.columns)

@@ -5,9 +5,9 @@ internal import PostgreSQL
 /// Distributes the large tables over the workers, in a database with the extension Citus.
 ///
 /// One worker stores all rows of a bucket, in one shard of each table, so a statement of one shard runs on one worker.
-/// Each node has a copy of `partitions`, which statements of every bucket join. All other tables are small, or few
-/// transactions write them. They stay on the coordinator, to which all servers connect. `form` is there too, but Citus
-/// knows it: see ``commitInTwoPhases``.
+/// Each node has a copy of `partitions`, because statements of every bucket join this table. All other tables are
+/// small, or few transactions write them. They stay on the coordinator, to which all servers connect. `form` is on
+/// the coordinator too, but Citus has metadata of it: see ``commitInTwoPhases``.
 struct CitusTables {
     let connection: BlockingConnection
     /// The name of the database in messages.

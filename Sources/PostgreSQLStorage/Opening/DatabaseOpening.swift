@@ -4,7 +4,7 @@ internal import Crypto
 internal import PostgreSQL
 internal import Storage
 
-/// Opens a database; refuses one that is not Afterlink's or that this program does not know.
+/// Opens a database; refuses one that is not Afterlink's, or whose migrations this program does not know.
 struct DatabaseOpening: Sendable {
     let configuration: PostgreSQLConfiguration
     /// The migrations of this program, in ascending order.
@@ -19,8 +19,8 @@ struct DatabaseOpening: Sendable {
     ///
     /// - Parameters:
     ///   - timeLimit: how long a batch of statements may take; nil for the configuration's limit.
-    ///   - patience: the kind of caller, which decides how soon this function gives up; nil for a server if the
-    ///     configuration has background work, otherwise for a command.
+    ///   - patience: the kind of caller, which decides how soon this function gives up; nil means a server if the
+    ///     configuration has background work, and otherwise a command.
     ///   - report: called with the failure of the first attempt, if another one follows.
     /// - Returns: the connection.
     /// - Throws: the failure of the last attempt.

@@ -3,7 +3,7 @@ internal import Attribution
 internal import PostgreSQL
 internal import Storage
 
-/// Makes and drops the partitions of the large tables: one of each table for a slot.
+/// Makes and drops the partitions of the large tables; each slot has one partition of each table.
 ///
 /// A partition is first created as a separate table, and then attached to its parent. Attaching it does not wait for
 /// transactions that use the parent. `CREATE TABLE … PARTITION OF` would wait for each such transaction, and stop the
@@ -113,7 +113,7 @@ struct Partitions {
             }
         }
 
-        /// The share of a page that inserts fill, in per cent; the rest is for claims, which update in place.
+        /// The percentage of a page that inserts fill; the rest is for claims, which update in place.
         private var fillfactor: Int {
             switch self {
             case .clicks: 85

@@ -198,8 +198,8 @@ extension PostgreSQLReader: PostbackRows {
                 next.low
             ) { row throws(PostgreSQLError) in try row.record(DeliveryRow.self) }
             for row in rows where !body(row) { return }
-            // A page may have fewer rows than its limit although more follow: if an erasure deleted an event during a
-            // replay, earlier versions stored a delivery without its event.
+            // A page may have fewer rows than its limit although more follow: earlier versions stored a delivery
+            // without its event if an erasure deleted the event during a replay.
             guard let last = rows.last else { return }
             next = last.event.id
         }

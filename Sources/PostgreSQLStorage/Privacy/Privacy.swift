@@ -100,7 +100,7 @@ extension PostgreSQLWriter {
     /// Finds the records by their identifiers, which contain the time of the erasure: no index has `erased_at`.
     private static let removeErasures: PreparedStatement =
         "DELETE FROM erasures WHERE id_high < $1 AND erased_at < $2"
-    /// Finds the names by their numbers, which contain the time at which each row was erased.
+    /// Finds the names of erased rows by their numbers, which contain the time of the erasure.
     ///
     /// Skips locked names, because two servers that delete the same names would wait for each other.
     private static let removeErased: PreparedStatement = """
@@ -174,7 +174,8 @@ extension PostgreSQLReader: PrivacyRows {
         return holdings
     }
 
-    /// Claims are columns of `clicks`; to count the few clicks with a claim, PostgreSQL would read all of them.
+    /// Claims are not listed: they are columns of `clicks`, so PostgreSQL would read all clicks to count the few with a
+    /// claim.
     private static let holdings: [(table: String, statement: PreparedStatement)] = [
         ("clicks", holding("clicks", oldest("clicks"))),
         ("click_index", holding("click_index", "NULL::int8")),

@@ -124,7 +124,7 @@ extension PostgreSQLReader {
     ) throws(PostgreSQLError) {
         var remaining = rows.limit ?? .max
         guard rows.after < rows.through, remaining > 0 else { return }
-        // The clicks are about equally many in each bucket.
+        // Each bucket has about the same number of clicks.
         let limit = rows.limit.map { table == .clicks ? $0 / 32 + 1 : $0 } ?? 32
         try readParts(of: table, (rows.after + 1)...rows.through, rows.order, by: limit) {
             part throws(PostgreSQLError) in

@@ -6,7 +6,7 @@ internal import Storage
 /// Reads the counts of each span, without deltas that are not merged into them yet.
 extension PostgreSQLReader {
     func sum(_ query: CountQuery) throws(PostgreSQLError) -> CountSum {
-        // The spellings of one campaign are equal keys.
+        // All campaigns of a query are spellings of one name, which are equal as keys of the dictionary.
         try sums(query, of: query.campaigns).values.first ?? CountSum()
     }
 
@@ -32,7 +32,8 @@ extension PostgreSQLReader {
 
     /// Adds up in a hash table, which takes half of the time that sorting all rows takes.
     ///
-    /// PostgreSQL expects so few rows that it would sort them, but values of the type `xid` cannot be sorted.
+    /// PostgreSQL expects so few rows that it would sort them. To prevent this, the statement also groups by
+    /// a value of the type `xid`, which cannot be sorted.
     static let sumsByValue = reading(
         """
         SELECT value, metric, \(clamped: "sum(count)") AS count \(ofPart) GROUP BY value, metric, '0'::xid

@@ -46,7 +46,7 @@ extension SQLText.StringInterpolation {
         appendLiteral(")")
     }
 
-    /// Appends a sum as a 64-bit number, or the bound that it passes, as ``Swift/Int64/clampedSum(_:_:)`` does.
+    /// Appends a sum as a 64-bit number, clamped to its range, as ``Swift/Int64/clampedSum(_:_:)`` does.
     mutating func appendInterpolation(clamped sum: StaticString) {
         appendLiteral("least(greatest(")
         appendLiteral(sum)
@@ -194,7 +194,7 @@ struct ResultRow: RowReader {
 }
 
 extension ResultRows {
-    /// Returns the records of all rows, whose first columns are the record's.
+    /// Returns the records of all rows; the first columns of each row must be the record's.
     func records<Found: Record>(of type: Found.Type = Found.self) throws(PostgreSQLError) -> [Found] {
         var records: [Found] = []
         records.reserveCapacity(count)

@@ -52,9 +52,9 @@ extension PostgreSQLSettings {
     /// The settings of an event loop's connection.
     ///
     /// Each statement is planned once, when the tables may still be empty. The plan must use indexes for
-    /// tables of any size: a plan that reads a whole table, because the table was small, would still be used
-    /// when the table has grown. On Citus, statements are planned each time, because Citus finds the shard of
-    /// a statement with arrays only when it plans the statement with their values.
+    /// tables of any size: a plan that reads the whole of a small table would still be used when the table
+    /// has grown. On Citus, statements are planned each time, because Citus finds the shard of a statement
+    /// with arrays only when it plans the statement with their values.
     func forLoop(onCitus isCitus: Bool = false) -> PostgreSQLSettings {
         var settings = self
         if !isCitus { settings.session.append(SessionSetting("plan_cache_mode", "force_generic_plan")) }

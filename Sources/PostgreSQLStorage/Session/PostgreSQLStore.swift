@@ -88,7 +88,8 @@ public final class PostgreSQLStore: Sendable {
         }
     }
 
-    /// Compares the clocks before the first poll: a server with a wrong clock is never ready, and its jobs know the lead.
+    /// Compares the clocks before the first poll, so that a server with a wrong clock is never ready, and its jobs know
+    /// how far its clock is ahead.
     private static func compareClocks(_ connection: BlockingConnection, _ state: StoreState)
         throws(PostgreSQLError)
     {

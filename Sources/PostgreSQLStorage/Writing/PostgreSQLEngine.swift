@@ -20,7 +20,7 @@ final class PostgreSQLEngine: BlockingEngine {
     /// Whether it is unknown if the last transaction was committed.
     private var isInDoubt = false
 
-    /// If this server's last transaction began this long ago, a batch without changes commits an empty
+    /// If this server's last transaction began this long ago, even a batch without changes commits a
     /// transaction, so that other servers see that this one runs.
     private static let silence = Duration.seconds(5)
 
@@ -147,8 +147,9 @@ final class PostgreSQLEngine: BlockingEngine {
     /// Connects again, and reads from this server's row whether a transaction in doubt was committed.
     func reopen() throws(EngineFailure) -> TransactionFate {
         do throws(StoreError) {
-            // If a later statement fails, the next call must find the same fate. But `open()` finds the fate once, and
-            // returns true in later calls. So `isInDoubt` becomes false if the transaction was not committed.
+            // If a later statement fails, the next call must find the same fate. But only the first call of `open()`
+            // finds the fate; later calls return true. So `isInDoubt` becomes false if the transaction was not
+            // committed.
             isInDoubt = try connection.open() && isInDoubt
             let isCommitted = isInDoubt
             batch.movedUpTo = try StoreError.translating { () throws(PostgreSQLError) in

@@ -35,8 +35,8 @@ extension PostgreSQLWriter {
 
     func scaleCounters(of scope: Scope, _ family: CounterFamily, by factor: Double) throws(PostgreSQLError) {
         batch.changeLearnt { $0.scope == scope && $0.key.family == family ? $1 * factor : $1 }
-        // A family may have a million counters, and one statement for all of them would pass the connection's time limit.
-        // The keys of such a family are hashes, so the parts have about equally many.
+        // A family may have a million counters, and one statement for all of them would pass the connection's time
+        // limit. The keys of such a family are hashes, so each part has about the same number of counters.
         let length: Int64 = 1 << 60
         for part in 0..<16 as Range<Int64> {
             let first = Int64.min &+ part &* length

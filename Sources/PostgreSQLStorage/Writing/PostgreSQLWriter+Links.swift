@@ -52,11 +52,12 @@ extension PostgreSQLWriter {
         try batch.run(Self.deleteFields, found.number)
         var waiting = CountPayload()
         if link.settings.maximumClicks != nil {
-            // Clicks that have read the link without a limit raise no row of `link_limits`. Each keeps a lock of the table
-            // from ``RowReads/lockLimits`` until its commit, and then has left its counts.
+            // A click that read the link before it had a limit raises no row of `link_limits`. Its statement
+            // ``RowReads/lockLimits`` holds a lock of that table until the click's commit, which also stores the
+            // click's counts.
             if found.record.maximumClicks == nil { try batch.look(Self.waitForClicks) }
-            // The waiting counts are read before the counts of links. If a job adds the former to the latter in between,
-            // the waiting counts count twice: the link ends too early, but never too late.
+            // The waiting counts are read before the counts of links. If a job adds the waiting counts to the counts of
+            // links in between, they count twice: the link ends too early, but never too late.
             waiting = try batch.look(Self.waitingCounts).sumOfCounts()
             waiting.merge(batch.payload)
         }
@@ -66,7 +67,7 @@ extension PostgreSQLWriter {
         return nil
     }
 
-    /// Refuses to delete a link that has clicks, in its counts, in counts that no job has added yet, or in this transaction.
+    /// Deletes a link, unless clicks are in its counts, in counts that no job has added yet, or in this transaction.
     func delete(_ link: LinkID) throws(PostgreSQLError) -> LinkStoreError? {
         try batch.lock(link)
         let found = try batch.look(Self.lockForDeletion, link.high, link.low)
@@ -77,7 +78,7 @@ extension PostgreSQLWriter {
         guard !waiting.links.keys.contains(where: { $0.link == number }),
             try batch.run(Self.deleteLink, number).affectedCount > 0
         else { return .clicked }
-        // The limits were read before, for a later click of this transaction.
+        // The batch may have read the link's limits for a later click, which must not find the link any more.
         batch.rows.links.updateValue(nil, forKey: link)
         return nil
     }
@@ -140,8 +141,8 @@ extension PostgreSQLWriter {
 extension WriteBatch {
     /// Locks a link against changes by other servers.
     ///
-    /// The row of its limit is locked first, as by clicks: in the other order, a click and a change that follows it in
-    /// one transaction, and a change by another server, would wait for each other.
+    /// It locks the row of the limit first, as clicks do. In the other order, two transactions could wait for each
+    /// other: one with a click and then a change, and a change by another server.
     func lock(_ link: LinkID) throws(PostgreSQLError) {
         try look(RowReads.lockLimits, [link.high], [link.low])
         try look(RowReads.lockLink, link.high, link.low)

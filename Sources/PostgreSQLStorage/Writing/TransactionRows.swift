@@ -24,7 +24,7 @@ struct ClickRow {
 /// What the open transaction has read and locked, and has changed since.
 ///
 /// A nil value means that the row was searched for and does not exist. All rows that a transaction changes are locked,
-/// except posts and idempotency keys: a unique index decides between servers that insert the same one.
+/// except posts and idempotency keys: a unique index decides between servers that insert the same post or key.
 struct TransactionRows {
     struct Pointer {
         let click: Int64
@@ -45,7 +45,7 @@ struct TransactionRows {
     var endpoints: [EndpointRecord] = []
     var appsWithClickIDs: [Int64] = []
 
-    /// Whether events wait for claims of these keys, which were locked and searched before.
+    /// Whether events wait for the claim of a key, for each key that was locked and searched.
     var eventKeys: [EventKey: Bool] = [:]
     /// Whether the transaction has inserted events.
     var hasNewEvents = false
@@ -124,7 +124,8 @@ struct RowNeeds {
         }
     }
 
-    /// The newest click of this server; after its clock was set back, further clicks are stored with this one's day.
+    /// The newest click of this server; after its clock was set back, further clicks are stored in the day of this
+    /// click.
     var newest: Int64 = 0
     /// The newest click that was moved from another database; 0 for none.
     var movedUpTo: Int64 = 0
@@ -139,7 +140,8 @@ struct RowNeeds {
     var learning: Set<Scope> = []
     /// The keys to lock with ``EventLocks``, for events and for claims with an installation.
     ///
-    /// The value is true for an exclusive lock, which a claim needs, and a refund for its purchase.
+    /// The value is true for an exclusive lock: a claim needs one for its keys, and a refund for its
+    /// purchase.
     var eventKeys: [EventKey: Bool] = [:]
     /// Whether to read the endpoints too, if other rows are read.
     var targets = false
@@ -242,7 +244,7 @@ extension RowNeeds.Post {
 
     /// The turn of a click: the interval of twenty seconds in which it was recorded.
     ///
-    /// If another click has the same post and turn, the click's negative number becomes its turn.
+    /// If another click has the same post and turn, the click's number, negated, becomes its turn.
     static func turn(at time: Timestamp) -> Int64 { time.milliseconds / (2 * span) }
 
     /// Whether clicks of one post at these times have a turn in common; see the unique indexes of ``Partitions``.
@@ -271,8 +273,9 @@ enum Slots {
 /// Where the clicks of a visit are stored.
 ///
 /// A visit has one bucket, which the numbers of its clicks name. Clicks that were moved from another database
-/// may be in any bucket, and in the slot of their day or in slot -1, for any window. So they are
-/// searched everywhere. For ten minutes after the move, a new click's visit is searched everywhere too.
+/// may be in any bucket, and in the slot of their day or in slot -1, for any window. So they are searched
+/// everywhere. In the ten minutes after the newest moved click, a new click's visit is searched everywhere
+/// too.
 struct VisitHome: Hashable, Comparable {
     let slots: [Int64]
     /// Whether some of the clicks may have been moved.

@@ -3,8 +3,8 @@ internal import Attribution
 internal import PostgreSQL
 internal import Storage
 
-/// The open transaction's rows and changes: rows are read before the writes that need them, and changes are sent after
-/// them, as one array for each column.
+/// The open transaction's rows and changes: rows are read before the writes that need them; after the writes, changes
+/// are sent as one array for each column.
 final class WriteBatch {
     /// The rows that one statement writes.
     private struct Rows: Hashable, Comparable {
@@ -39,7 +39,7 @@ final class WriteBatch {
 
     let connection: WriterConnection
     private let slots: SlotTable
-    /// The shards of Citus, one of which each statement reads or writes.
+    /// The shards of Citus; each statement reads or writes one of them.
     let shards: BucketShards
     /// The rows that the transaction has read and changed.
     var rows = TransactionRows()
@@ -111,7 +111,7 @@ final class WriteBatch {
         changes.learnt[key, default: 0] += sum
     }
 
-    /// Changes the additions to learnt counters, which are not sent yet; nil drops an addition.
+    /// Changes the additions to learnt counters that are not sent yet; nil drops an addition.
     func changeLearnt(_ change: (LearntKey, Double) -> Double?) {
         changes.learnt = changes.learnt.reduce(into: [:]) { $0[$1.key] = change($1.key, $1.value) }
     }

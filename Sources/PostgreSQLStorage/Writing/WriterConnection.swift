@@ -45,7 +45,7 @@ final class WriterConnection {
     /// Connects, and waits until a transaction of the last connection has ended.
     ///
     /// - Returns: whether the last transaction was committed; false also if that is unknown, because another server has
-    ///   taken this one's number after half a minute.
+    ///   taken this server's number after half a minute.
     func open() throws(StoreError) -> Bool {
         (connection, isInTransaction) = (nil, false)
         var settings = configuration.settings
