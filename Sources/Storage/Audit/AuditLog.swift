@@ -158,7 +158,7 @@ extension AuditRows {
     fileprivate func page(_ query: AuditQuery) throws(Failure) -> AuditPage {
         var walk = PageWalk<AuditEntry, AuditID>(limit: query.limit, rowLimit: 20_000)
         let newest = AuditID(high: UInt64(Int64.max), low: 0)
-        // Databases store the lower half as a signed integer, of which this is the lowest.
+        // Databases store the lower half as a signed integer; `1 << 63` is the lowest one.
         let until = query.until.map { AuditID(high: Self.first(at: $0), low: 1 << 63) } ?? newest
         let end = AuditID(high: query.since.map(Self.first) ?? 0, low: 0)
         try audit(before: min(until, query.before ?? newest), downTo: end) { entry in
@@ -172,7 +172,7 @@ extension AuditRows {
     }
 }
 
-/// Deletes entries of the audit log after the retention that the operator has set, and records of erasures after theirs.
+/// Deletes entries of the audit log after the retention that the operator has set, and old records of erasures.
 public struct AuditJob<Reader: JobReader>: Job {
     public let name = JobName.audit
     public let share = 1.0 / 8

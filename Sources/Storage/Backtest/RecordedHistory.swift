@@ -67,7 +67,7 @@ public struct RecordedHistory<Reader: HistoryRows>: TrafficHistory {
     ///   - app: the app of the clicks and checks.
     ///   - isTest: whether to read test traffic instead of live traffic.
     ///   - reader: reads the clicks and checks.
-    ///   - seconds: how long the database stores all of them.
+    ///   - seconds: how long the database stores clicks and checks.
     ///   - remaking: reconstructs fingerprints.
     ///   - translate: returns the error for the caller.
     /// - Throws: if the app does not exist, or the database cannot be read.

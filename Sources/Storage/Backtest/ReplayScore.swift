@@ -114,7 +114,8 @@ extension ReplayScore {
         return Replay.Answer(answered, to: launch, probability: verdict.probability)
     }
 
-    /// Counts an answer under the truth of its launch, and returns whether they agree.
+    /// Counts an answer by the truth of its launch; returns whether it is a match with the right link or
+    /// campaign.
     private mutating func compare(
         _ answered: RecordedClick?,
         _ launch: RecordedLaunch,

@@ -42,7 +42,8 @@ struct ReplayStore: Sendable {
     /// The time of the last launch that read the store.
     private(set) var now: Timestamp
 
-    /// The largest time between two duplicate clicks, in milliseconds: a claim of one closes the other.
+    /// The largest time between two duplicate clicks, in milliseconds; a claim of the later one closes the
+    /// earlier one.
     private static let duplicateSpan: Int64 = 600_000
 
     /// The maximum number of addresses whose counts are stored.

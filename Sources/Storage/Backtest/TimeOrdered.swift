@@ -17,7 +17,7 @@ struct TimeOrdered<Element: Sendable>: Sendable {
     /// All remaining elements.
     var rest: ArraySlice<Element> { elements[start...] }
 
-    /// Returns the remaining elements after those that are early; an early element comes before all others.
+    /// Returns the remaining elements that are not early; all early elements come before them.
     func rest(afterAll isEarly: (Element) -> Bool) -> ArraySlice<Element> {
         var (low, high) = (start, elements.count)
         while low < high {

@@ -30,7 +30,7 @@ public struct AddressSelection: Sendable {
     private var nearCount = 0
     private var claimedCount = 0
 
-    /// The maximum number of clicks of any hash that are read.
+    /// The maximum number of clicks around the address that are read, whatever their hashes.
     public static let maximumRead = 256
 
     public init(around address: AddressHashes, _ selection: KeySelection, at now: Timestamp) {

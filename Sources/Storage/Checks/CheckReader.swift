@@ -303,8 +303,8 @@ extension CheckReader {
 
 /// Earlier answers.
 extension CheckReader {
-    /// Returns a view that repeats an answer: at once, or, if the answer's delivery failed, by a claim, so that
-    /// only one check gets the answer.
+    /// Returns a view that repeats an answer at once, or by a claim if the answer's delivery failed: only one check
+    /// must get such an answer.
     private func offer(_ record: ClaimRecord, _ claim: Claim) -> CheckView {
         record.isUndelivered
             ? CheckView(certainChoice: ClickChoice(repeating: claim), reason: .alreadyClaimed)
@@ -357,8 +357,10 @@ extension CheckReader {
         return nil
     }
 
-    /// Whether a claim came after the newest click; if both came in the same millisecond, the click came after the claim
-    /// if its number is larger than that of the claimed click.
+    /// Whether a claim came after the newest click.
+    ///
+    /// If both came in the same millisecond, the click counts as the later one if its number is larger than that of the
+    /// claimed click.
     private func isLast(_ record: ClaimRecord, _ newest: RowPosition?) -> Bool {
         guard let newest else { return true }
         return newest <= RowPosition(clickedAt: record.claimedAt.milliseconds, click: record.click)

@@ -134,8 +134,8 @@ private struct ListedClicks {
 
     mutating func add(_ candidate: Candidate, foundBy key: KeyedHash, to evidence: inout CandidateEvidence) {
         if !areUnderOneKey {
-            // A launch's first fingerprint finds every click that has values. If its selection does not list
-            // such a click, the selection counts the click.
+            // A launch's first fingerprint finds every click whose form is known. If its selection does not
+            // list such a click, the selection counts the click.
             guard countingKeys.isEmpty || candidate.form == nil || countingKeys.contains(key),
                 clicks.insert(candidate.click.high).inserted
             else { return }

@@ -48,7 +48,7 @@ public struct KeySummary: Sendable {
             var weight = 0.0
             var withAddress = 0.0
             let platformForm: PlatformForm
-            /// The number of sums that existed before this one; clicks are added newest first.
+            /// The number of sums that existed before this one; the first sum has the newest clicks.
             let number: Int
         }
 

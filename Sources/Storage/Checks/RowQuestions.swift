@@ -3,7 +3,7 @@ public import Attribution
 /// A read of an event loop that a database answers only after a while.
 ///
 /// Loops ask such a database through a ``RowCache``. The values of a question are words and texts, so that questions of
-/// several checks can be compared and gathered.
+/// several checks can be compared and gathered. The comment of each case ends with the case of its answer.
 public enum RowQuestion: Hashable, Sendable {
     /// The click that an installation, or a caller without an installation id, has claimed last:
     /// ``RowAnswer/click(_:)``. The question is asked for a caller only if the answer for the launch's key was not

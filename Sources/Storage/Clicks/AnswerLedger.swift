@@ -131,7 +131,7 @@ final class AnswerLedger: Sendable {
     /// Forgets claims whose lost answers are marked on disk, or can go only to their callers.
     ///
     /// With several servers, another one may give such an answer to a check. So this server repeats the claim as the
-    /// others do, and does not assume that its answer is under way here.
+    /// others do, and does not assume that the answer is still under way here.
     func forget(_ clicks: [ClickID]) {
         guard foreignMilliseconds > 0, !clicks.isEmpty else { return }
         state.withLock { state in

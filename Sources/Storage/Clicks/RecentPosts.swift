@@ -16,7 +16,7 @@ public struct StoredPost: Sendable {
 ///
 /// Only the writing thread uses it.
 ///
-/// The posts are in memory, because an index of posts would cost each click another page, although only the last ten
+/// The posts are in memory: with an index of posts, each click would write another page, although only the last ten
 /// seconds of the index would be read. After a start, and when another process has written, the missing posts are read
 /// from the newest clicks.
 struct RecentPosts {

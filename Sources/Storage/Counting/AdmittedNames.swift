@@ -42,8 +42,9 @@ public struct AdmittedNames: Sendable {
             added.append(page)
             names[page] = Set(try read(period).map(dimension.limitedName)).subtracting([overflow])
         }
-        // Swift compares texts by their characters, and a database by their bytes. The spelling that was admitted is
-        // returned, so that the many spellings of one text, as é and e with an accent, are one name and not many rows.
+        // Swift compares texts by their characters, and a database by their bytes. The spelling that was admitted first
+        // is returned, so that all spellings of one text (é is one character, or e with an accent) are one name and not
+        // several rows.
         if let known = names[page], let place = known.firstIndex(of: name) { return known[place] }
         guard names[page]?.count ?? 0 < limit else { return overflow }
         names[page, default: []].insert(name)

@@ -8,8 +8,8 @@ public protocol CountReader {
         -> [String]
     /// Returns the name of a campaign that is known by its hash.
     ///
-    /// The name comes from the click that `expected` names, or, if it names none, from an open click of the fingerprint
-    /// that it names; nil without such a click.
+    /// The name comes from the click in `expected` or, if there is none, from an open click of the fingerprint in
+    /// `expected`; nil if no click is found.
     func campaign(hashed hash: UInt64, _ expected: PendingCheckRecords.Expected, in scope: Scope)
         throws(Failure) -> String?
 }

@@ -10,7 +10,8 @@ enum CounterCompaction {
     /// Returns the first day that is too young to be compacted at a time.
     static func end(at now: Timestamp) -> Timestamp { StatisticsQuery.firstHour(at: now) }
 
-    /// Returns the spans that are compacted with a day: its hours, the day, all time, and the four weeks that it ends.
+    /// Returns the spans that are compacted together with a day: its hours, the day, all time, and the four weeks if
+    /// the day is their last one.
     static func spans(of day: Timestamp) -> [(Granularity, Timestamp)] {
         let (weeks, next) = (Granularity.fourWeeks.start(of: day), day.advanced(byMilliseconds: 86_400_000))
         let ended = Granularity.fourWeeks.start(of: next) == weeks ? [] : [(Granularity.fourWeeks, weeks)]
@@ -41,9 +42,9 @@ enum CounterCompaction {
 /// Where the compaction of a day continues.
 public struct CompactionPosition: Sendable {
     let day: Timestamp
-    /// The number of the scope that is compacted; all scopes with smaller numbers are.
+    /// The number of the scope to compact next; all scopes with smaller numbers are finished.
     var scope = Int64.min
-    /// The number of the scope's spans and dimensions that are compacted.
+    /// How many of the scope's pairs of a span and a dimension are finished.
     var part = 0
 
     init(startOf day: Timestamp) { self.day = day }

@@ -115,8 +115,8 @@ public struct EventRecord: Record, Equatable, Sendable {
 
     /// Returns whether the event may inherit the match of its user.
     ///
-    /// Anyone can send an app key's event. So a match that only such an event has linked to the user is not inherited
-    /// by a server key's event that names an installation or a click.
+    /// Anyone can send an app key's event. So if only such an event has linked a match to the user, a server key's
+    /// event that names an installation or a click does not inherit the match.
     func mayInherit(_ link: UserLink) -> Bool { link.isVerified || origin == .app || !namesMatch }
 
     /// Removes the installation and the click that the event names, so that the event links its user to no match.

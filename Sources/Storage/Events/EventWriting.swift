@@ -40,8 +40,10 @@ public protocol EventRows {
         -> [EventRecord]
     /// Returns events that are credited to a click, in any order.
     func events(ofClick click: Int64, in scope: Scope, atMost limit: Int) throws(Failure) -> [EventRecord]
-    /// Returns for each user the event that links the user to a match: of the events that name both, the newest one of a
-    /// server key, else the first one of an app key.
+    /// Returns for each user the event that links the user to a match.
+    ///
+    /// Of the events that name both, this is the newest event of a server key or, without such an event, the first one
+    /// of an app key.
     func links(ofUsers users: [KeyedHash], in scope: Scope) throws(Failure) -> [EventRecord]
     func events(named ids: [String], in scope: Scope) throws(Failure) -> [EventRecord]
     /// Returns the refunds of these purchases, except refunds that are credited to a click.
@@ -327,7 +329,8 @@ struct EventCounting {
     var clickIDs: [Int64: String] = [:]
     private(set) var events: [Event] = []
 
-    /// The accepted events, as the transaction stores them: another event of the request may have credited them.
+    /// The accepted events as the transaction stores them, with the match to which another event of the request may
+    /// have credited them.
     var accepted: [EventRecord] {
         let credited = events.filter { $0.change == .credited }.map { ($0.event.number, $0.event) }
         let stored = Dictionary(credited) { $1 }
@@ -371,8 +374,8 @@ extension EventRecord {
     /// The number of the click that the event is credited to.
     var creditedClick: Int64? { attribution.map { Int64(bitPattern: $0.click.high) } }
 
-    /// Whether a refund may name the event as its purchase, as ``AppEvent/isRefundable`` states; a refund counts
-    /// too, because a refund that names it is rejected.
+    /// Whether a refund may name the event as its purchase, as ``AppEvent/isRefundable`` states; a refund counts too,
+    /// so that a refund of it is rejected.
     fileprivate var isRefundable: Bool { purchase != nil || money != nil || name == EventName.purchase.text }
 
     fileprivate var ofClick: EventOfClick? { creditedClick.map { EventOfClick(click: $0, name: name) } }

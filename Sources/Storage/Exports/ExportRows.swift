@@ -4,7 +4,10 @@ public import Attribution
 public protocol ExportRows: NumberedRowReader, DirectoryReader, LinkPageRows, EventRows, ApplePostbackRows,
     PostbackRows
 {
-    /// Returns the end of an export of tables whose numbers contain times: no later row gets a number up to it.
+    /// Returns the end of an export of tables whose numbers contain times.
+    ///
+    /// A row that is written later gets a number above this end, or at least above all numbers of its table, so the
+    /// next export finds the row.
     func exportEnd() throws(Failure) -> Int64
 
     /// Returns the erased rows with the first of these numbers.

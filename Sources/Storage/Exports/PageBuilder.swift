@@ -10,7 +10,7 @@ struct PageBuilder {
     /// The number of rows of other apps that the page has left out.
     private var excludedCount = 0
 
-    /// A page ends after this many rows of other apps, because other long reads wait until it is read.
+    /// A page ends after this many rows of other apps, because other long reads wait meanwhile.
     private static let maximumExcluded = 50_000
 
     init(_ query: ExportQuery, _ snapshot: DirectoryCache.Snapshot) {

@@ -9,7 +9,7 @@ public struct CompactionJob<Reader: JobReader>: Job {
 
     private let context: JobContext<Reader>
     private var lease = RenewedLease(of: .compaction, milliseconds: 60_000)
-    /// Where the day that was begun continues; nil between two days.
+    /// Where the compaction of the current day continues; nil between two days.
     private var position: CompactionPosition?
 
     private static var interval: UInt64 { 1_000_000_000 }

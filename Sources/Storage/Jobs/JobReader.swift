@@ -164,7 +164,7 @@ public struct JobLease: Sendable {
     public var now: Timestamp
     /// How long the lease lasts, in milliseconds; longer than a slice of the job takes.
     public let milliseconds: Int64
-    /// Whether to take the lease only if no other process has taken it since this one did, even if it has ended.
+    /// Whether to take the lease, even after its end, only if no other process has taken it since this one did.
     public var isRenewal = false
 
     /// The name of the row that stores the lease.

@@ -24,10 +24,10 @@ public struct ReplaySettings: Sendable {
 /// If several processes have the database open, the one with the job's lease (the right to do it) compares.
 ///
 /// The cost of an app's comparison is bounded for any traffic. At most ``PolicyGrid/eventLimit`` clicks and launches
-/// are in memory; they have hashes instead of texts, so with their replay they take some 100 MB. One read gets at
-/// most ``EventCollection/readLimit`` of them. All settings together are replayed for at most
-/// ``PolicyGrid/timeLimitSeconds``; settings that are not reached have no result. The page states when the number of
-/// events or the time was limited.
+/// are in memory; they have hashes instead of texts, so with their replay they take some 100 MB. One read gets at most
+/// ``EventCollection/readLimit`` of them. All settings together are replayed for at most
+/// ``PolicyGrid/timeLimitSeconds``; settings that are not reached have no result. The dashboard states when the number
+/// of events or the time was limited.
 public struct PolicyGridJob<Reader: ReportReader>: Job {
     public let name = JobName.policyGrid
     public let share = 0.05

@@ -3,11 +3,11 @@ internal import Threads
 
 /// Validates the wall clock for jobs and for the model.
 ///
-/// After the clock has jumped by more than a day, no job deletes anything, and the model learns from no request. Requests
-/// themselves use the wall clock as it is. The expected time is the last time at which jobs used the wall clock, which
-/// the database stores, plus the monotonic time since then. Jobs wait while the wall clock differs from the expected
-/// time by more than a day. After a day of uptime without another leap, the wall clock counts as right, because an
-/// operator had time to see the warning.
+/// After the clock has jumped by more than a day, no job deletes anything, and the model learns from no request.
+/// Requests themselves use the wall clock as it is. The database stores the time at which jobs last used the wall
+/// clock. The expected time is this time plus the monotonic time since then. Jobs wait while the wall clock differs
+/// from the expected time by more than a day. After a day of uptime without another leap, the wall clock counts as
+/// right, because an operator had time to see the warning.
 public struct SettledClock: Sendable {
     /// Readings of both clocks at one time, from which the expected time follows.
     private struct Reading {

@@ -55,7 +55,7 @@ public struct KeyHolder: Equatable, Sendable {
     }
 }
 
-/// The keys that a server finds clicks under, as check values, which identify keys and reveal nothing of them.
+/// The keys under which a server finds clicks, as check values, which identify keys and reveal nothing of them.
 public struct HeldKeys: Equatable, Sendable {
     /// The first words of the check values of the server keys; new clicks are stored under the first key.
     public let server: [UInt64]

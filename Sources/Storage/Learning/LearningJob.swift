@@ -66,7 +66,7 @@ public struct LearningJob<Reader: JobReader>: Job {
         let model = try context.read { reader throws(Reader.Failure) in
             try learnt.reload(scope, at: now, reader)
         }
-        // Before a clock that starts in the past is set, the start of learning only seems to be in the future.
+        // If the clock started in the past and is not set yet, the start of learning only seems to be in the future.
         guard model.epoch.began > now, let settled = context.settledNow() else { return }
         try context.queue.perform(.learning(.beginEarlier(scope, at: settled)))
     }
@@ -97,7 +97,7 @@ public struct CounterTally: Sendable {
         !hasRoom && (countedAt.map { moment >= $0 + Self.interval } ?? true)
     }
 
-    /// Notes the number of counters that was found at a time.
+    /// Stores the number of counters that was found at a time.
     public mutating func set(_ count: Int, at moment: UInt64) { (self.count, countedAt) = (count, moment) }
 }
 
@@ -145,7 +145,7 @@ public struct LearntSlice: Sendable {
     }
 }
 
-/// Computes the summaries that checks request of large keys: hashes with too many live clicks to list.
+/// Computes the summaries that checks request for large keys (hashes with too many live clicks to list).
 struct SummaryJob<Reader: JobReader>: Job {
     let name = JobName.summaries
     /// Leaves most of a core to requests.

@@ -333,7 +333,7 @@ extension LearningState {
 final class PendingIncrements: Sendable {
     private struct Content {
         var increments: [Scope: LearntIncrements] = [:]
-        /// The number of gatherings that ``drain()`` has ended; in a flood, it decides which keys a gathering drops.
+        /// The number of calls of ``drain()``; in a flood, it decides which keys the next increments leave out.
         var turn: UInt64 = 0
     }
     private let content = ConditionLock(Content())

@@ -38,8 +38,8 @@ struct LoopLearner {
     /// Learns from a check; `now` is the time of the store's monotonic clock in nanoseconds.
     ///
     /// - Returns: the number of launches that the check represents: 1 for a match, 0 for a repeated answer.
-    ///   Without a match, it is 0 if the learner skips the launch; under load, the number for a launch that
-    ///   is not skipped includes skipped ones.
+    ///   Without a match, it is 0 if the learner skips the launch; under load, a launch that is not skipped
+    ///   also represents skipped ones.
     mutating func learn(from report: CheckReport, of check: Check, _ scope: Scope, at now: UInt64)
         -> Int
     {

@@ -11,7 +11,9 @@ public struct VerificationReport: Equatable, Sendable {
     public struct Check: Equatable, Sendable {
         /// The name that scripts compare.
         public let name: String
-        /// The statement that was verified, which is true if nothing was found; or why the step compared nothing.
+        /// The statement that was verified; it is true if nothing was found.
+        ///
+        /// If the step compared nothing, this is the reason.
         public var scope: String
         /// What is wrong; empty if the statement is true.
         public private(set) var findings: [Finding] = []

@@ -54,7 +54,7 @@ public enum MovedRows: Sendable {
     }
 }
 
-/// The result of a move: the counted rows of both databases.
+/// The result of a move: the numbers of rows in both databases.
 public struct MoveReport: Sendable {
     public struct Count: Equatable, Sendable {
         public let name: String

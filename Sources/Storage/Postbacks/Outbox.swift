@@ -30,7 +30,8 @@ public struct OutboxRange: Sendable {
 /// The statements of endpoints, events and deliveries.
 public protocol PostbackWriter: ClickWriter {
     func insert(_ endpoint: EndpointRecord) throws(Failure)
-    /// Locks an endpoint until the end of the transaction, before it reads the endpoint to change it.
+    /// Locks an endpoint until the end of the transaction; called before the transaction reads and changes
+    /// the endpoint.
     func lockEndpoint(numbered number: Int64) throws(Failure)
     /// Stores state, reason, secrets and header fields of an endpoint.
     func update(_ endpoint: EndpointRecord) throws(Failure)

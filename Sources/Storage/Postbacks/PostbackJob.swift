@@ -41,7 +41,7 @@ extension WriteTransaction {
     /// Performs a step; the result is ``Written/leases(_:isMore:)``.
     func perform(_ step: PostbackStep) throws(Failure) -> Written {
         var (held, lost): (Set<String>, Set<Int64>) = ([], [])
-        // In the same order in each process: if two servers take the same leases at once, none waits for the other.
+        // Each process takes leases in the same order, so that no two servers wait for each other.
         for lease in step.leases.sorted(by: { $0.name < $1.name }) {
             if try take(lease) {
                 held.insert(lease.name)
@@ -59,7 +59,8 @@ extension WriteTransaction {
                 if record.endpoint.rewrap(keys, random) { try writer.update(record) }
             }
         }
-        // Like the locks above, in one order; an endpoint that is locked there needs no further lock here.
+        // These locks are taken in one order, too; an endpoint that was locked above needs no further lock
+        // here.
         let progress = step.progress.filter { !lost.contains($0.number) }
         for record in progress.sorted(by: { $0.endpoint.id < $1.endpoint.id }) {
             try writer.setProgress(of: record)
@@ -166,7 +167,7 @@ public struct PostbackJob<Reader: JobReader>: Job {
     private let settings: PostbackSettings
     private let inbox = PostbackInbox()
     private var senders: [Int64: Sender] = [:]
-    /// The order in which endpoints get free threads; the endpoint that got the last one is at the end.
+    /// The order in which endpoints get free threads; the endpoint that got a thread last is at the end.
     private var order: [Int64] = []
     /// Outcomes that are not stored yet.
     private var step = PostbackStep()
@@ -460,8 +461,8 @@ extension PostbackJob.Sender {
 
     /// Returns for how many milliseconds this process still has the lease.
     ///
-    /// The result is 0 if more than the whole length is left: the clock was set back after the lease was taken, and
-    /// another process may take it.
+    /// The result is 0 if more than the whole length is left. In that case the clock was set back after the lease was
+    /// taken, and another process may take the lease.
     private func leaseRest(at now: Timestamp) -> Int64 {
         let rest = leaseUntil?.milliseconds(since: now) ?? 0
         return (0...Self.leaseMilliseconds).contains(rest) ? rest : 0

@@ -76,8 +76,8 @@ public struct OutboxRecord: Record, Equatable, Sendable {
     public let event: OutboxEvent
     /// The number by which an erasure finds this row.
     ///
-    /// This is the number of the click that the row is about, or the negated number of the ``EventRecord``
-    /// that the row is about; ``sample`` for a sample event; nil for any other row.
+    /// For a row about a click, this is the click's number; for a row about an ``EventRecord``, the record's
+    /// negated number; for a sample event, ``sample``; for any other row, nil.
     public let subject: Int64?
 
     public init(_ event: OutboxEvent, scope: Int64, subject: Int64? = nil) {

@@ -17,7 +17,7 @@ public struct ErasureSlice: Sendable {
     public var isLast = false
     /// Where the last step of a pass continues; see ``ErasureWriter/finishErasure(of:from:)``.
     var position: Int64 = 0
-    /// Whether the erasure has ended, so that the audit log and the outbox get it.
+    /// Whether the erasure has ended, so that it is recorded in the audit log and the outbox.
     var isComplete = false
 }
 
@@ -117,7 +117,8 @@ extension WriteTransaction {
         }
         if !slice.installs.isEmpty {
             record.counts.installs = try writer.eraseInstalls(ofClicks: slice.installs.map(\.number))
-            // Retention may have deleted the clicks before the events of the outbox about them.
+            // Retention may have deleted the clicks, but not yet the events of the outbox that are about
+            // them.
             for match in slice.installs { try removePostbacks(of: match) }
         }
         let next = slice.isLast ? try writer.finishErasure(of: slice.clicks, from: slice.position) : nil

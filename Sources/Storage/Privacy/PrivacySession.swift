@@ -62,9 +62,9 @@ extension DatabaseSession where Backend.Reader: ReportReader {
 
     /// Divides an erasure into steps of a few milliseconds.
     ///
-    /// Clicks are deleted after the rows that only they lead to, and together with their matches, which lead to them. So if
-    /// an erasure is interrupted, the next one of the same subject finds the rest. There is always a last step, which stores
-    /// the record even if nothing was found.
+    /// Clicks are deleted after the rows that can be found only through these clicks, and together with their matches,
+    /// through which the clicks are found. So if an erasure is interrupted, the next one of the same subject finds the
+    /// rest. There is always a last step, which stores the record even if nothing was found.
     private static func slices(of found: SubjectRows, _ record: Erasure, _ windows: MethodWindows)
         -> [ErasureSlice]
     {
@@ -176,7 +176,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
     /// Passes the records of the scopes' checks that `isWanted` accepts to `body`, part by part, until `body`
     /// returns false.
     ///
-    /// Each part reads a number of records of any app, because other long reads wait until it is read.
+    /// Each part reads a limited number of records of all apps, because other long reads wait meanwhile.
     private func forEachPart(
         of scopes: [Scope],
         where isWanted: @escaping @Sendable (CheckRecord) -> Bool,

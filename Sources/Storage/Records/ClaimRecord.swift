@@ -9,7 +9,7 @@ public struct ClaimRecord: Record, Equatable, Sendable {
     public let method: AttributionMethod
     /// 0…1.
     public let confidence: Double?
-    /// A hash of the launch, one that the click has too if possible; zeros for a launch without hashes.
+    /// A hash of the launch, if possible one that the click has, too; zeros for a launch without hashes.
     public let hash: KeyedHash
     public var install: KeyedHash?
     /// Whether the delivery of the last response is known to have failed.

@@ -164,7 +164,7 @@ public struct IndexEntry: Record, Equatable, Sendable {
         (self.scope, self.hash, self.record) = (scope, hash, record)
     }
 
-    /// Returns a row for each hash that finds the click, once each: two forms may make one fingerprint.
+    /// Returns one row for each different hash that finds the click; two forms may make the same fingerprint.
     public static func all(of new: NewClick, _ click: Int64, in scope: Scope) -> [IndexEntry] {
         var seen: Set<UInt64> = []
         var entries: [IndexEntry] = []

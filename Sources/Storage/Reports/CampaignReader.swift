@@ -80,8 +80,8 @@ extension StatisticsRows {
     func clicks(_ dimension: Dimension, of scopes: [Scope], over spans: [CountedSpans], atMost limit: Int)
         throws(Failure) -> (names: ClickedNames, isPartial: Bool)
     {
-        // A query without bounds has a very large number of four-week spans, so at most 60 of them count, which are
-        // nearly five years.
+        // A query without bounds has a very large number of four-week spans, so at most 60 of them (nearly five years)
+        // count.
         let count = spans.reduce(0) { $0 + min($1.count, 60) } * Int64(scopes.count)
         let part = max(100, limit / max(Int(count), 1))
         var (names, isPartial) = (ClickedNames(), false)

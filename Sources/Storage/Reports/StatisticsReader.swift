@@ -298,7 +298,7 @@ struct StatisticsReader<Reader: ReportReader> {
         return drift
     }
 
-    /// Returns groups as of the last evaluation, at most `limit` except for groups with an alarm, which are all included.
+    /// Returns groups as of the last evaluation: all groups with an alarm, and others until there are `limit` groups.
     private func driftReadings(of scope: Scope, atMost limit: Int) throws(Reader.Failure) -> [DriftReading] {
         let alarms = try reader.driftAlarms(of: scope)
         let alarmed = Set(alarms.map(\.group))

@@ -78,7 +78,7 @@ extension DatabaseSession {
     }
 
     /// Stores the pending increments if there are other servers, which need them: the learning job would store them
-    /// within seconds, in which a simulation plays hours.
+    /// only seconds later, and a simulation plays hours in that time.
     private func storeForOtherServers() async throws(StoreError) {
         if loop.state.learnt.hasOtherServers { try await storeLearnt() }
     }

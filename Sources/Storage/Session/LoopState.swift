@@ -350,7 +350,8 @@ extension LoopState {
     func isDefinitelyAbsent(_ check: Check) throws(StoreError) -> Bool {
         turn.readCount += 1
         let ids = check.ladder.advertisingIDs
-        // The filter does not contain identifiers of clicks, nor installations, which may get an earlier answer.
+        // The filter contains neither identifiers of clicks nor installations, and an installation may get an earlier
+        // answer.
         guard turn.isBusy || turn.readCount > Self.unfilteredReadsPerTurn, check.installs.isEmpty,
             check.ladder.rungs.count == ids.count
         else { return false }

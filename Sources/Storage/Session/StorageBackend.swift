@@ -59,9 +59,11 @@ public protocol ReportReader: JobReader, StatisticsRows, DriftRows, CheckRows, E
 
 /// A database that is open.
 ///
-/// A module for a database has four more parts: a ``RowWriter`` and a ``RowReader``, which move the values of records; a
-/// ``StoreWriter``, which runs the statements of writes, with its ``WriterReader``; a ``BlockingEngine``, which begins,
-/// commits and undoes their transactions; and the classes of its store and of a loop's session.
+/// A module for a database has four more parts:
+/// - a ``RowWriter`` and a ``RowReader``, which move the values of records;
+/// - a ``StoreWriter``, which runs the statements of writes, with its ``WriterReader``;
+/// - a ``BlockingEngine``, which begins, commits and undoes their transactions;
+/// - the classes of its store and of a loop's session.
 public protocol StorageBackend: Sendable {
     /// A connection that may block its thread: for jobs, background threads and commands.
     associatedtype Reader: DatabaseReader
@@ -98,8 +100,8 @@ extension StorageBackend where Loop == Reader {
 public protocol StoreRules: SendableMetatype {
     /// Whether a new click's number is larger than the numbers of all committed clicks of all processes.
     ///
-    /// If so, each transaction starts by reading the clicks and posts with a larger number than the newest known one,
-    /// which other processes have recorded. If not, the database's reader finds repeated posts: see
+    /// If so, each transaction starts by reading the clicks and posts whose numbers are larger than the newest known
+    /// one: other processes have recorded them. If not, the database's reader finds repeated posts: see
     /// ``WriterReader/click(ofPost:visit:in:recordedAt:)``.
     static var readsNewestClicks: Bool { get }
     /// Whether the writing thread decides which names have separate counts.

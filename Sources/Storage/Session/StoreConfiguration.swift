@@ -6,8 +6,8 @@ public enum Durability: String, CaseIterable, Sendable {
     /// A power cut: a write is acknowledged after it is on disk, and on the standbys that a database server's
     /// `synchronous_commit` waits for.
     case full = "full"
-    /// The end of every process, but not a crash of the database's machine, which may lose the commits of the last
-    /// seconds.
+    /// The end of every process, but not a crash of the database's machine: such a crash may lose the commits of the
+    /// last seconds.
     case relaxed = "relaxed"
 }
 
@@ -74,7 +74,8 @@ public struct StoreConfiguration: Sendable {
 
     public init(clock: WallClock) { self.clock = clock }
 
-    /// How long both kinds of clicks and the records of checks are stored, in seconds.
+    /// The time for which both kinds of clicks and also the records of checks are stored: the shortest of
+    /// their retentions, in seconds.
     public var historySeconds: Int64 {
         [matchRetentionSeconds, checkRetentionSeconds].compactMap(\.self).reduce(retentionSeconds, min)
     }

@@ -7,7 +7,7 @@ public final class StoreThreads<Backend: StorageBackend>: Sendable {
     let backend: Backend
     /// The background reader; nil if the store has no background threads.
     let reader: BackgroundReader<Backend>?
-    /// Ends the thread of ``startPoll(_:)``, which gets no other requests.
+    /// Ends the thread of ``startPoll(_:)``; this thread gets no other requests.
     private let pollRequests = JobRequests()
     private let hasWriterEnded = ConditionLock(false)
     private let threads = ConditionLock<[JoinableThread]>([])

@@ -62,8 +62,8 @@ public struct EngineFailure: Error, Equatable {
     public let endsBatch: Bool
     /// Whether the connection can no longer be relied on.
     public let endsConnection: Bool
-    /// Whether the batch may succeed if it is done again, because another server has changed the same rows meanwhile, or
-    /// because only the connection was lost.
+    /// Whether the batch may succeed if it is done again: another server has changed the same rows, or only the
+    /// connection was lost.
     public let mayRepeat: Bool
     /// Whether the transaction may be committed in spite of the failure, because the connection was lost after the
     /// request to commit; ``BlockingEngine/reopen()`` finds out whether it was.

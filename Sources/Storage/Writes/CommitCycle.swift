@@ -51,8 +51,9 @@ public struct CommitCycle: Sendable {
         case refuse(Int, StoreError)
         /// Refuses all writes of the batch, none of which was done.
         case refuseBatch(StoreError)
-        /// Refuses the batch's writes with a deadline, and answers the store's own writes, which have none: all were done,
-        /// but readers may not see them yet.
+        /// Refuses the batch's writes with a deadline, and answers the store's own writes, which have none.
+        ///
+        /// All these writes were done, but readers may not see them yet.
         case refuseUnseen(StoreError)
         /// Refuses all waiting writes.
         case refuseWaiting(StoreError)

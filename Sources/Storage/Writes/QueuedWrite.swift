@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A queued write and its caller's completion.
 ///
-/// It is sendable, because only the thread that writes uses `written`, between taking the write from the queue and
-/// answering it, and everything else is immutable or atomic.
+/// It is sendable: only the thread that writes uses `written`, from the time at which it takes the write from the queue
+/// until it answers the write. Everything else is immutable or atomic.
 final class QueuedWrite: @unchecked Sendable {
     /// The time at which its caller stops waiting, in nanoseconds of the monotonic clock.
     let deadline: UInt64

@@ -39,8 +39,8 @@ extension WriteTransaction {
 
     /// Takes or renews a lease; returns false if another process has it, or if the lease would have ended already.
     ///
-    /// A write may wait for long, and another process may have taken the lease meanwhile. Compared with the old `now` of
-    /// this write, the end of that lease would seem to be too late, and this process would take the lease away.
+    /// A write may wait for a long time, and another process may have taken the lease meanwhile. Compared with the old
+    /// `now` of this write, that lease would seem to end too late, and this process would take the lease away.
     func take(_ lease: JobLease) throws(Failure) -> Bool {
         let age = state.configuration.clock.now().milliseconds(since: lease.now)
         guard age < lease.milliseconds else { return false }
@@ -104,7 +104,7 @@ extension WriteTransaction {
         let kind: Int64 = deadlines.deletesMatchesFirst ? 1 : 0
         let sortedKind = try reader.value(of: .sortedKind)
         var sorted = Timestamp(milliseconds: try reader.value(of: .sortedUpTo) ?? .min)
-        // If the other kind had the shorter retention before, clicks of this kind are left from before that time.
+        // If the other kind had the shorter retention before, older clicks of this kind are still stored.
         if let sortedKind, sortedKind != kind { sorted = Timestamp(milliseconds: .min) }
         let start = max(sorted, deadlines.all)
         let due = try reader.clicks(expiringFrom: start, before: deadlines.some, atMost: step.limit)
@@ -129,7 +129,7 @@ extension WriteTransaction {
         return isMore
     }
 
-    /// Notes that retention has deleted a click.
+    /// Records that retention has deleted a click.
     private func noteDeleted(_ click: ClickRecord) throws(Failure) {
         let before = try reader.value(of: .deletedUpTo) ?? .min
         try writer.set(.deletedUpTo, to: max(before, click.expiresAt.milliseconds))
@@ -221,7 +221,7 @@ extension WriteTransaction {
                 let (span, dimension) = parts[position.part]
                 let names = RareNames(dimension, span.0, from: span.1, of: scope)
                 if try !compact(names) { position.part += 1 }
-                // A step without rare names takes time too, above all if the database is another machine.
+                // A step without rare names takes time too, above all if the database is on another machine.
                 if MonotonicTime.now().nanoseconds >= deadline { return position }
             }
         }

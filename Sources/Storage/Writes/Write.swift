@@ -126,7 +126,7 @@ public final class ClaimRequest: Sendable {
     /// - Parameters:
     ///   - claim: the claim.
     ///   - scope: the scope of the click.
-    ///   - hashes: the hashes under which the click is stored. The row gets one that the launch has too, or else the
+    ///   - hashes: the hashes under which the click is stored. The row gets a hash that the launch has too, or else the
     ///     launch's first hash, so that a retry finds a lost answer. Empty for a click that only its token finds.
     /// - Returns: the row.
     func row(of claim: Claim, in scope: Scope, foundBy hashes: [KeyedHash]) -> ClaimRecord {
@@ -218,7 +218,7 @@ public enum JobStep: Sendable {
     case finish(JobName, holder: Int64, progress: Timestamp)
     /// Stores findings; ``Written/flag(_:)`` is false, and nothing is stored, if another process holds the lease.
     case drift(DriftDetector.Findings, of: Scope, end: Timestamp, holding: JobLease)
-    /// Deletes some entries of the audit log from before a time, and some records of erasures from before another;
+    /// Deletes some entries of the audit log from before a time, and some records of erasures from before another time;
     /// ``Written/flag(_:)`` is true if there may be more.
     case audit(before: Timestamp, erasedBefore: Timestamp, limit: Int)
     /// Stores reports of collisions.

@@ -201,7 +201,7 @@ struct TransactionMemory {
         var hasPostbacks = false
     }
 
-    /// The newest numbers of rows, which never decrease; only that of clicks may, as ``lastClick(at:)`` explains.
+    /// The newest numbers of rows, which never decrease, except the number of clicks; see ``lastClick(at:)``.
     struct Numbers: Sendable {
         /// The first half of the newest click's identifier.
         var click: Int64 = 0 {
@@ -209,7 +209,7 @@ struct TransactionMemory {
                 if Self.isAhead(click, of: RowIdentifier.time(of: oldValue)) { clickBeforeLeap = oldValue }
             }
         }
-        /// The number before the last one that was more than a day later.
+        /// The newest number before the clock's last leap: the number after it was more than a day later.
         private var clickBeforeLeap: Int64 = 0
         /// The first half of the identifier of the newest check record of this process.
         var check: Int64 = 0
