@@ -57,8 +57,8 @@ public struct HTTPServerConfiguration: Sendable {
 
 /// The limits on what a peer may send.
 ///
-/// The server refuses bytes beyond a limit as soon as it reads them, and drops them. The named command-line settings
-/// take their defaults from these values.
+/// The server refuses bytes beyond a limit as soon as it reads them, and drops them. The command-line settings that are
+/// named below take their defaults from these values.
 public struct Limits: Sendable, Hashable {
     /// The maximum length of a request target in bytes (`--limit-target`); a longer one gets 414.
     public var targetByteCount = 8 * 1024

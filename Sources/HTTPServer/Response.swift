@@ -29,7 +29,8 @@ public protocol ResponseStream: AnyObject {
 
     /// Called if the server begins to stop, or the peer ends its side, during the stream.
     ///
-    /// A call of `next` that waits must then return soon. A peer that ended its side before the stream gets it whole.
+    /// A call of `next` that waits must then return soon. A peer that had ended its side before the stream started
+    /// still gets the whole stream.
     func interrupt()
 
     /// Called once, when the server needs no more pieces; for HEAD, it needs none.

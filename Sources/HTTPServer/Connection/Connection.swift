@@ -7,7 +7,7 @@ final class Connection {
     enum Interest {
         case reading
         case writing
-        /// The connection ends, and any event ends the wait.
+        /// The server ends the connection; any event ends the wait.
         case ending
     }
 

@@ -30,8 +30,9 @@ final class Worker {
 
 /// The free workers of a loop.
 ///
-/// A task keeps the memory of its deepest calls, 20 KB and more. So a connection that waits for input has no task. Only
-/// a request at its handler, bytes that the peer does not take, and an unsettled delivery hold a task.
+/// A task keeps the memory of its deepest calls, 20 KB and more. So a connection that waits for input has no task. A
+/// connection has a task only while a handler has its request, while the peer takes no bytes, or while a delivery is
+/// unsettled.
 struct WorkerPool {
     /// The number of free workers that the loop does not dismiss before it stops.
     private static let maximumIdleWorkers = 8

@@ -104,7 +104,8 @@ actor EventLoop {
         while !executor.isQueueEmpty { executor.runQueuedJobs(&batch) }
     }
 
-    /// Releases the handler and ends its waits; called after `run`, or instead of it if a loop has no handler.
+    /// Releases the handler and ends its waits; called after `run`, or instead of it if the handler of any loop could
+    /// not be created.
     nonisolated func retire() {
         assumeIsolated { loop in
             loop.handler = nil

@@ -18,7 +18,7 @@ final class PortWaits {
         let handler: () -> Void
     }
 
-    /// A bit that tokens of watches have, and tokens of connections lack, because it is above any slot's number.
+    /// A bit that is set in the tokens of watches, and not in those of connections, whose slot numbers are below it.
     private static let tokenBit: UInt64 = 1 << 31
 
     /// The loop's epoll instance, which stays open until `end`.

@@ -5,8 +5,7 @@ internal import Threads
 extension EventLoop {
     /// Handles received bytes of a connection over TLS.
     ///
-    /// - Returns: the next action; before the deadline, it is `read` if the bytes are not a whole record or contain no
-    ///   HTTP.
+    /// - Returns: the next action. For bytes without a whole record or without HTTP, it is `read` until the deadline.
     func opened(_ count: Int, on connection: Connection) -> ConnectionState.Action {
         if let handshake = connection.handshake { return continueHandshake(handshake, count, on: connection) }
         guard let session = connection.tls else {
