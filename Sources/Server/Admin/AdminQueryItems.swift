@@ -30,7 +30,7 @@ extension Exchange {
         return (min(from, to), max(from, to))
     }
 
-    /// Reads `offset`: how many whole hours before a day in UTC each day begins; 0 without it.
+    /// Reads `offset`, the whole hours by which each reported day begins before the day in UTC; 0 without it.
     func offsetItem() throws(APIError) -> Int64 {
         guard let text = sentQueryItem("offset") else { return 0 }
         guard let offset = App.Settings.reportingOffset(text) else {
@@ -39,11 +39,11 @@ extension Exchange {
         return offset
     }
 
-    /// Reads the parameter that limits the totals to one value of a dimension; nil without one.
+    /// Reads the parameter that limits the totals to one value of a dimension, such as `platform`; nil without one.
     ///
     /// - Parameter campaign: the campaign of the same query.
     /// - Returns: the value.
-    /// - Throws: 400 for values that are not counted together.
+    /// - Throws: 400 if two such parameters are sent, or one that is not counted together with a campaign.
     func sliceItem(of campaign: CampaignKey?) throws(APIError) -> CountedValue? {
         let sent = CountedValue.words.compactMap { dimension, word in
             sentQueryItem(word).map { (word, CountedValue(dimension, $0)) }

@@ -147,7 +147,7 @@ enum AttributeAppleAds {
         }
         switch await exchange.service.settings.appleAds.outcome(of: token) {
         case .attributed(let attribution, let body):
-            // A device's further tokens describe the same installation.
+            // The id depends on the device, because the device's further tokens describe the same installation.
             let device = object["device_id"]?.string ?? token
             let id = Base64URL.text(of: Array(KeyDigest(of: "\(app.id.text) \(device)").bytes.prefix(24)))
             let stored = StoredApplePostback(

@@ -57,7 +57,7 @@ public struct AppleApps {
         stored.isCounted && stored.environment.isCounted(for: app(stored.postback.item))
     }
 
-    /// Returns what a postback's conversion value means by the schema at a time; nil if it is not known.
+    /// Returns the meaning of a postback's conversion value by the schema in force at a time; nil if it is unknown.
     public func meaning(of postback: ApplePostback, at time: Timestamp) -> String? {
         apps[postback.item]?.schemas.inForce(at: time)?.meaning(of: postback)
     }

@@ -80,7 +80,7 @@ package struct ApplePostbackProbe {
     }
 }
 
-/// The settings with which a web server passes postbacks on.
+/// The settings with which a web server passes postbacks on to this service.
 package enum ProxySnippet {
     /// Returns the name of each web server with its settings; `target` is a host of this service.
     package static func all(target: String) -> [(name: String, text: String)] {

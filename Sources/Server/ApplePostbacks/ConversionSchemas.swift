@@ -194,9 +194,9 @@ extension ConversionSchemas {
     }
 }
 
-/// `GET /v1/skan/config`: returns the conversion schema of the app with a bundle id, or switches updates off.
+/// `GET /v1/skan/config`: returns the schema in force of the app with a bundle id; `enabled` is false without one.
 ///
-/// Without a final response, clients would retry for thirty days.
+/// An unknown bundle id gets 200, too, because clients would retry for thirty days without a final response.
 enum ShowSKAdNetworkConfiguration {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let (bundle, now) = (exchange.sentQueryItem("bundle_id"), exchange.now)

@@ -135,7 +135,7 @@ public struct CSVReader {
 
 /// Writes comma-separated values (RFC 4180) that spreadsheets read as texts and never as formulas.
 public enum CSVText {
-    /// If a cell starts with one of these characters, spreadsheets read it as a formula; some have full-width forms.
+    /// Spreadsheets read a cell that starts with one of these characters as a formula; the last four are full-width.
     ///
     /// Source: OWASP, "CSV Injection".
     private static let formulaStarts = Set("=+-@\t\r\n＝＋－＠".unicodeScalars)

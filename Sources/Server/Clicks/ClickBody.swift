@@ -166,8 +166,8 @@ extension ClickReading {
         return facts
     }
 
-    /// The click ids of ad networks in the body, the tapped address and the deep link, as JSON; nil without any, and if
-    /// they are not kept.
+    /// The click ids of ad networks in the body, the tapped address and the deep link, as JSON; nil if there are none,
+    /// or if they must not be kept.
     private var clickIDs: String? {
         guard app.settings.clickIDs != .off, !isCounted else { return nil }
         var ids = body.clickIDs

@@ -7,8 +7,8 @@ extension Exchange {
     /// Searches the links of the app that the key or the body names. If they name no app, searches the links of the
     /// requested host, and then all links, because a page may post to another host than its link's.
     ///
-    /// - Throws: 404 if there is no such link; 400 if several of the searched apps have the slug, or if the long link must
-    ///   not lead anywhere; a store's failure.
+    /// - Throws: 404 if there is no such link; 400 if several of the searched apps have the slug, or if the long link
+    ///   is malformed or leads outside the allowed destinations; a store's failure.
     func link(of body: ClickBody) async throws(APIError) -> TappedLink? {
         guard let text = body.link else { return nil }
         let app = key?.app ?? body.app.flatMap { AppID($0) }

@@ -12,7 +12,8 @@ struct ClickDevice {
     let isRobot: Bool
     /// The keyed fingerprints; empty if the click can be found only by its token or an advertising id.
     let fingerprints: [FingerprintEntry]
-    /// The fingerprint in the response: the one that the caller sent, else the first one made from the signals, if any.
+    /// The fingerprint in the response: the caller's, or otherwise the first one made from the signals; nil without
+    /// any.
     let primary: Fingerprint?
     /// Whether the caller's fingerprint differs from all fingerprints that are made from the signals.
     let isContradictory: Bool

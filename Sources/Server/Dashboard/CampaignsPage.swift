@@ -127,7 +127,7 @@ enum OneCampaignPage {
             if let report = events?.report { EventPanel.cohorts.write(report, filter, to: &html) }
             let launches = html.address.page("/launches").with("campaign", campaign.text)
             html.paragraph(linkingTo: launches, DashboardText.launchesOfCampaign)
-            // A page that is empty although it is not the last one does not show that there is no link.
+            // An empty page that is not the last one does not prove that the campaign has no link.
             if !found.links.isEmpty || found.next == nil { write(found.links, to: &html) }
             html.searched(backTo: found.next?.time, isFull: isFull)
             if let next = found.next {

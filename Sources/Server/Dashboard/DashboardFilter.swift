@@ -35,8 +35,8 @@ struct DashboardFilter {
         let offsets = Set((app.map { [$0] } ?? apps).map(\.settings.reportingOffset))
         let offset = offsets.count == 1 ? offsets.first ?? 0 : 0
         let local = choice.span(offset: offset, firstData: apps.map(\.createdAt).min())
-        // Counts by name have hours only for a limited time; totals and counts by platform always have them. The
-        // comparison with the earlier span needs counts by name only if the page is limited to a name.
+        // Counts by name are stored by hour only for a limited time; totals and counts by platform are always stored by
+        // hour. The comparison with the earlier span needs counts by name only if the page is limited to a name.
         let isNamed = campaign != nil || slice.map { $0.dimension != .platform } ?? false
         let first = compares && isNamed ? local.earlier.from : local.from
         if offset == 0 || first >= StatisticsQuery.firstHour(at: now) {

@@ -17,8 +17,9 @@ struct DashboardPage {
             html.element("head") { html in
                 html.open("meta", ["charset": "utf-8"])
                 html.open("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
-                // By the header's `no-referrer`, the `Origin` of a form would be `null` (Fetch Standard, "append a request
-                // Origin header"), and browsers without `Sec-Fetch-Site` could not send the dashboard's forms.
+                // With only the `no-referrer` of the header field, the `Origin` of a form would be `null` (Fetch
+                // Standard, "append a request Origin header"), and browsers without `Sec-Fetch-Site` could not send the
+                // dashboard's forms.
                 html.open("meta", ["name": "referrer", "content": "same-origin"])
                 html.open("meta", ["name": "color-scheme", "content": "light dark"])
                 html.element("title", "\(title) – Afterlink")
@@ -111,7 +112,7 @@ struct DashboardPage {
     }
 }
 
-/// The pages in the navigation: the path of each, the letter that opens it after G, and its title.
+/// The pages in the navigation: the path of each, the letter that opens it after the key G, and its title.
 enum DashboardSection {
     static let all: [(path: String, key: String, title: String)] = [
         ("/", "o", DashboardText.overview),

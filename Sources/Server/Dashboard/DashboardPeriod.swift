@@ -63,7 +63,7 @@ struct DashboardSpan: Sendable {
     /// The days since 1970-01-01.
     let days: ClosedRange<Int64>
     let interval: StatisticsQuery.Interval
-    /// How many hours before a day in UTC each day begins.
+    /// The hours by which each day begins before the day in UTC.
     let offset: Int64
 
     init(_ period: DashboardPeriod, _ days: ClosedRange<Int64>, offset: Int64 = 0) {
@@ -89,7 +89,8 @@ struct DashboardSpan: Sendable {
         )
     }
 
-    /// Returns the name of an interval: its date, the time of day of an hour, or both if there are hours of two days.
+    /// Returns the name of an interval: the date of a day, or the time of an hour, after its date if the span has two
+    /// days.
     func label(of start: Timestamp) -> String {
         let text = start.advanced(byMilliseconds: offset * 3_600_000).iso8601
         let (date, time) = (text.prefix(10), text.dropFirst(11).prefix(5))

@@ -129,7 +129,7 @@ extension HTML {
         texts: (empty: String, older: String),
         _ write: (inout HTML) -> Void
     ) {
-        // A part that is empty although it is not the last one does not show that the list is empty.
+        // An empty part that is not the last one does not prove that the list is empty.
         if !rows.isEmpty { write(&self) } else if next == nil { empty(texts.empty) }
         searched(backTo: next?.time, isFull: rows.count == limit)
         if let next { self.next(address.with("before", next.text), texts.older) }

@@ -8,7 +8,7 @@ enum HeldPage {
     static func make(_ exchange: inout Exchange, _ visit: DashboardVisit) async throws(APIError) -> Reply {
         let privacy = exchange.stores.privacy
         var holdings: [TableHolding]?
-        // The tables have the rows of all apps.
+        // A session of one app gets no counts, because the tables have the rows of all apps.
         if exchange.onlyApp == nil { holdings = try await exchange.store(await privacy.holdings()) }
         let all = try await exchange.store(await privacy.erasures(atMost: maximumErasures))
         let erasures = all.filter { exchange.maySee($0.app) }

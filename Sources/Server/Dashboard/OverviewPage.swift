@@ -182,7 +182,7 @@ extension OverviewPage {
     }
 }
 
-/// The alarms about the needs of the service, such as its domain files, its certificate and its disk.
+/// The alarms about what the service depends on, such as its domain files, its certificate and its disk.
 extension OverviewPage {
     /// If a certificate is valid for less than this time in milliseconds, or the disk has fewer free bytes,
     /// there is an alarm; `afterlink doctor` has the same limits.
@@ -194,7 +194,7 @@ extension OverviewPage {
         let hosts = Set(exchange.directory.apps.flatMap(\.settings.links.hosts))
         let copies = (service.settings.domainWatch?.all ?? []).filter { hosts.contains($0.host) }
         var alarms = copies.compactMap(DashboardText.alarm)
-        // The machine serves all apps.
+        // A session of one app gets no alarms about the machine, which serves all apps.
         guard exchange.onlyApp == nil else { return alarms }
         if let expiry = service.connections().certificateExpiry,
             expiry * 1000 - exchange.now.milliseconds < certificateLimit

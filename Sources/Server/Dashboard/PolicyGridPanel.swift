@@ -13,8 +13,8 @@ struct PolicyGridPanel {
     init(_ app: App, _ exchange: Exchange) async throws(APIError) {
         let statistics = exchange.stores.statistics
         (self.app, now) = (app, exchange.now)
-        // Read the request first. If the comparison ends before the second read, the page shows it, and says that it runs;
-        // in the other order, the page would show neither.
+        // Read the request before the grid. If the comparison ends between the two reads, the page shows the new grid
+        // and says that a comparison was requested; in the other order, the page would show neither.
         isRequested = statistics.isPolicyGridRequested(of: app.id)
         grid = try await exchange.store(await statistics.policyGrid(of: app.id))
         ownWindow = app.settings.window ?? exchange.service.settings.attributionWindow

@@ -122,8 +122,8 @@ enum SignIn {
                 html.labelled(DashboardText.key) { $0.open("input", field) }
                 html.element("button", ["type": "submit"], DashboardText.signIn)
                 html.paragraph(DashboardText.otherSignIn)
-                // After a link on another site, the browser sends no cookie of `SameSite=Strict`, not even to a page that
-                // redirects; it sends the cookie when a person follows this link.
+                // If a person comes from another site, the browser sends no cookie with `SameSite=Strict`, not even
+                // after a redirect. It sends the cookie when the person follows this link.
                 guard let next, safe(next) == next else { return }
                 html.paragraph(linkingTo: DashboardAddress(next), DashboardText.signedInAlready)
             }

@@ -47,8 +47,8 @@ enum StreamExport {
 }
 
 extension Exchange {
-    /// - Throws: 505 for a request by HTTP/1.0, in which only the end of the connection ends a stream, so that a client
-    ///   may take a cut stream for a whole one.
+    /// - Throws: 505 for HTTP/1.0, where only the end of the connection ends a stream: a client may take a cut stream
+    ///   for a whole one.
     func requireChunks() throws(APIError) {
         guard request.version != .http11 else { return }
         let advice = "An export needs HTTP/1.1; in nginx, set proxy_http_version 1.1"

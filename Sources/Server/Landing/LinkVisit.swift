@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// One request for a link's page, by a visitor or a robot; the link leads somewhere.
+/// One request by a visitor or a robot for the page of a link that has not ended.
 struct LinkVisit {
     let link: TappedLink
     let app: App

@@ -114,7 +114,8 @@ enum LinkMetadata {
         return json.text
     }
 
-    /// Merges the metadata that the app gets: the click's, then the link's, its UTM parameters and its referral code.
+    /// Merges the metadata that the app gets: the click's, then the link's, then the link's UTM parameters and referral
+    /// code.
     ///
     /// If two members have the same name, the first counts. If the result is too long, returns the click's metadata
     /// alone, or the link's if the click has none. Returns nil if there is nothing to merge.

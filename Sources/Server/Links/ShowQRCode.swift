@@ -62,8 +62,8 @@ enum ShowQRCode {
         return FieldLine(name: "Content-Disposition", value: "inline; filename=\"\(name)\"")
     }
 
-    /// Lets other sites show the file as a picture, and forbids the file to load anything: an SVG that is opened by
-    /// itself is a document.
+    /// Lets other sites show the file as a picture, and forbids the file to load anything, because an SVG that is
+    /// opened by itself is a document.
     private static let security = [
         FieldLine(name: "Content-Security-Policy", value: "default-src 'none'; frame-ancestors 'none'"),
         FieldLine(name: "Cross-Origin-Resource-Policy", value: "cross-origin"),

@@ -194,7 +194,7 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
 }
 
 extension ServerKey {
-    /// Joins into one text what a launch sent as evidence in addition to its fingerprint.
+    /// Returns, as one text, the evidence that a launch sent in addition to its fingerprint.
     fileprivate func text(of evidence: LaunchEvidence, app: AppID, isTest: Bool) -> String {
         var parts = evidence.references.map { reference in
             switch reference {

@@ -63,7 +63,7 @@ public final class Log: Sendable {
 
     /// Returns when all earlier lines are written, or after a duration.
     ///
-    /// The reader of the output may have stopped.
+    /// The duration is limited, because the reader of the output may have stopped.
     public func flush(within limit: Duration) { writer.flush(within: limit) }
 
     /// The number of lines dropped since the start because the output was too slow.

@@ -106,7 +106,7 @@ enum ShowMetrics {
         let fallen = "Groups of launches or clicks whose match rate has fallen, over all apps."
         let recognised = "Matches, by how the launch was recognised."
         let doubted = "Matches that are not guaranteed because of Google Play's report, by finding."
-        // All apps have one count of these checks.
+        // A key of one app does not see this count, because it is one count for all apps.
         if exchange.onlyApp == nil {
             let count = Double(report.unrecordedChecks)
             metrics.append(.counter("afterlink_unrecorded_checks_total", unrecorded, count))
@@ -227,7 +227,7 @@ public struct MetricFamily: Sendable {
     /// What the values count.
     enum Unit { case bytes, seconds, number }
 
-    /// The unit, which the name ends with, before `_total`, as Prometheus' naming rules require.
+    /// The unit: by Prometheus' naming rules, it is the last word of the name, or the word before `_total`.
     var unit: Unit {
         let words = name.split(separator: "_")
         return switch words.last == "total" ? words.dropLast().last : words.last {

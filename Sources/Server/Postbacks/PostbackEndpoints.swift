@@ -186,7 +186,7 @@ enum PostbackEndpoints {
 }
 
 extension Exchange {
-    /// Reads the endpoints of an app, or of all apps; the request may see all of them.
+    /// Reads the endpoints of an app, or of all apps; leaves out those that the request may not see.
     func endpoints(of app: AppID?) async throws(APIError) -> [EndpointStatus] {
         try await store(await stores.postbacks.endpoints())
             .filter { (app == nil || $0.endpoint.app == app) && maySee($0.endpoint.app) }

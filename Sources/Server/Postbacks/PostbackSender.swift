@@ -73,7 +73,8 @@ public final class PostbackSender: Sendable {
 
     /// Returns a sentence that states why no postbacks can be sent to a URL; nil if they can.
     ///
-    /// A name may have other addresses at each call. So for a name, the result is nil if any address is permitted.
+    /// A name may have other addresses at each call. So for a name, the result is nil unless all its addresses would be
+    /// refused.
     public func refusal(ofURL url: String) -> String? {
         guard let target = PostbackTarget(url.trimmed) else { return nil }
         let literal = NetworkAddress(target.host.filter { !"[]".contains($0) })

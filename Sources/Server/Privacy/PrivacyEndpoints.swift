@@ -26,7 +26,8 @@ enum PrivacyEndpoints {
         return Response(.ok, json: PrivacyBody.json(try await erase(subject, exchange)))
     }
 
-    /// `POST /v1/erase`: deletes an installation of the key's app, which the caller proves to own by its random id.
+    /// `POST /v1/erase`: deletes what is stored about an installation of the key's app, whose random id the caller
+    /// knows.
     ///
     /// A test key erases test traffic, other keys erase live traffic. The response is the same for an unknown id.
     static func eraseInstall(_ exchange: inout Exchange) async throws(APIError) -> Response {
@@ -38,7 +39,8 @@ enum PrivacyEndpoints {
         }
         let id = try LaunchFields.installID(text, from: "install_id").text
         let subject = try subject(.install, id, of: app, exchange).ofInstall(isTest: key.kind == .test)
-        // App keys are public, and a record of an erasure is stored for years: an unknown id must leave none.
+        // App keys are public, and the record of an erasure is stored for years, so a request with an unknown id leaves
+        // no record.
         let held = try await exchange.store(await exchange.stores.privacy.held(subject))
         if !held.counts.isEmpty { _ = try await erase(subject, exchange) }
         exchange.outcome = "erased"

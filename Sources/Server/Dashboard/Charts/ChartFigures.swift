@@ -90,7 +90,8 @@ struct ChartFigures {
                 html.element("div", ["class": "scale", "aria-hidden": "true"]) { html in
                     for value in Self.scale(upTo: top) { html.element("span", DashboardText.count(value)) }
                 }
-                // Screen readers ignore the children of an `img`, and the focus can be on a place of the chart.
+                // The role is not `img`: screen readers ignore the parts of an `img`, and the keyboard can focus the
+                // parts of a chart.
                 let drawing: HTML.Attributes = [
                     "viewBox": "0 0 1000 100", "preserveAspectRatio": "none", "role": "group",
                     "class": "chart",

@@ -3,7 +3,7 @@ internal import Attribution
 /// A chart of counts as columns; the parts of a column are stacked, and differ in colour and stripes.
 struct ColumnChart {
     let figures: ChartFigures
-    /// Whether the parts are above each other; else they stand side by side, also the empty ones, and have no stripes.
+    /// Whether the parts of a column are stacked; if not, they stand side by side without stripes, even the empty ones.
     var isStacked = true
 
     /// A wider column would look like an area.

@@ -20,7 +20,8 @@ struct Figure {
         earlier = reports.earlier.flatMap(number)
     }
 
-    /// Creates the figure of the verified revenue; it has a change only if both spans have one currency, the same one.
+    /// Creates the figure of the verified revenue; it has a change only if both spans have revenue in one and the same
+    /// currency.
     init(revenue sums: EventSums, earlier: EventSums?) {
         func single(_ sums: EventSums) -> EventSum? { sums.revenue.count == 1 ? sums.revenue.first : nil }
         let (present, before) = (single(sums), earlier.flatMap(single))

@@ -20,7 +20,7 @@ struct PanelExports {
         PanelExports(file: name, fileItems: items)
     }
 
-    /// Returns the address of the table with a caption as a file.
+    /// Returns the address that returns the table with a caption as a file.
     private func address(_ format: PanelFile.Format, of caption: String, on page: DashboardAddress)
         -> DashboardAddress
     {
@@ -93,7 +93,9 @@ struct PanelExports {
 
 extension HTML {
     /// Writes links to CSV and JSON files of a table, and the lines for curl and the command, in an element that opens
-    /// on a click; a panel that has a file of its own needs no caption.
+    /// on a click.
+    ///
+    /// A panel that has a file of its own needs no caption.
     mutating func exports(_ exports: PanelExports, of caption: String = "") {
         exports.write(of: caption, to: &self)
     }

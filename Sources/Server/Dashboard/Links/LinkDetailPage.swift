@@ -158,7 +158,7 @@ extension LinkDetailPage {
 }
 
 extension HTML {
-    /// Warns if the app lacks a setting without which its links do less than expected.
+    /// Warns if the app has no link host, without which its links have no address.
     mutating func writeLinkWarnings(of app: App) {
         warnings(app.settings.links.hosts.isEmpty ? [DashboardText.noLinkHost] : [])
     }

@@ -35,7 +35,7 @@ struct LinkForm {
 
     subscript(field: LinkField) -> String { texts[field] ?? "" }
 
-    /// The fields in the form that the API validates; a blank text leaves its field out.
+    /// The texts as the fields that the API validates; a blank text leaves its field out.
     var fields: LinkFields {
         var fields = LinkFields()
         for (field, text) in texts where !text.allSatisfy(\.isWhitespace) {

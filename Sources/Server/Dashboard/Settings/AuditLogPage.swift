@@ -22,7 +22,7 @@ enum AuditLogPage {
         }
     }
 
-    /// Reads the conditions of the page, whose last day is included, as on every page with a span of days.
+    /// Reads the page's conditions; the last day is included, as on every page with a span of days.
     static func query(_ exchange: Exchange, limit: Int) throws(APIError) -> AuditQuery {
         var query = try ListAudit.query(exchange, limit: limit)
         if let text = exchange.sentQueryItem("until"), Timestamp(iso8601: text) == nil {
