@@ -35,7 +35,8 @@ package struct CommandFailure: Error, Equatable, Sendable {
     struct Cause {
         fileprivate let exitCode: ExitCode
         fileprivate let explanation: String
-        /// What to do about the error of the system, whatever failed because of it; nil if that depends on what failed.
+        /// The advice on the system's error, if it is the same for every operation; nil if it depends on the failed
+        /// operation.
         fileprivate var remedy: String?
 
         func advising(_ advice: String) -> CommandFailure {
@@ -45,7 +46,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
 
     static func because(_ explanation: String) -> Cause { Cause(exitCode: .failed, explanation: explanation) }
 
-    /// Creates the first half of a failure by an error of the system at a path that a setting names.
+    /// Creates the first half of a failure that the system's error at a path of a setting has caused.
     static func because(_ explanation: String, _ error: SystemError) -> Cause {
         let explanation = "\(explanation): \(error.text)."
         return Cause(exitCode: error.exitCode, explanation: explanation, remedy: error.remedy)

@@ -50,8 +50,7 @@ enum DashboardCommand {
         )
     }
 
-    /// Returns the start of the dashboard's URLs as a running server has stored it, or else at the address of the
-    /// settings.
+    /// Returns the start of the dashboard's URLs: a running server's, or else one with the address in the settings.
     private static func start(
         _ configuration: Configuration,
         _ stored: [(server: Int64, url: String)],

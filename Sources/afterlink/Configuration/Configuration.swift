@@ -145,7 +145,7 @@ package struct Configuration: Sendable {
 
     /// The number of descriptors that are reserved for other uses than connections: databases, listeners, the log.
     ///
-    /// Each event loop uses six of them, and about twenty do not depend on the number of loops.
+    /// Each event loop uses six of them. About twenty are used for any number of loops, and the others are spare.
     package var reservedDescriptors: Int { max(100, 52 + 6 * serverConfiguration(nil).loopCount) }
 
     /// Returns ``maximumConnections``, or else the number of connections that the given number of descriptors allows.

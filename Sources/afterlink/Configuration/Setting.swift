@@ -173,7 +173,8 @@ extension Setting {
         return setting
     }
 
-    /// Passes the values of the texts to `take` if there are some and all are allowed; returns the texts that are not.
+    /// Passes the values to `take` if there is a text and every text is allowed; returns the texts that are not
+    /// allowed.
     private static func read<Value>(
         _ texts: some Sequence<String>,
         _ parse: (String) throws(InvalidValue) -> Value?,

@@ -27,9 +27,10 @@ struct FirstApp: Sendable {
         }
     }
 
-    /// Creates the app, and the keys that the operator supplied or else one of each kind.
+    /// Creates the app, and the keys that the operator supplied or else one of each kind except `read`.
     ///
-    /// No key is added to supplied keys: then nothing is printed, and a key that is never shown has no use.
+    /// If the operator supplied a key, no key is generated: nothing is printed, and a key that is never shown has no
+    /// use.
     ///
     /// - Throws: `conflict` if another process has just created them.
     private static func make(

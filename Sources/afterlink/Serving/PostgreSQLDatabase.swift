@@ -28,7 +28,7 @@ struct PostgreSQLDatabase: Database {
         try PostgreSQLStore.migrationPlan(settings(.command))
     }
 
-    /// Other servers are expected to use the database.
+    /// Returns nil, because other servers may use the database at any time.
     func holder() -> Int32? { nil }
 
     func requireHeader(of path: String) throws(StoreError) { throw Self.isNoFile }

@@ -305,7 +305,7 @@ final class RunningService: Sendable {
     func dropInFlightRequests() { parts.servers.stop(within: .zero) }
 
     func reopenLog() {
-        // The thread that calls this waits for signals, also for the one that stops the service.
+        // Limit the wait: the calling thread must soon wait again for the signal that stops the service.
         log.flush(within: Self.logGrace)
         parts.logOutput.reopen()
     }
@@ -406,7 +406,7 @@ struct Servers: Sendable {
 
     /// Returns the configuration of a server for a few people or programs.
     ///
-    /// Its connections use descriptors beside those of the main server, which a flood of connections must not use up.
+    /// It allows few connections, because a flood of them must not use up the process's descriptors.
     private static func configurationForFewClients(at address: ListenAddress) -> HTTPServerConfiguration {
         var configuration = HTTPServerConfiguration(listenAddress: address, loopCount: 1)
         configuration.maximumConnections = 200

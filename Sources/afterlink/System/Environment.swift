@@ -6,7 +6,8 @@ internal import Glibc
 enum Environment {
     /// Returns the arguments without the program's name.
     ///
-    /// Swift takes them from the memory before the environment variables. A preloaded library may have moved these.
+    /// Swift looks for the arguments in the memory before the environment variables, but a preloaded library may have
+    /// moved these variables. So this function reads the system's copy of the arguments.
     static func arguments() -> [String] {
         guard let list = try? OpenFile("/proc/self/cmdline", O_RDONLY).readAll(limit: 1 << 22), list.last == 0
         else { return Array(CommandLine.arguments.dropFirst()) }

@@ -5,7 +5,7 @@ struct OpenFile: ~Copyable, Sendable {
     private let descriptor: Int32
     private let path: String
 
-    /// Opens a file; only the owner can read a file that this creates.
+    /// Opens a file; only the owner can read a file that this call creates.
     ///
     /// - Parameters:
     ///   - path: the file's path.
@@ -118,8 +118,8 @@ struct SystemError: Error, Equatable {
         self.number = number
     }
 
-    /// The exit status of a command that fails because of this error at a configured path: a wrong path or right does
-    /// not change by itself.
+    /// The exit status of a command that fails because of this error at a configured path: no restart corrects a wrong
+    /// path or a missing permission.
     var exitCode: ExitCode {
         switch number {
         case ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG: .configuration

@@ -29,7 +29,7 @@ struct StopSignals: Sendable {
     /// Whether SIGTERM or SIGINT has arrived.
     fileprivate var isStopPending: Bool { hasArrived([SIGTERM, SIGINT]) }
 
-    /// Whether one of some blocked signals waits to be taken.
+    /// Returns whether one of the given blocked signals is pending.
     private func hasArrived(_ numbers: [Int32]) -> Bool {
         var pending = sigset_t()
         // The kernel fills the local set.
@@ -49,8 +49,8 @@ struct StopSignals: Sendable {
 
 /// Ends the process at a signal that arrives before the database is open.
 ///
-/// While the service stops, it waits for a second signal, and then drops the requests in flight. Its thread exists from
-/// the start, because the system could refuse one at the stop. It ends with the process.
+/// While the service stops, the thread waits for a second signal, and then drops the requests in flight. The thread
+/// exists from the start, because the system could refuse one at the stop, and ends with the process.
 final class SignalThread: Sendable {
     private let service = SetOnce<RunningService>()
     private let isDatabaseOpen = Mutex(false)
@@ -78,7 +78,8 @@ final class SignalThread: Sendable {
         isDatabaseOpen.withLock { isOpen in
             guard !isOpen, signals.isStopPending else { return isOpen }
             Console.printError("afterlink: stopped by a signal before the database was open\n")
-            // A start survives a power cut too. `exit` would run the cleanup of libraries that the main thread uses.
+            // A start may end at any point, as at a power cut. `exit` would run the cleanup of libraries that the main
+            // thread uses.
             _exit(ExitCode.success.rawValue)
         }
     }

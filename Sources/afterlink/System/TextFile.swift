@@ -21,7 +21,7 @@ package enum TextFile {
     ///
     /// - Throws: `EEXIST` if the file exists, or another error of the system.
     static func create(_ path: String, text: String) throws(SystemError) {
-        // In containers that share a volume, several processes can have the same id.
+        // The name is random: in containers that share a volume, several processes can have the same id.
         let draft = "\(path).\(Hexadecimal.text(of: SystemRandom.bytes(draftBytes)))"
         defer { delete(draft) }
         let file = try OpenFile(draft, O_WRONLY | O_CREAT | O_EXCL)
@@ -39,7 +39,7 @@ package enum TextFile {
 
     /// Deletes the drafts of ``create(_:text:)`` that killed processes left.
     ///
-    /// Another process may be writing a draft that is younger than a minute.
+    /// Keeps a draft that is younger than a minute, because another process may be writing it.
     static func deleteDrafts(of path: String, at now: Timestamp) {
         let folder = directory(of: path)
         let prefix = "\(path.split(separator: "/").last ?? "")."

@@ -69,7 +69,8 @@ enum RestoreCommand {
         }
         let path = configuration.databasePath
         try key?.restore(to: configuration, aside: path + suffix, hasReplaced: aside != nil)
-        // The next start would migrate an older backup, and then send. So hold its endpoints after a migration here.
+        // The next start would migrate an older backup and then send its postbacks. So migrate it here, and then hold
+        // its endpoints.
         if holdsPostbacks, !summary.pendingMigrations.isEmpty {
             try CommandDatabase.openOrMake(configuration).close()
             summary.pendingMigrations = []

@@ -64,7 +64,7 @@ enum DoctorCommand {
         return configuration
     }
 
-    /// Returns a warning if a database lacks migrations: the survey reads tables that an old one may lack.
+    /// Returns a warning if a database lacks migrations; the survey then fails, because it reads newer tables.
     private static func olderVersion(_ configuration: Configuration) -> Diagnosis? {
         let plan = try? CommandDatabase.explaining(configuration) { try $0.migrationPlan() }
         guard let plan, !plan.applied.isEmpty, !plan.pending.isEmpty else { return nil }
@@ -100,7 +100,7 @@ enum DoctorCommand {
         let server = report.server.map {
             DatabaseServerExamination($0, version: ProgramVersion.text, at: now).diagnoses()
         }
-        // The finding `database` reports an older version, in which the record of this test cannot be written.
+        // A probe cannot be recorded in a database of an older version, which the finding `database` reports.
         let isCurrent = report.summary.pendingMigrations.isEmpty
         let receivers =
             await isCurrent ? Diagnosis.applePostbacks(configuration, report.directory, at: now) : []

@@ -24,7 +24,7 @@ struct ParquetEncoder: RowEncoder {
     }
 
     private static let mark = Array("PAR1".utf8)
-    /// The writer of the file, in the form of the format: an application, `version` and its version.
+    /// The writer of the file, as the format specifies it: an application, the word `version`, and its version.
     ///
     /// It is this encoder's version, so that an update of the program does not change the file of an equal snapshot.
     private static let writer = "afterlink version 1.0.0"
@@ -219,7 +219,7 @@ struct ParquetColumn {
             element.int32(6, 9)
             element.structure(10) { meaning in
                 meaning.structure(8) { time in
-                    // In UTC, and in milliseconds.
+                    // The first field means UTC, and the second one means milliseconds.
                     time.flag(1, true)
                     time.structure(2) { $0.structure(1) }
                 }

@@ -88,7 +88,7 @@ struct LibraryLaunch {
         }
     }
 
-    /// Sends the library's requests as a trial's, and keeps the last one.
+    /// Sends the library's requests as requests of a trial, and stores the result of the last one.
     private final class Recorder: Transport {
         private let send:
             @Sendable ((fields: [(name: String, value: String)], body: String)) throws -> Exchanged
@@ -107,7 +107,7 @@ struct LibraryLaunch {
             let result = Result { try send((fields, String(decoding: request.body, as: UTF8.self))) }
             last.withLock { $0 = result }
             guard case .success(let exchanged) = result else {
-                // Ends the launch at once: the library asks again after other failures.
+                // The status 400 ends the launch at once; after other failures, the library would ask again.
                 return AfterlinkCore.ClientResponse(
                     status: 400,
                     body: Data(#"{"error_code":"UNREACHABLE"}"#.utf8)

@@ -173,7 +173,7 @@ package struct TrialChoice: Sendable {
         throw CommandFailure.wrongValue(option, text, problem)
     }
 
-    /// Returns the rule that a text breaks; nil if the option may have it.
+    /// Returns the rule that a text breaks; nil if the option accepts the text.
     private static func problem(of text: String, for option: String) -> String? {
         let data = DeviceData.embedded
         switch option {

@@ -51,9 +51,9 @@ struct KeyringSecret: Sendable {
 
 /// The keyring in a database that several servers share.
 ///
-/// A row contains all keys of its kind, as the text of a key file. A change inserts a row with the next
-/// number, which only one of several processes can do, and then deletes the former row. Servers store clicks
-/// under a new server key when every running server has reported that it finds clicks under it.
+/// A row contains all keys of its kind, as the text of a key file. A change inserts a row with the next number, which
+/// only one of several processes can do, and then deletes the former row. Servers store clicks under a new server key
+/// when every running server has reported that it can use this key.
 struct DatabaseKeyring: KeySource {
     private let rows: any KeyringRows
     private let secret: KeyringSecret

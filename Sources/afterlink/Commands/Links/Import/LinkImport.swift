@@ -17,7 +17,7 @@ struct LinkImport {
     private let isNamed: Bool
     private var progress = ProgressLine()
     private(set) var outcomes: [Outcome] = []
-    /// The number of ``outcomes`` with a link, which need not be counted after each slice.
+    /// The number of ``outcomes`` with a link, stored so that no slice has to count them again.
     private(set) var madeCount = 0
     /// The number of ``outcomes`` with problems.
     private(set) var refusedCount = 0
