@@ -178,8 +178,8 @@ extension ClickReading {
 
     /// The page that the visitor came from, as the body states it, or else the browser's `Referer`; nil if unknown.
     ///
-    /// A link's own landing page sends its own address as the referer. The visitor did not come from there, so it is
-    /// left out.
+    /// A link's own landing page sends its own address as the referer. The visitor did not come from that page, so this
+    /// address is left out.
     private var referer: String? {
         guard body.referer == nil, let sent = exchange.request.field("referer") else { return body.referer }
         guard destination.link != nil, let host = LinkHost(SourceToken.host(in: sent)) else { return sent }

@@ -34,7 +34,7 @@ extension HTML {
         select("test", DashboardText.traffic, traffic, chosen: isTest ? "true" : "false")
     }
 
-    /// Writes the choice of one of a type's words, or of any.
+    /// Writes a list from which a person chooses one of a type's words, or any word.
     mutating func choice<Word: RawRepresentable & CaseIterable>(
         _ name: String,
         _ label: String,

@@ -142,7 +142,7 @@ extension OverviewPage {
         html.element("div", ["class": "panels"]) { html in
             for panel in OverviewPanel.allCases {
                 guard let list = panel.list, let item = list.item else { continue }
-                // A campaign has a page; the other names choose the counts of this page.
+                // A campaign's name leads to the campaign's page; any other name limits this page to its counts.
                 let page = item == "campaign" ? address.page(OneCampaignPage.path) : address
                 let exports = filter.exports(of: panel)
                 html.panel(list.title, report[keyPath: list.groups], exports) { html, name in

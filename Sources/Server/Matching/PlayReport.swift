@@ -22,7 +22,7 @@ struct PlayReport {
     ///   - member: the body's member; nil if there is no body or it has none.
     ///   - request: the request with the field.
     ///   - other: the install referrer that the request sends in another place; nil for none.
-    /// - Throws: 400 with the name of the wrong value, and if the two referrers differ.
+    /// - Throws: 400 with the name of the wrong value, or for a referrer that differs from `other`.
     init?(_ member: JSONBody?, _ request: Request, besideReferrer other: String?) throws(APIError) {
         let field = member == nil ? try JSONBody(base64URLField: Self.fieldName, of: request) : nil
         guard let report = member ?? field else { return nil }

@@ -144,7 +144,8 @@ public struct TrialRun {
     ///
     /// The margin reveals a server that uses its own clock. If the requests set the server's clock, the click expires
     /// whole seconds after its time. Otherwise the expiry is later by the delay, the margin and the duration of the
-    /// request. Their sum is no whole number of seconds, because no response takes as long as the margin.
+    /// request. The sum of these three is no whole number of seconds, because a response takes less time than the
+    /// margin.
     private static let clockMargin: Int64 = 500
 
     /// - Parameters:

@@ -216,7 +216,7 @@ public struct SDKRelease: Sendable {
 
     /// Creates a newer client, which calls `POST …/resolve`.
     ///
-    /// Of the forms that the server derives from the client's signals, its form has the fewest components.
+    /// The client's form is the one with the fewest components, because the server derives this form from the signals.
     public init(withValuesOn platform: Platform, name: String = "resolve") {
         self.name = name
         self.platform = platform

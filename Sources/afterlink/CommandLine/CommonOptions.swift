@@ -27,12 +27,12 @@ extension Arguments {
         get throws { try read("campaign", "must have 1 to 255 characters") { CampaignKey($0) } }
     }
 
-    /// Reads an option that is a time.
+    /// Reads an option whose value is a time.
     func moment(_ name: String) throws -> Timestamp? {
         try read(name, "must be a time such as 2026-01-31 or 2026-01-31T12:00:00Z", TimeArgument.moment)
     }
 
-    /// Reads an option that is one of a type's words.
+    /// Reads an option whose value is one of a type's words.
     func word<Word: RawRepresentable & CaseIterable>(_ name: String) throws -> Word?
     where Word.RawValue == String {
         let words = Word.allCases.map(\.rawValue).joined(separator: ", ")

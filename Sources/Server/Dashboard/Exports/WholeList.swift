@@ -52,7 +52,7 @@ enum WholeList: String {
         var query = try LinkEndpoints.query(exchange)
         query.limit = LinkQuery.standardLimit
         let events = EventQuery(StatisticsQuery(app: query.app))
-        // These are the columns of the page that the exported table does not have.
+        // The last three columns are on the page, but not in the exported table.
         let columns = ExportTable.links.columns + ["ending", "events", "verified_revenue"]
         return body(in: format, columns, exchange, of: visit) { (before: LinkID?) in
             query.before = before

@@ -12,7 +12,7 @@ final class LiveFeed: Sendable {
         let at: Timestamp
         let id: String
         let group: Group
-        /// Whether it is a click; else it is a launch.
+        /// Whether the event is a click; otherwise it is a launch.
         let isClick: Bool
         let isMatch: Bool
         let text: String

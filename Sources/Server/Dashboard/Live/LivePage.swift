@@ -68,7 +68,7 @@ enum LivePage {
         return (choice, events, feed.minutes(at: now, choice.contains))
     }
 
-    /// Returns other ways to get a table's rows.
+    /// Returns the exports of the page's rows, as lines to copy.
     ///
     /// Only a session can open the stream, so the lines that use a key read the tables.
     private static func exports(_ choice: Choice, at now: Timestamp) -> PanelExports {

@@ -12,7 +12,7 @@ enum PostbacksPage {
                 html.empty(DashboardText.noEndpoints)
             } else {
                 let exports = PanelExports.rows.calling("/admin/api/postbacks", [("app", app?.text)])
-                // The command lists the endpoints of all apps.
+                // For a single app, show no command, because the command lists the endpoints of all apps.
                 let both = app == nil ? exports.running(["postbacks", "list"]) : exports
                 html.table(DashboardText.endpoints, shown, exports: both) { html, status in
                     let endpoint = status.endpoint

@@ -35,8 +35,8 @@ enum RotateServerKeyCommand {
         // Open the database before the keys change: it may be of an older version, and the command fails then.
         let database = try CommandDatabase.open(configuration)
         defer { database.close() }
-        // On PostgreSQL, this command has a row in `servers`, as a running server has. Only the keyring of this store
-        // knows the command's row, and does not count it as a server that lacks the last key.
+        // On PostgreSQL, this command has a row in `servers`, as a running server has. Take the keyring of this store:
+        // it knows this row, and does not count it as a server that lacks the last key.
         let source = try configuration.keySource(of: database.store)
         let list = try source.changeServerKeys(erasesFormer: false) { list in
             try refuse(list, source, summary, configuration, at: now)

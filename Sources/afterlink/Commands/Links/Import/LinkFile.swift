@@ -23,7 +23,7 @@ struct LinkFile {
         var createdAt: Timestamp?
         /// Columns whose values a link has no field for.
         var leftOut: [String] = []
-        /// Columns that have a text instead of a time.
+        /// Columns of times whose values are not times.
         var malformedTimes: [String] = []
     }
 

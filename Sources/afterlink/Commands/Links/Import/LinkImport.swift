@@ -126,7 +126,7 @@ struct LinkImport {
         let named = entry.app.map { text in
             directory.apps.first { $0.id.text == text || $0.settings.name == text }
         }
-        // Only --app replaces an app that does not exist here, as in an export of another server.
+        // A line may name an app that does not exist here, as in an export of another server: only --app replaces it.
         if let named, named != nil || !isNamed { return named }
         guard let firebase = entry.firebase else { return app }
         let owners = directory.apps.filter { firebase.names($0.settings.links) }
