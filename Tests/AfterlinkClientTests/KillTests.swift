@@ -18,7 +18,7 @@ struct KillTests {
         #expect(whole.lines.contains("campaign PROBE"), "\(whole.lines) \(whole.errors)")
         let steps = whole.steps
         #expect(steps > 12, "\(whole.lines)")
-        let rounds = isLong ? (kind == .swift ? 300 : 100) : (kind == .swift ? 4 : 2)
+        let rounds = isLong ? 300 : kind == .swift ? 4 : 2
         // Few rounds kill at steps that are far apart, so that not all of them kill the launch before its request.
         let distance = isLong ? 7 : (steps + 4) / rounds
         // A launch waits this long for a late link, also if it already has the match.

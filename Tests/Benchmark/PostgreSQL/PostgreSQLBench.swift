@@ -74,8 +74,8 @@ final class PostgreSQLBench {
     /// Moves everything of an SQLite file into a new database.
     func moved(from source: Installation) throws -> ServedDatabase {
         let database = try PostgreSQLTestDatabase(in: cluster)
-        let from = "sqlite:" + source.database.path
-        try source.configure(["migrate", "--from", from, "--to", database.socketURL, "--secret-file", secret])
+        let ends = ["--from", "sqlite:" + source.database.path, "--to", database.socketURL]
+        _ = try ExternalProgram.run(bench.binary.file.path, ["migrate"] + ends + ["--secret-file", secret])
         return ServedDatabase(database, source.keys)
     }
 
