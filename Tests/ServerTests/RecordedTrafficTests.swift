@@ -21,7 +21,9 @@ struct RecordedTrafficTests {
     ///
     /// A recorded address is hashed with the key of its day, so a backtest cannot compare clicks and launches of
     /// different days by address.
-    private func play(_ events: [TraceEvent], _ service: TestService) async throws {
+    ///
+    /// Of each `untracked` clicks, the visitor of one asks not to be tracked; with 0, none does.
+    private func play(_ events: [TraceEvent], _ service: TestService, untracked: Int = 0) async throws {
         var tokens: [Int: String] = [:]
         let day = AddressKeys.period
         let late = TestClock.start.milliseconds % day
@@ -32,9 +34,11 @@ struct RecordedTrafficTests {
             try service.catchUp()
             switch event {
             case .click(let click):
+                let isQuiet = untracked > 0 && click.number.isMultiple(of: untracked)
+                let choice = isQuiet ? ["Sec-GPC": "1"] : [:]
                 let answer = await service.click(
                     "{\(click.members)}",
-                    fields: ["User-Agent": click.userAgent],
+                    fields: choice.merging(["User-Agent": click.userAgent]) { $1 },
                     peer: peer(click.address)
                 )
                 try #require([200, 201].contains(answer.status), "\(answer.text)")
@@ -81,7 +85,7 @@ struct RecordedTrafficTests {
         world.days = 1
         world.tokens = 0.15
         let service = try await service()
-        try await play(TraceGenerator.events(of: world, seed: 3), service)
+        try await play(TraceGenerator.events(of: world, seed: 3), service, untracked: 4)
         var history = try service.history()
         #expect(history.isWhole)
         var asked = ReplayPlan(warmUpDays: 0)

@@ -56,6 +56,8 @@ public struct RecordedClick: Equatable, Sendable {
     public var signals = SignalHashes.none
     /// Whether a robot made the click, so that no launch is credited to it.
     public var isRobot = false
+    /// Whether the visitor asked not to be tracked, so that the click is counted but never matches.
+    public var isOnlyCounted = false
     /// When a launch from before the history claimed the click; nil if none did.
     public var consumedAt: Timestamp?
     /// The person who clicked; nil if unknown, as always in a database's history.

@@ -33,7 +33,7 @@ struct EventReconstruction {
         click.address = record.address
         click.window = facts.window
         click.signals = remade.signals
-        click.isRobot = facts.isRobot
+        (click.isRobot, click.isOnlyCounted) = (facts.isRobot, record.isCounted)
         click.recordedAt = facts.recordedAt
         click.visit = record.visit.index
         gaps.clicks += 1

@@ -98,7 +98,7 @@ public struct Replay: Sendable {
 
     private mutating func record(_ click: RecordedClick) {
         guard !click.isRobot else { return }
-        store.record(click, endingAt: plan.end(of: click))
+        if !click.isOnlyCounted { store.record(click, endingAt: plan.end(of: click)) }
         var forms: [FingerprintForm?] = []
         for fingerprint in click.fingerprints where !forms.contains(fingerprint.form) {
             forms.append(fingerprint.form)
