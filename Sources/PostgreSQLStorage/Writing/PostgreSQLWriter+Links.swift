@@ -52,10 +52,9 @@ extension PostgreSQLWriter {
         try batch.run(Self.deleteFields, found.number)
         var waiting = CountPayload()
         if link.settings.maximumClicks != nil {
-            // A click that read the link before it had a limit raises no row of `link_limits`. Its statement
-            // ``RowReads/lockLimits`` holds a lock of that table until the click's commit, which also stores the
-            // click's counts.
-            if found.record.maximumClicks == nil { try batch.look(Self.waitForClicks) }
+            // A click that read the link before it had a limit raises no row of `link_limits`, but leaves counts. Usually
+            // this transaction has waited for such clicks already; if another server has just removed a limit, it has not.
+            if found.record.maximumClicks == nil { try batch.look(RowReads.waitForClicks) }
             // The waiting counts are read before the counts of links. If a job adds the waiting counts to the counts of
             // links in between, they count twice: the link ends too early, but never too late.
             waiting = try batch.look(Self.waitingCounts).sumOfCounts()
@@ -111,7 +110,6 @@ extension PostgreSQLWriter {
         INSERT INTO links (\(LinkRecord.columns)) SELECT * FROM \(rowsWith: LinkRecord.columns)
         RETURNING number, id_high, id_low
         """
-    private static let waitForClicks = PreparedStatement("LOCK TABLE link_limits IN EXCLUSIVE MODE")
     /// Waits for clicks that have locked a link without counts; see ``RowReads/lockUncounted``.
     private static let lockForDeletion: PreparedStatement =
         "SELECT number FROM links WHERE id_high = $1 AND id_low = $2 FOR UPDATE"

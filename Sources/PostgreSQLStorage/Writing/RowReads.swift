@@ -128,6 +128,16 @@ enum RowReads {
         JOIN links l ON l.id_high = k.high AND l.id_low = k.low AND l.maximum_clicks IS NOT NULL
         JOIN link_limits m ON m.link = l.number ORDER BY m.link FOR UPDATE OF m
         """
+    /// Returns those of the links that have no maximum number of clicks.
+    static let unlimited: PreparedStatement = """
+        SELECT l.number FROM unnest($1, $2) AS k (high, low)
+        JOIN links l ON l.id_high = k.high AND l.id_low = k.low AND l.maximum_clicks IS NULL
+        """
+    /// Waits for the transactions that record clicks of links; until the commit, no other one begins to.
+    ///
+    /// Each transaction keeps a lock of the table from ``lockLimits`` until its commit. This statement must come before
+    /// the transaction's own ``lockLimits``: two servers that both had that lock would wait for each other.
+    static let waitForClicks = PreparedStatement("LOCK TABLE link_limits IN EXCLUSIVE MODE")
     /// Only a link without counts can be deleted.
     ///
     /// Its first click locks it, so that the deletion waits for the click's commit and then finds the click's counts. If

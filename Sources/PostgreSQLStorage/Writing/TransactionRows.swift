@@ -133,6 +133,10 @@ struct RowNeeds {
     /// Clicks that may be claimed or marked; they are locked, and with them the clicks of their visits.
     var clicks: [Int64] = []
     var links: [LinkID] = []
+    /// The links that changes leave with a maximum number of clicks.
+    var limitedLinks: [LinkID] = []
+    /// Whether one of them had no maximum, so that clicks of it that are under way must be awaited.
+    var startsLimit = false
     var posts: [Post] = []
     var idempotencies: [ScopedHash] = []
     var visitors: [Visitor] = []
@@ -150,7 +154,7 @@ struct RowNeeds {
 
     var isEmpty: Bool {
         installs.isEmpty && clicks.isEmpty && links.isEmpty && posts.isEmpty && idempotencies.isEmpty
-            && visitors.isEmpty && learning.isEmpty && eventKeys.isEmpty && claimKeys.isEmpty
+            && visitors.isEmpty && learning.isEmpty && eventKeys.isEmpty && claimKeys.isEmpty && !startsLimit
     }
 
     /// Adds all rows that a write may need; the write itself decides later which of them it uses.
@@ -190,6 +194,8 @@ struct RowNeeds {
         case .updates(let updates): clicks += updates.failedDeliveries.map { Int64(bitPattern: $0.high) }
         case .learning(.add(let slices)): learning.formUnion(slices.map(\.scope))
         case .erase(let slice): clicks += slice.isLast ? [] : slice.clicks
+        case .links(.update(let link, _), _) where link.settings.maximumClicks != nil:
+            limitedLinks.append(link.id)
         case .directory, .links, .learning, .keys, .sessions, .postbacks, .applePostbacks, .audit, .job,
             .barrier, .hold:
             break

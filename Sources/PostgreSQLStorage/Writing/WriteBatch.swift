@@ -255,6 +255,10 @@ extension WriteBatch {
         var needs = RowNeeds()
         (needs.newest, needs.movedUpTo) = (newest, movedUpTo)
         for write in writes { try needs.add(write, transaction) }
+        if !needs.limitedLinks.isEmpty {
+            let unlimited = try connection.run(RowReads.unlimited, Parameters(needs.limitedLinks))
+            needs.startsLimit = unlimited.count > 0
+        }
         needs.targets = transaction.readsTargets
         try read(needs)
         if needs.targets, !needs.isEmpty {
@@ -328,6 +332,7 @@ extension WriteBatch {
                     rows.eventKeys[EventKey(scope: scope, key: $0.get("key"))] = true
                 }
             }
+            if needs.startsLimit { ask(RowReads.waitForClicks, Parameters()) { _ in } }
             if !needs.links.isEmpty {
                 ask(RowReads.lockLimits, Parameters(needs.links)) { _ in }
                 ask(RowReads.lockUncounted, Parameters(needs.links)) { _ in }

@@ -221,6 +221,25 @@ struct RecordingTests {
         #expect(try servers[1].record(.sample(2) { $0.link = link.id }) == .linkEnded(.usedUp))
     }
 
+    @Test("a new limit of a link waits for other servers' clicks before it locks anything that they wait for")
+    func newLimitsAtOnce() throws {
+        defer { end() }
+        var link = WrittenDatabase.link()
+        #expect(try servers[0].write(.links(.create([NewLink(link, neighbours: [])]))).isDone)
+        link.settings.maximumClicks = 1
+        // Only the other server has locked the table. Two changes that had both locked it would wait for each other.
+        let change = try outcome(
+            of: .links(.update(link, ifUpdatedAt: nil)),
+            waitingFor: "SELECT FROM link_limits FOR UPDATE",
+            then: """
+                SELECT 1 / (CASE count(*) WHEN 1 THEN 1 ELSE 0 END)
+                FROM pg_locks l JOIN pg_database d ON d.oid = l.database WHERE datname = current_database()
+                AND relation = 'link_limits'::regclass AND mode = 'RowShareLock' AND granted
+                """
+        )
+        #expect(change?.isDone == true)
+    }
+
     @Test("a change of a link with a limit locks the limit first, as a click does")
     func orderOfLocks() throws {
         defer { end() }
