@@ -84,7 +84,7 @@ public struct EventRecord: Record, Equatable, Sendable {
     /// The position among all events: milliseconds and a counter, as in the numbers of checks.
     public let number: Int64
     public let scope: Scope
-    public let eventID: String
+    public private(set) var eventID: String
     public let name: String
     public let occurredAt: Timestamp
     public let receivedAt: Timestamp
@@ -207,6 +207,13 @@ public struct EventRecord: Record, Equatable, Sendable {
 
     /// The id that the sender gave the event; the stored one has a suffix once another event may use the id again.
     var sentID: String { eventID.split(separator: Self.formerSeparator).first.map(String.init) ?? eventID }
+
+    /// The event with ``sentID``, as people see it.
+    var asSent: EventRecord {
+        var event = self
+        event.eventID = sentID
+        return event
+    }
 
     /// Separates an event's released id from its number; no id contains it.
     public static let formerSeparator: Character = "\u{1F}"

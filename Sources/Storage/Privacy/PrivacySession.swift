@@ -16,7 +16,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         held.rows += found.installs.map {
             HeldRowWriter.row($0, of: "attributed_installs", $0.attribution.click.text, $0.scope)
         }
-        held.rows += found.events.map { HeldRowWriter.row($0, of: "events", $0.sentID, $0.scope) }
+        held.rows += found.events.map { HeldRowWriter.row($0.asSent, of: "events", $0.sentID, $0.scope) }
         held.rows += found.checks.map { HeldRowWriter.row($0, of: "checks", $0.id.text, $0.scope) }
         return held
     }
