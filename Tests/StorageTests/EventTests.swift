@@ -179,6 +179,28 @@ struct EventTests {
         }
     }
 
+    @Test(
+        "that are duplicates link neither their user nor their installation for others of their request",
+        arguments: backends
+    )
+    func duplicatesLinkNothing(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let outcomes = try await test.run { session in
+            let click = try await Self.match(session, install: nil).click.id
+            try await Self.match(session, install: 7, fingerprint: 2)
+            let first = try [Self.event("a"), Self.event("b")]
+            _ = try await session.record(Self.batch(first, isVerified: true))
+            let events = try [
+                Self.event("a", install: 7, user: 5), Self.event("b", install: 8, click: click),
+                Self.event("c", user: 5), Self.event("d", install: 8),
+            ]
+            return try await session.record(Self.batch(events, isVerified: true))
+        }
+        #expect(outcomes == [.duplicate, .duplicate, .accepted, .accepted])
+        let rows = try await Self.exported(test)
+        #expect(rows.map { $0["campaign"] } == [nil, nil, nil, nil])
+    }
+
     @Test("with one id that two servers get at once are one event", arguments: backends)
     func atOnce(backend: Backend) async throws {
         let test = try await TestStore(backend)

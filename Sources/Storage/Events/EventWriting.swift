@@ -80,16 +80,17 @@ extension WriteTransaction {
         guard let scope = try scope(of: batch.app, isTest: batch.isTest) else {
             return .refused(StoreError(.notFound, "the app of the events does not exist"))
         }
-        var subjects = EventSubjects(scope)
         var (ids, unique): (Set<String>, [AppEvent]) = ([], [])
-        for event in batch.events where ids.insert(event.id).inserted {
-            subjects.add(event)
-            unique.append(event)
-        }
+        for event in batch.events where ids.insert(event.id).inserted { unique.append(event) }
         let former = batch.receivedAt.advanced(byMilliseconds: -AppEvent.uniqueMilliseconds)
         try writer.releaseEvents(unique.map(\.id), in: scope, receivedBefore: former)
-        var credits = try Credits(subjects, of: batch.app, reader)
-        try credits.read(purchases: unique.compactMap(\.purchase), in: scope, reader)
+        let known = try reader.events(named: unique.map(\.id) + unique.compactMap(\.purchase), in: scope)
+        // A duplicate changes nothing, so it must not link its user or its installation for other events of the request.
+        let duplicates = Set(known.filter { !batch.isVerified || $0.origin != .app }.map(\.eventID))
+        unique.removeAll { duplicates.contains($0.id) }
+        var subjects = EventSubjects(scope)
+        for event in unique { subjects.add(event) }
+        var credits = try Credits(subjects, of: batch.app, known: known, reader)
         var newest = memory.numbers.event
         if newest == 0 || Rules.readsNewestClicks { newest = max(newest, try reader.newestEvent()) }
         var records: [EventRecord] = []
@@ -110,9 +111,7 @@ extension WriteTransaction {
         if !outcomes.isEmpty {
             records.removeAll { outcomes[$0.eventID] != nil }
             // A stored refund that is sent again is a duplicate, even if its purchase cannot be found any more.
-            for event in try reader.events(named: Array(outcomes.keys), in: scope) {
-                outcomes[event.eventID] = .duplicate
-            }
+            for event in known where outcomes[event.eventID] != nil { outcomes[event.eventID] = .duplicate }
         }
         for match in credits.found {
             var match = match
@@ -423,11 +422,16 @@ private struct Credits<Reader: WriterReader> {
     private var clicks: [ClickID: EventAttribution] = [:]
     private(set) var users: [KeyedHash: UserLink] = [:]
     private var named = NamedUsers<Reader>()
-    private var purchases: [String: EventRecord] = [:]
+    private var purchases: [String: EventRecord]
     /// Matches without an installation id, which these events name by the click.
     private(set) var found: [AttributedInstall] = []
 
-    init(_ subjects: EventSubjects, of app: AppID, _ reader: Reader) throws(Reader.Failure) {
+    /// Reads the matches that the events name; `known` are the stored events with their ids, and with those of the
+    /// purchases of refunds.
+    init(_ subjects: EventSubjects, of app: AppID, known: [EventRecord], _ reader: Reader)
+        throws(Reader.Failure)
+    {
+        purchases = Dictionary(known.map { ($0.eventID, $0) }) { first, _ in first }
         if !subjects.installs.isEmpty || !subjects.clicks.isEmpty {
             for match in try reader.attributedInstalls(subjects) {
                 if let install = match.install, installs[install] == nil {
@@ -436,8 +440,8 @@ private struct Credits<Reader: WriterReader> {
                 clicks[match.attribution.click] = match.attribution
             }
         }
-        let known = Set(clicks.keys.map { Int64(bitPattern: $0.high) })
-        for number in Set(subjects.clicks).subtracting(known) {
+        let matched = Set(clicks.keys.map { Int64(bitPattern: $0.high) })
+        for number in Set(subjects.clicks).subtracting(matched) {
             guard let claim = try reader.claim(ofClick: number), claim.scope == subjects.scope,
                 !claim.isCampaignOnly, let answer = try reader.answer(of: claim, to: app)
             else { continue }
@@ -449,11 +453,6 @@ private struct Credits<Reader: WriterReader> {
         for event in try reader.links(ofUsers: subjects.users, in: subjects.scope) {
             if let user = event.user { users[user] = event.ownLink }
         }
-    }
-
-    mutating func read(purchases ids: [String], in scope: Scope, _ reader: Reader) throws(Reader.Failure) {
-        guard !ids.isEmpty else { return }
-        for event in try reader.events(named: ids, in: scope) { purchases[event.eventID] = event }
     }
 
     /// Gives an event the attribution of its installation, else of its click, its user or its purchase.
